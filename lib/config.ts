@@ -1,0 +1,101 @@
+// The environment, checked once and frozen: every variable of the service is documented here.
+import { randomBytes } from 'node:crypto';
+import Joi from 'joi';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Base of the links handed out, without a slash at the end. */
+  readonly publicUrl: string;
+  /** True when `PUBLIC_URL` was set. */
+  readonly publicUrlSet: boolean;
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly catalogDir: string;
+  readonly providersPath: readonly string[];
+  readonly logLevel: string;
+  readonly sandbox: 'auto' | 'on' | 'off';
+  readonly keyPrefix: string;
+  readonly rateLimitPerMinute: number;
+  readonly balanceRateLimitPerMinute: number;
+  /** Upstream: until the first fragment, between fragments, in all. */
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** A reader that takes nothing for so long is gone. */
+  readonly clientStallMs: number;
+  /** Life of a hold's lease; the sweeper runs at least as often. */
+  readonly leaseMs: number;
+  /** How long a stop lets calls end. */
+  readonly drainMs: number;
+  /** Everything else of the environment that the catalog's `${NAME}` may name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** This process, as the owner of its holds. */
+  readonly ownerId: string;
+}
+
+/** A mistake of the operator: one clear line and exit 1, never a stack trace. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+const milliseconds = (byDefault: number) => Joi.number().integer().min(1).max(2_147_483_647).default(byDefault);
+
+const schema = Joi.object({
+  HOST: Joi.string().default('127.0.0.1'),
+  PORT: Joi.number().integer().min(0).max(65_535).default(8080),
+  PUBLIC_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
+  DATABASE_URL: Joi.string()
+    .pattern(/^sqlite:.+/, 'sqlite:<path>')
+    .default('sqlite:./data/tollgate.db'),
+  DATA_DIR: Joi.string().default('./data'),
+  CATALOG_DIR: Joi.string(),
+  PROVIDERS_PATH: Joi.string().default(''),
+  LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+  SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
+  KEY_PREFIX: Joi.string()
+    .pattern(/^[a-z0-9-]{0,16}$/, 'lower-case letters, digits and dashes')
+    .default('tg-'),
+  RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
+  BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
+  IDLE_TIMEOUT_MS: milliseconds(60_000),
+  TOTAL_TIMEOUT_MS: milliseconds(600_000),
+  CLIENT_STALL_MS: milliseconds(60_000),
+  LEASE_MS: milliseconds(15_000),
+  DRAIN_MS: Joi.number().integer().min(0).max(2_147_483_647).default(30_000),
+})
+  .unknown(true)
+  .prefs({ abortEarly: false, errors: { wrap: { label: false } } });
+
+/** Where the shipped catalog and providers are: beside `lib/`. */
+const ROOT = new URL('../', import.meta.url);
+
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { value, error } = schema.validate(present, { convert: true });
+  if (error) throw new OperatorError(`Bad environment: ${error.details.map((detail) => detail.message).join('; ')}`);
+  return Object.freeze({
+    host: value.HOST,
+    port: value.PORT,
+    publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
+    publicUrlSet: value.PUBLIC_URL !== undefined,
+    databaseUrl: value.DATABASE_URL,
+    dataDir: value.DATA_DIR,
+    catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
+    providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),
+    logLevel: value.LOG_LEVEL,
+    sandbox: value.SANDBOX,
+    keyPrefix: value.KEY_PREFIX,
+    rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
+    balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
+    firstTokenTimeoutMs: value.FIRST_TOKEN_TIMEOUT_MS,
+    idleTimeoutMs: value.IDLE_TIMEOUT_MS,
+    totalTimeoutMs: value.TOTAL_TIMEOUT_MS,
+    clientStallMs: value.CLIENT_STALL_MS,
+    leaseMs: value.LEASE_MS,
+    drainMs: value.DRAIN_MS,
+    env,
+    ownerId: `own_${randomBytes(12).toString('hex')}`,
+  });
+}

@@ -1,0 +1,210 @@
+// The one error table: every refusal and failure a client can see, with its status, names, words and retry advice.
+import { Boom } from '@hapi/boom';
+
+/** `error.type` of both envelopes. */
+export type FaultType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'rate_limit_error'
+  | 'api_error';
+
+interface Row {
+  readonly status: number;
+  readonly type: FaultType;
+  /** `error.code` of the chat-style envelope. */
+  readonly chatCode: string;
+  /** Whether the same request may succeed when sent again; false becomes `x-should-retry: false`. */
+  readonly retryable: boolean;
+  readonly text: (detail: FaultDetail) => string;
+}
+
+/** Values for the words of a fault; all of them are safe to show to a client. */
+export interface FaultDetail {
+  /** A request field, as a path: `messages[0].role`. */
+  readonly field?: string;
+  /** What is wrong, or what would be right, as the end of a sentence. */
+  readonly hint?: string;
+  readonly model?: string;
+  /** Amounts for money refusals, already formatted in RUB. */
+  readonly priceRub?: string;
+  readonly balanceRub?: string;
+  readonly heldRub?: string;
+  readonly minimumRub?: string;
+  readonly retryAfterS?: number;
+  /** True once the hold of the call was returned: the text then says so. */
+  readonly refunded?: boolean;
+}
+
+const invalid = (text: Row['text']): Row => ({
+  status: 400,
+  type: 'invalid_request_error',
+  chatCode: 'invalid_request',
+  retryable: false,
+  text,
+});
+
+const upstream = (text: string, retryable = true): Row => ({
+  status: 502,
+  type: 'api_error',
+  chatCode: 'upstream_error',
+  retryable,
+  text: () => text,
+});
+
+const refused = (status: number, chatCode: string, text: string): Row => ({
+  status,
+  type: 'invalid_request_error',
+  chatCode,
+  retryable: true,
+  text: () => text,
+});
+
+const held = (detail: FaultDetail) =>
+  detail.heldRub ? ` A further ${detail.heldRub} RUB is held by calls still running.` : '';
+
+const table = {
+  invalid_json: invalid((d) => `The request body is not valid JSON${d.hint ? `: ${d.hint}` : ''}.`),
+  invalid_field: invalid((d) => `Invalid \`${d.field}\`: ${d.hint}.`),
+  unknown_model: invalid((d) => `Unknown model \`${d.model}\`. See GET /api/v1/models for the list.`),
+  retired_model: invalid((d) => `Model \`${d.model}\` is retired. Use \`${d.hint}\` instead.`),
+  wrong_model_type: invalid((d) => `Model \`${d.model}\` does not answer on this endpoint. Use it with ${d.hint}.`),
+  missing_key: {
+    status: 401,
+    type: 'authentication_error',
+    chatCode: 'invalid_api_key',
+    retryable: false,
+    text: () => 'No API key was sent. Pass it as `x-api-key: <key>` or `Authorization: Bearer <key>`.',
+  },
+  invalid_key: {
+    status: 401,
+    type: 'authentication_error',
+    chatCode: 'invalid_api_key',
+    retryable: false,
+    text: () => 'The API key is malformed, unknown or revoked.',
+  },
+  never_topped_up: {
+    status: 402,
+    type: 'billing_error',
+    chatCode: 'insufficient_balance',
+    retryable: false,
+    text: (d) => `The wallet has never been topped up. The minimum first top-up is ${d.minimumRub} RUB.`,
+  },
+  insufficient_balance: {
+    status: 402,
+    type: 'billing_error',
+    chatCode: 'insufficient_balance',
+    retryable: false,
+    text: (d) =>
+      `The balance is too low: this call needs a reserve of ${d.priceRub} RUB and the balance is ${d.balanceRub} RUB.` +
+      `${held(d)} Top up the wallet or lower \`max_tokens\`.`,
+  },
+  account_suspended: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'account_suspended',
+    retryable: false,
+    text: () => 'The account of this key is suspended.',
+  },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    chatCode: 'not_found',
+    retryable: false,
+    text: () => 'There is nothing at this path. See GET /openapi.json for the endpoints.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    chatCode: 'method_not_allowed',
+    retryable: false,
+    text: (d) => `This path does not take the method. Use ${d.hint}.`,
+  },
+  body_timeout: refused(408, 'request_timeout', 'The request did not arrive in time.'),
+  body_too_large: {
+    ...refused(413, 'request_too_large', ''),
+    retryable: false,
+    text: (d) => `The request body is larger than ${d.hint}.`,
+  },
+  unsupported_media_type: {
+    ...refused(415, 'unsupported_media_type', ''),
+    retryable: false,
+    text: (d) => `Unsupported ${d.field}: send the body as ${d.hint}.`,
+  },
+  headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
+  bad_http: invalid(() => 'The request is not valid HTTP.'),
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    chatCode: 'rate_limit_exceeded',
+    retryable: true,
+    text: (d) => `Too many requests on this key: the limit is ${d.hint}. Retry in ${d.retryAfterS} s.`,
+  },
+  internal: {
+    status: 500,
+    type: 'api_error',
+    chatCode: 'internal_error',
+    retryable: true,
+    text: () => 'The gateway failed to process the request.',
+  },
+  store_unavailable: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'The service is temporarily unavailable. Nothing was charged.',
+  },
+  shutting_down: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'The service is restarting.',
+  },
+  upstream_failed: upstream('The upstream provider failed.'),
+  upstream_refused: upstream('The upstream provider refused this request.', false),
+  upstream_timeout: upstream('The upstream provider did not answer in time.'),
+  upstream_truncated: upstream('The upstream provider ended the answer without finishing it.'),
+  upstream_empty: upstream('The upstream provider returned an empty answer.'),
+  vision_unavailable: upstream('Vision backend unavailable.'),
+} satisfies Record<string, Row>;
+
+export type FaultCode = keyof typeof table;
+
+export interface FaultData {
+  readonly code: FaultCode;
+  readonly type: FaultType;
+  readonly chatCode: string;
+  readonly retryable: boolean;
+  readonly detail: FaultDetail;
+}
+
+/** A failure a client may see: a Boom whose message is one of ours. */
+export type Fault = Boom<FaultData>;
+
+/** Makes a fault from the table; `cause` stays in the process, for the log. */
+export function fault(code: FaultCode, detail: FaultDetail = {}, cause?: unknown): Fault {
+  const row: Row = table[code];
+  const message = row.text(detail) + (detail.refunded ? ' Charge refunded.' : '');
+  const { status: statusCode, type, chatCode, retryable } = row;
+  const boom = new Boom(message, { statusCode, data: { code, type, chatCode, retryable, detail }, ctor: fault });
+  if (cause !== undefined) boom.cause = cause;
+  return boom;
+}
+
+export function isFault(value: unknown): value is Fault {
+  return value instanceof Boom && typeof value.data === 'object' && value.data !== null && 'chatCode' in value.data;
+}
+
+/** Anything thrown → a fault; what is not one already is our own failure. */
+export function toFault(thrown: unknown): Fault {
+  return isFault(thrown) ? thrown : fault('internal', {}, thrown);
+}
+
+/** The same fault, saying that the hold went back. */
+export function refundedFault(original: Fault): Fault {
+  const { code, detail } = original.data as FaultData;
+  return fault(code, { ...detail, refunded: true }, original.cause);
+}

@@ -1,0 +1,331 @@
+// All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
+import assert from 'node:assert/strict';
+import type { Micro } from './money.ts';
+
+/** One account's money. `avail + held + charged = topped + adjusted` at all times. */
+export interface Wallet {
+  /** The account's id. */
+  readonly id: string;
+  /** What can be spent; below zero only by recorded overshoot. */
+  readonly avail: Micro;
+  /** The sum over held charges. */
+  readonly held: Micro;
+  /** Charges less refunds. */
+  readonly charged: Micro;
+  /** Payments. */
+  readonly topped: Micro;
+  /** The sum of the operator's corrections, of either sign. */
+  readonly adjusted: Micro;
+  /** Number of the last entry; the first entry is 1. */
+  readonly seq: number;
+  /** A suspended wallet takes no new hold or charge; running calls settle. */
+  readonly status: 'active' | 'suspended';
+}
+
+export type ChargeKind = 'text' | 'image' | 'edit' | 'video';
+
+/** `held → settled | released | expired`, `settled → refunded`; each once. */
+export type ChargeState = 'held' | 'settled' | 'released' | 'expired' | 'refunded';
+
+/** One call's money. */
+export interface Charge {
+  /** The request's id. */
+  readonly id: string;
+  readonly wallet: string;
+  /** The id of the API key. */
+  readonly key: string;
+  readonly kind: ChargeKind;
+  readonly state: ChargeState;
+  readonly reserved: Micro;
+  /** What the call cost; stays after a refund, to show what went back. */
+  readonly charged: Micro;
+  /** The model that is billed. */
+  readonly model: string;
+  /** The prices the call was made with, as JSON of decimal micro-roubles: they outlive a change of the catalog. */
+  readonly prices: string;
+  /** Tokens billed, once settled. */
+  readonly tokensInput: number | null;
+  readonly tokensOutput: number | null;
+  /** The process that holds it; null once it is not held. */
+  readonly owner: string | null;
+  /** Until when the hold is safe from the sweeper even if its owner is unknown, ms since the epoch. */
+  readonly lease: number | null;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}
+
+/** One row of the journal: the change of each column, balanced, append-only. */
+export interface Entry {
+  /** Unique over the whole ledger: the operation's identity. */
+  readonly opId: string;
+  readonly wallet: string;
+  readonly seq: number;
+  readonly kind: Operation['kind'];
+  readonly charge: string | null;
+  readonly at: number;
+  readonly avail: Micro;
+  readonly held: Micro;
+  readonly charged: Micro;
+  readonly topped: Micro;
+  readonly adjusted: Micro;
+  /** How much of a settlement was above the hold. */
+  readonly overshoot: Micro;
+  /** The wallet's `charged` after this entry: sums over a time span are a difference of two rows. */
+  readonly chargedAfter: Micro;
+  /** The payment's id of a top-up, the reason of an adjustment. */
+  readonly note: string | null;
+}
+
+interface Base {
+  readonly wallet: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** What a new charge starts from. */
+export interface ChargeStart extends Base {
+  readonly chargeId: string;
+  readonly key: string;
+  readonly chargeKind: ChargeKind;
+  readonly model: string;
+  readonly prices: string;
+  readonly amount: Micro;
+}
+
+/** A payment came in. `paymentId` is unique over all wallets. */
+export interface TopupOp extends Base {
+  readonly kind: 'topup';
+  readonly amount: Micro;
+  readonly paymentId: string;
+}
+
+/** An operator's correction of either sign; never takes `avail` below zero. */
+export interface AdjustOp extends Base {
+  readonly kind: 'adjust';
+  readonly amount: Micro;
+  readonly reason: string;
+  readonly adjustId: string;
+}
+
+/** Holds an amount for a call that is about to run. */
+export interface ReserveOp extends ChargeStart {
+  readonly kind: 'reserve';
+  readonly owner: string;
+  readonly lease: number;
+}
+
+/** Charges a price at once, without a hold: a job that outlives its process. */
+export interface ChargeOp extends ChargeStart {
+  readonly kind: 'charge';
+}
+
+/** Turns a hold into a charge of what was used; the difference goes back, or is overshoot. */
+export interface SettleOp extends Base {
+  readonly kind: 'settle';
+  readonly chargeId: string;
+  readonly amount: Micro;
+  readonly tokensInput: number | null;
+  readonly tokensOutput: number | null;
+}
+
+/** Returns a hold (`release`: the call failed; `expire`: its process is gone) or a settled charge (`refund`). */
+export interface ReturnOp extends Base {
+  readonly kind: 'release' | 'expire' | 'refund';
+  readonly chargeId: string;
+}
+
+export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp;
+
+/**
+ * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
+ * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount; `never_topped`; `suspended`;
+ * `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
+ * `id_taken` the id belongs to an operation with other values.
+ */
+export type OutcomeStatus =
+  | 'done'
+  | 'exists'
+  | 'insufficient'
+  | 'never_topped'
+  | 'suspended'
+  | 'no_wallet'
+  | 'no_charge'
+  | 'not_settled'
+  | 'first_topup_too_small'
+  | 'id_taken';
+
+/** What an operation did, with the wallet and charge as they are after it. */
+export interface Outcome {
+  readonly status: OutcomeStatus;
+  readonly wallet?: Wallet;
+  readonly charge?: Charge;
+}
+
+/** The outcome and what to write; `entry` is present exactly when the status is `done`. */
+export interface Decision extends Outcome {
+  readonly entry?: Entry;
+}
+
+/** What is known before an operation. */
+export interface Known {
+  readonly wallet: Wallet | undefined;
+  readonly charge: Charge | undefined;
+  /** The entry with the operation's id, if there is one. */
+  readonly prior: Entry | undefined;
+}
+
+/** The least first payment: 1000 RUB. */
+export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
+
+/** The identity of an operation: applying it twice changes nothing. */
+export function operationId(op: Operation): string {
+  switch (op.kind) {
+    case 'topup':
+      return `topup:${op.paymentId}`;
+    case 'adjust':
+      return `adjust:${op.adjustId}`;
+    default:
+      return `${op.kind}:${op.chargeId}`;
+  }
+}
+
+/** The id of the charge an operation is about, if any. */
+export function chargeIdOf(op: Operation): string | undefined {
+  return 'chargeId' in op ? op.chargeId : undefined;
+}
+
+export function emptyWallet(id: string): Wallet {
+  return { id, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
+}
+
+export function decide(known: Known, op: Operation): Decision {
+  const { wallet } = known;
+  if (!wallet) return { status: 'no_wallet' };
+  assert.equal(wallet.id, op.wallet);
+  if (known.charge && known.charge.wallet !== op.wallet) return { status: 'id_taken', wallet };
+  switch (op.kind) {
+    case 'topup':
+      return topup(wallet, known.prior, op);
+    case 'adjust':
+      return adjust(wallet, known.prior, op);
+    case 'reserve':
+    case 'charge':
+      return begin(wallet, known.charge, op);
+    case 'settle':
+      return settle(wallet, known.charge, op);
+    case 'release':
+    case 'expire':
+    case 'refund':
+      return giveBack(wallet, known.charge, op);
+  }
+}
+
+function topup(wallet: Wallet, prior: Entry | undefined, op: TopupOp): Decision {
+  assert(op.amount > 0n);
+  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (wallet.topped === 0n && op.amount < FIRST_TOPUP_MINIMUM) return { status: 'first_topup_too_small', wallet };
+  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.paymentId });
+}
+
+function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decision {
+  assert(op.amount !== 0n);
+  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
+  return write(wallet, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+}
+
+function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {
+  const same = prior.wallet === wanted.wallet && prior.avail === wanted.amount;
+  return { status: same ? 'exists' : 'id_taken', wallet };
+}
+
+function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | ChargeOp): Decision {
+  assert(op.amount > 0n);
+  if (existing) return { status: 'exists', wallet, charge: existing };
+  if (wallet.status === 'suspended') return { status: 'suspended', wallet };
+  if (wallet.topped === 0n && wallet.adjusted <= 0n) return { status: 'never_topped', wallet };
+  if (wallet.avail < op.amount) return { status: 'insufficient', wallet };
+  const holds = op.kind === 'reserve';
+  const charge: Charge = {
+    id: op.chargeId,
+    wallet: op.wallet,
+    key: op.key,
+    kind: op.chargeKind,
+    state: holds ? 'held' : 'settled',
+    reserved: op.amount,
+    charged: holds ? 0n : op.amount,
+    model: op.model,
+    prices: op.prices,
+    tokensInput: null,
+    tokensOutput: null,
+    owner: holds ? op.owner : null,
+    lease: holds ? op.lease : null,
+    createdAt: op.at,
+    endedAt: holds ? null : op.at,
+  };
+  const moved = holds ? { held: op.amount } : { charged: op.amount };
+  return write(wallet, charge, op, { avail: -op.amount, ...moved });
+}
+
+function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decision {
+  assert(op.amount >= 0n);
+  if (!charge) return { status: 'no_charge', wallet };
+  if (charge.state !== 'held') return { status: 'exists', wallet, charge };
+  const { tokensInput, tokensOutput } = op;
+  const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, tokensInput, tokensOutput };
+  const difference = charge.reserved - op.amount;
+  const overshoot = difference < 0n ? -difference : 0n;
+  return write(wallet, settled, op, { avail: difference, held: -charge.reserved, charged: op.amount, overshoot });
+}
+
+function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp): Decision {
+  if (!charge) return { status: 'no_charge', wallet };
+  if (op.kind === 'refund') {
+    if (charge.state === 'held') return { status: 'not_settled', wallet, charge };
+    if (charge.state !== 'settled') return { status: 'exists', wallet, charge };
+    const refunded = ended(charge, 'refunded', op.at);
+    return write(wallet, refunded, op, { avail: charge.charged, charged: -charge.charged });
+  }
+  if (charge.state !== 'held') return { status: 'exists', wallet, charge };
+  const returned = ended(charge, op.kind === 'release' ? 'released' : 'expired', op.at);
+  return write(wallet, returned, op, { avail: charge.reserved, held: -charge.reserved });
+}
+
+function ended(charge: Charge, state: ChargeState, at: number): Charge {
+  return { ...charge, state, owner: null, lease: null, endedAt: at };
+}
+
+type Change = Partial<Pick<Entry, 'avail' | 'held' | 'charged' | 'topped' | 'adjusted' | 'overshoot' | 'note'>>;
+
+function write(before: Wallet, charge: Charge | undefined, op: Operation, change: Change): Decision {
+  const { avail = 0n, held = 0n, charged = 0n, topped = 0n, adjusted = 0n, overshoot = 0n, note = null } = change;
+  assert.equal(avail + held + charged, topped + adjusted);
+  const wallet: Wallet = {
+    ...before,
+    avail: before.avail + avail,
+    held: before.held + held,
+    charged: before.charged + charged,
+    topped: before.topped + topped,
+    adjusted: before.adjusted + adjusted,
+    seq: before.seq + 1,
+  };
+  assert(wallet.held >= 0n && wallet.charged >= 0n);
+  const entry: Entry = {
+    opId: operationId(op),
+    wallet: wallet.id,
+    seq: wallet.seq,
+    kind: op.kind,
+    charge: charge?.id ?? null,
+    at: op.at,
+    avail,
+    held,
+    charged,
+    topped,
+    adjusted,
+    overshoot,
+    chargedAfter: wallet.charged,
+    note,
+  };
+  return { status: 'done', wallet, entry, ...(charge && { charge }) };
+}

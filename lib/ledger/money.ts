@@ -1,0 +1,36 @@
+// Money as bigint micro-roubles: 1 RUB = 1 000 000. Doubles appear only where a reply is written.
+
+/** An amount in micro-roubles. */
+export type Micro = bigint;
+
+export const MICRO_PER_RUB = 1_000_000n;
+
+/** The largest amount one operation may move: a billion roubles, far inside int64. */
+export const AMOUNT_MAX: Micro = 1_000_000_000n * MICRO_PER_RUB;
+
+const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
+
+/** Reads a decimal string such as `12.5`; undefined when it is not one with at most 6 decimals. */
+export function parseRub(text: string): Micro | undefined {
+  const match = DECIMAL.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = '0', fraction = ''] = match;
+  const micro = BigInt(whole) * MICRO_PER_RUB + BigInt(fraction.padEnd(6, '0'));
+  return sign ? -micro : micro;
+}
+
+/** The number a JSON reply carries, in RUB. */
+export function toRub(micro: Micro): number {
+  return Number(micro) / 1e6;
+}
+
+/** An exact decimal string in RUB with at least two decimals, for people: `999.50`. */
+export function formatRub(micro: Micro): string {
+  const sign = micro < 0n ? '-' : '';
+  const abs = micro < 0n ? -micro : micro;
+  const fraction = (abs % MICRO_PER_RUB)
+    .toString()
+    .padStart(6, '0')
+    .replace(/0{1,4}$/, '');
+  return `${sign}${abs / MICRO_PER_RUB}.${fraction}`;
+}

@@ -1,0 +1,36 @@
+// The price rules of text: what a call reserves and what it costs, with one half-up rounding per charge.
+import type { Micro } from './money.ts';
+
+/** Prices of a text model, per 1M tokens. */
+export interface TextPrice {
+  readonly input: Micro;
+  readonly output: Micro;
+}
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The least a text call costs: 0.5 RUB. */
+export const TEXT_MINIMUM: Micro = 500_000n;
+
+/** The reserve counts at least so many output tokens. */
+export const RESERVED_OUTPUT_FLOOR = 512;
+
+const TOKENS_PER_UNIT = 1_000_000n;
+
+/** What the tokens cost, the minimum included. */
+export function textCost(price: TextPrice, tokens: Tokens): Micro {
+  const exact = BigInt(tokens.input) * price.input + BigInt(tokens.output) * price.output;
+  return atLeastMinimum((exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
+}
+
+/** What a call holds at its start. */
+export function textReserve(price: TextPrice, estimate: { readonly input: number; readonly maxTokens: number }): Micro {
+  return textCost(price, { input: estimate.input, output: Math.max(estimate.maxTokens, RESERVED_OUTPUT_FLOOR) });
+}
+
+function atLeastMinimum(cost: Micro): Micro {
+  return cost < TEXT_MINIMUM ? TEXT_MINIMUM : cost;
+}

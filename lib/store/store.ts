@@ -1,0 +1,177 @@
+// The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
+import type { Charge, Entry, Operation, Outcome, Wallet } from '../ledger/decide.ts';
+import type { Micro } from '../ledger/money.ts';
+
+/** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
+export interface Store {
+  readonly ledger: LedgerStore;
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly limits: LimitStore;
+  readonly owners: OwnerStore;
+  readonly settings: SettingStore;
+  /** Resolves when the store answers a read. */
+  ping(): Promise<void>;
+  /** Writes a consistent copy of the whole store to a new file while it is in use. Refuses an existing file. */
+  backup(file: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The store could not do it: unreachable, locked, full. `applied` says whether the write may have happened. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  /** `no`: certainly not written. `unknown`: perhaps written; the same operations may be sent again. */
+  readonly applied: 'no' | 'unknown';
+  constructor(message: string, applied: 'no' | 'unknown', cause?: unknown) {
+    super(message, { cause });
+    this.applied = applied;
+  }
+}
+
+/** One operation on its way into a batch. */
+export interface Submission {
+  readonly op: Operation;
+  /** Set by the store before the first attempt that could commit the operation. */
+  tried: boolean;
+  /** Set by the submitter: nobody waits any more. A store drops an abandoned, never tried item before every attempt. */
+  abandoned: boolean;
+}
+
+export interface LedgerStore {
+  /**
+   * How operations may share a transaction: all of the store's in one lane, or one lane per wallet. The submitter
+   * keeps one batch per lane in flight.
+   */
+  readonly lane: 'store' | 'wallet';
+  /** Most operations in one batch. */
+  readonly batchMax: number;
+  /**
+   * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
+   * items. Operations are idempotent by `operationId`, so a batch whose fate is unknown is sent again as it was.
+   */
+  apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
+  wallet(id: string): Promise<Wallet | undefined>;
+  charge(id: string): Promise<Charge | undefined>;
+  /** Entries of a wallet, newest first, `seq` below `before` if given. */
+  entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
+  /** Entries of one charge, oldest first. */
+  entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
+  /** `charged` of the wallet as it stood at `at` (ms since the epoch): 0 before the first entry. */
+  chargedAt(wallet: string, at: number): Promise<Micro>;
+  /** Held charges whose lease is over at `now` and whose owner is not alive. */
+  orphans(now: number, limit: number): Promise<readonly Charge[]>;
+  /** What the audit compares, for wallets with an id above `after`, in order of id; each wallet read consistently. */
+  audit(page: { readonly after: string; readonly limit: number }): Promise<readonly WalletAudit[]>;
+}
+
+/** A wallet beside the sums of its rows. */
+export interface WalletAudit {
+  readonly wallet: Wallet;
+  readonly entries: number;
+  /** Lowest and highest `seq` of its entries; 0 when there are none. */
+  readonly seqMin: number;
+  readonly seqMax: number;
+  /** Sums over its entries. */
+  readonly avail: Micro;
+  readonly held: Micro;
+  readonly charged: Micro;
+  readonly topped: Micro;
+  readonly adjusted: Micro;
+  readonly overshoot: Micro;
+  /** Entries whose columns do not balance. */
+  readonly unbalanced: number;
+  /** The sum of `reserved` over its charges in state `held`. */
+  readonly holds: Micro;
+  /** The sum of `charged` over its charges in state `settled`. */
+  readonly settled: Micro;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  /** Status of its wallet. */
+  readonly status: 'active' | 'suspended';
+  readonly createdAt: number;
+  readonly autoTopup: { readonly enabled: boolean; readonly amount: Micro; readonly threshold: Micro };
+}
+
+export interface AccountStore {
+  /** Makes the account and its empty wallet, which has the same id. */
+  create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
+  get(id: string): Promise<Account | undefined>;
+  /** All accounts, oldest first. */
+  list(): Promise<readonly Account[]>;
+  /** False when there is no such account. */
+  setStatus(id: string, status: Account['status']): Promise<boolean>;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  /** Last four characters of the key. */
+  readonly last4: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+  readonly requestsCount: number;
+  /** ms since the epoch; null before the first use. */
+  readonly lastUsedAt: number | null;
+}
+
+/** A key as authentication needs it. */
+export interface KeyHolder extends KeyRow {
+  readonly accountStatus: Account['status'];
+}
+
+export interface KeyUse {
+  readonly id: string;
+  readonly count: number;
+  readonly lastUsedAt: number;
+}
+
+export interface KeyStore {
+  /** Adds an active key unless the account has `activeMax` of them already; decided atomically. */
+  add(
+    key: Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'>,
+    activeMax: number,
+  ): Promise<'added' | 'too_many' | 'no_account'>;
+  /** The key with this hash, revoked or not. */
+  find(hash: string): Promise<KeyHolder | undefined>;
+  list(account: string): Promise<readonly KeyRow[]>;
+  /** `exists`: it was revoked before. */
+  revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
+  /** Adds to the counters; `lastUsedAt` never goes back. */
+  use(uses: readonly KeyUse[]): Promise<void>;
+}
+
+/** A counting window: it opens with its first hit and ends `windowMs` later. */
+export interface LimitWindow {
+  readonly bucket: string;
+  readonly endsAt: number;
+  readonly count: number;
+}
+
+export interface LimitStore {
+  /** Counts one hit, opening a window if none is open at `now`; returns the window after it. */
+  hit(bucket: string, windowMs: number, now: number): Promise<LimitWindow>;
+  /** The windows open at `now`; hits sent before this call are in them. */
+  open(now: number): Promise<readonly LimitWindow[]>;
+  /** Adds counts from elsewhere to the store's windows and drops those that ended. */
+  merge(windows: readonly LimitWindow[], now: number): Promise<void>;
+}
+
+/** The gateway processes on this store, each alive as long as it renews. */
+export interface OwnerStore {
+  /** Registers or renews; returns how many other owners are alive at `now`. */
+  renew(owner: { readonly id: string; readonly until: number; readonly now: number }): Promise<number>;
+  /** Leaves: its open holds become orphans when their own leases end. */
+  remove(id: string): Promise<void>;
+}
+
+/** Facts the service remembers across starts. */
+export interface SettingStore {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
+}
