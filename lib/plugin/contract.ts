@@ -1,8 +1,9 @@
 // The contract between the gateway and a provider plugin: types only, so that a plugin imports nothing at run time.
 import type Joi from 'joi';
 import type { FinishReason, StreamPart } from '../stream/part.ts';
+import type { ServerSentEvent } from '../stream/sse.ts';
 
-export type { FinishReason, StreamPart };
+export type { FinishReason, ServerSentEvent, StreamPart };
 
 /** What a plugin folder exports by default from its `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
@@ -127,12 +128,6 @@ export interface HostBody {
   json(limitBytes?: number): Promise<unknown>;
   /** Closes the connection without reading on. */
   drop(): void;
-}
-
-export interface ServerSentEvent {
-  /** The `event:` field; `message` when the event has none. */
-  readonly event: string;
-  readonly data: string;
 }
 
 export interface HostFault {

@@ -1,0 +1,113 @@
+// Accounts and their keys as an operator handles them: made, listed, suspended, issued, revoked.
+import { randomBytes } from 'node:crypto';
+import { OperatorError } from '../config.ts';
+import type { Account, KeyRow, Store } from '../store/store.ts';
+import { hashKey, makeKey } from './key.ts';
+
+/** An account can hold so many active keys. */
+export const ACTIVE_KEYS_MAX = 10;
+
+const NAME_LENGTH_MAX = 100;
+const ID_BYTES = 12;
+
+export interface AccountsOptions {
+  readonly store: Pick<Store, 'accounts' | 'keys'>;
+  readonly keyPrefix: string;
+  /** ms since the epoch. */
+  readonly clock?: () => number;
+}
+
+/** A new key; its text is nowhere else and cannot be read again. */
+export interface IssuedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Every method throws `OperatorError` for what the operator got wrong and `StoreError` when the store fails. */
+export interface Accounts {
+  create(name: string): Promise<Account>;
+  list(): Promise<readonly Account[]>;
+  get(id: string): Promise<Account>;
+  suspend(id: string): Promise<Account>;
+  resume(id: string): Promise<Account>;
+  issueKey(account: string, name: string): Promise<IssuedKey>;
+  listKeys(account: string): Promise<readonly KeyRow[]>;
+  /** `exists`: it was revoked before. */
+  revokeKey(id: string): Promise<'revoked' | 'exists'>;
+}
+
+export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsOptions): Accounts {
+  const { accounts, keys } = store;
+
+  async function create(name: string): Promise<Account> {
+    const id = makeId('acc');
+    await accounts.create({ id, name: checkName(name), createdAt: clock() });
+    return get(id);
+  }
+
+  async function get(id: string): Promise<Account> {
+    const account = await accounts.get(id);
+    if (!account) throw unknownAccount(id);
+    return account;
+  }
+
+  async function setStatus(id: string, status: Account['status']): Promise<Account> {
+    if (!(await accounts.setStatus(id, status))) throw unknownAccount(id);
+    return get(id);
+  }
+
+  async function issueKey(account: string, name: string): Promise<IssuedKey> {
+    const key = makeKey(keyPrefix);
+    const row = { id: makeId('key'), account, name: checkName(name), hash: hashKey(key), last4: key.slice(-4) };
+    const added = await keys.add({ ...row, createdAt: clock() }, ACTIVE_KEYS_MAX);
+    if (added === 'no_account') throw unknownAccount(account);
+    if (added === 'too_many') {
+      throw new OperatorError(`The account has ${ACTIVE_KEYS_MAX} active keys, which is the most. Revoke one first.`);
+    }
+    return { id: row.id, key };
+  }
+
+  async function listKeys(account: string): Promise<readonly KeyRow[]> {
+    await get(account);
+    return keys.list(account);
+  }
+
+  async function revokeKey(id: string): Promise<'revoked' | 'exists'> {
+    const result = await keys.revoke(id, clock());
+    if (result === 'no_key') throw new OperatorError(`There is no key ${quote(id)}.`);
+    return result;
+  }
+
+  return {
+    create,
+    list: () => accounts.list(),
+    get,
+    suspend: (id) => setStatus(id, 'suspended'),
+    resume: (id) => setStatus(id, 'active'),
+    issueKey,
+    listKeys,
+    revokeKey,
+  };
+}
+
+export function unknownAccount(id: string): OperatorError {
+  return new OperatorError(`There is no account ${quote(id)}.`);
+}
+
+/** A text of the operator's as part of a message: short, on one line, visible. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+function makeId(kind: 'acc' | 'key'): string {
+  return `${kind}_${randomBytes(ID_BYTES).toString('hex')}`;
+}
+
+function checkName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw new OperatorError('The name is empty.');
+  if (trimmed.length > NAME_LENGTH_MAX)
+    throw new OperatorError(`The name is longer than ${NAME_LENGTH_MAX} characters.`);
+  if (/\p{Cc}/u.test(trimmed)) throw new OperatorError('The name contains control characters.');
+  return trimmed;
+}

@@ -1,0 +1,101 @@
+// Who holds a key: the look-up behind every request, from a small cache that is never older than a revocation may be.
+import assert from 'node:assert/strict';
+import { LRUCache } from 'lru-cache';
+import { fault } from '../faults.ts';
+import type { KeyHolder, Store } from '../store/store.ts';
+import { hashKey, isWellFormedKey } from './key.ts';
+import { createUses, type Uses } from './uses.ts';
+
+export interface HoldersOptions {
+  readonly store: Pick<Store, 'keys'>;
+  /** `config.keyPrefix`. */
+  readonly prefix: string;
+  /** So long a row is used without another look; revocation and suspension take effect within it. */
+  readonly ttlMs?: number;
+  /** Keys remembered at once. */
+  readonly holdersMax?: number;
+  /** How often the use counters are written. */
+  readonly flushMs?: number;
+  /** The use counters could not be written; they are kept and tried again. */
+  readonly onFlushError?: (error: unknown) => void;
+}
+
+export interface Holders extends Omit<Uses, 'flush'> {
+  /**
+   * The holder of an active key, suspended or not; undefined for a text that is malformed, unknown or revoked. Answers
+   * at once from the cache, otherwise by a promise, which rejects with the fault `store_unavailable`.
+   */
+  find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+}
+
+interface Seen {
+  readonly holder: KeyHolder | undefined;
+  readonly at: number;
+}
+
+interface Reading {
+  readonly found: Promise<KeyHolder | undefined>;
+  readonly at: number;
+}
+
+/** Together with the time of a read this stays below the second within which a revocation must take effect. */
+const TTL_MS_MAX = 800;
+const HOLDERS_MAX = 10_000;
+/** Unknown keys have a small memory of their own, so that a guesser cannot push holders out. */
+const UNKNOWN_MAX = 1000;
+
+export function createHolders(options: HoldersOptions): Holders {
+  const { store, prefix, ttlMs = TTL_MS_MAX, holdersMax = HOLDERS_MAX, flushMs, onFlushError } = options;
+  assert(ttlMs >= 0 && ttlMs <= TTL_MS_MAX);
+  const holders = new LRUCache<string, Seen>({ max: holdersMax });
+  const unknown = new LRUCache<string, Seen>({ max: UNKNOWN_MAX });
+  const readings = new Map<string, Reading>();
+  const { used, pending, usage, close } = createUses({
+    store: store.keys,
+    ...(flushMs !== undefined && { flushMs }),
+    ...(onFlushError && { onError: onFlushError }),
+  });
+
+  function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
+    if (!isWellFormedKey(prefix, keyText)) return undefined;
+    const hash = hashKey(keyText);
+    const freshFrom = performance.now() - ttlMs;
+    const seen = holders.get(hash) ?? unknown.get(hash);
+    if (seen && seen.at > freshFrom) return seen.holder;
+    const reading = readings.get(hash);
+    if (reading && reading.at > freshFrom) return reading.found;
+    return read(hash);
+  }
+
+  function read(hash: string): Promise<KeyHolder | undefined> {
+    // The age of a row counts from the start of its read: what happens to the key meanwhile may not be in it.
+    const at = performance.now();
+    const found = store.keys.find(hash).then(
+      (row) => {
+        const holder = row && row.revokedAt === null ? row : undefined;
+        remember(hash, { holder, at });
+        return holder;
+      },
+      (error: unknown) => {
+        throw fault('store_unavailable', {}, error);
+      },
+    );
+    const reading = { found, at };
+    readings.set(hash, reading);
+    const forget = () => {
+      if (readings.get(hash) === reading) readings.delete(hash);
+    };
+    found.then(forget, forget);
+    return found;
+  }
+
+  function remember(hash: string, seen: Seen): void {
+    const before = holders.peek(hash) ?? unknown.peek(hash);
+    if (before && before.at > seen.at) return;
+    const [into, outOf] = seen.holder ? [holders, unknown] : [unknown, holders];
+    outOf.delete(hash);
+    into.set(hash, seen);
+  }
+
+  return { find, used, pending, usage, close };
+}

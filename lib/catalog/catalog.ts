@@ -1,0 +1,109 @@
+// The catalog in force: models with their usable routes and prices, built from checked files.
+import { OperatorError } from '../config.ts';
+import type { TextPrice } from '../ledger/price.ts';
+import type { Provider } from '../plugin/contract.ts';
+import type { CatalogFile, ImageEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
+import { priceOf } from './schema.ts';
+
+/** A way to a model that works: its upstream is switched on and can do the model's type. */
+export interface Route {
+  readonly upstream: string;
+  readonly provider: Provider;
+  readonly model: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface TextModel extends Pick<TextEntry, 'id' | 'aliases' | 'type' | 'provider' | 'delivery' | 'vision'> {
+  readonly price: TextPrice;
+  /** In order of preference; empty when no upstream of the model is switched on. */
+  readonly routes: readonly Route[];
+}
+
+/** A model of another endpoint. */
+export type MediaModel = Pick<ImageEntry | VideoEntry, 'id' | 'aliases' | 'type' | 'provider'>;
+
+export type Model = TextModel | MediaModel;
+
+export interface Catalog {
+  /** In the order of the files. */
+  readonly models: readonly Model[];
+  /** By id and by alias. */
+  readonly byName: ReadonlyMap<string, Model>;
+  /** Retired id → the id to use instead. */
+  readonly retired: ReadonlyMap<string, string>;
+  /** What an operator should know, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Names that select a model per request. */
+export const VIRTUAL_NAMES: readonly string[] = ['smart', 'auto'];
+
+/** Builds the catalog over the providers that are switched on. Throws an `OperatorError` with all that is wrong. */
+export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, Provider>): Catalog {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const models = file.models.map((entry): Model => {
+    for (const route of entry.routes) {
+      if (!Object.hasOwn(file.upstreams, route.upstream)) {
+        problems.push(`model ${entry.id}: unknown upstream ${route.upstream}`);
+      }
+    }
+    const { id, aliases, provider } = entry;
+    if (entry.type !== 'text') return { id, aliases, type: entry.type, provider };
+    const { delivery, vision } = entry;
+    const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
+    const routes = textRoutes(entry.routes, providers);
+    return { id, aliases, type: 'text', provider, delivery, vision, price, routes };
+  });
+  const byName = indexNames(models, Object.keys(file.retired), problems);
+  checkReferences(file, byName, { problems, warnings });
+  if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
+  return { models, byName, retired: new Map(Object.entries(file.retired)), warnings };
+}
+
+function textRoutes(routes: readonly RouteEntry[], providers: ReadonlyMap<string, Provider>): readonly Route[] {
+  return routes.flatMap(({ upstream, model, options }) => {
+    const provider = providers.get(upstream);
+    return provider?.text ? [{ upstream, provider, model, options }] : [];
+  });
+}
+
+function indexNames(models: readonly Model[], retired: readonly string[], problems: string[]): Map<string, Model> {
+  const taken = new Set<string>(VIRTUAL_NAMES);
+  const byName = new Map<string, Model>();
+  const take = (name: string) => {
+    if (taken.has(name)) problems.push(`the name ${name} is used twice`);
+    taken.add(name);
+  };
+  for (const model of models) {
+    for (const name of [model.id, ...model.aliases]) {
+      take(name);
+      byName.set(name, model);
+    }
+  }
+  for (const name of retired) take(name);
+  return byName;
+}
+
+function checkReferences(
+  file: CatalogFile,
+  byName: ReadonlyMap<string, Model>,
+  { problems, warnings }: { problems: string[]; warnings: string[] },
+): void {
+  for (const [tier, names] of Object.entries(file.smart)) {
+    for (const name of names) {
+      if (byName.get(name)?.type !== 'text') problems.push(`smart.${tier}: ${name} is not a text model`);
+    }
+  }
+  const known = (place: string, names: readonly string[], type: Model['type']) => {
+    for (const name of names) {
+      if (byName.get(name)?.type !== type) warnings.push(`${place}: ${name} is not a model of type ${type}`);
+    }
+  };
+  known('vision', file.vision, 'text');
+  known('defaults.image', file.defaults.image, 'image');
+  known('defaults.edit', file.defaults.edit, 'image');
+  for (const [name, replacement] of Object.entries(file.retired)) {
+    if (!byName.has(replacement)) warnings.push(`retired.${name}: ${replacement} is not a model`);
+  }
+}

@@ -1,0 +1,22 @@
+// Checks a catalog as a start would, for the command line: files, plugins, settings and references.
+import type { Config } from '../config.ts';
+import { openLiveCatalog, readCatalogFacts } from './live.ts';
+
+export interface CatalogCheck {
+  readonly models: number;
+  readonly upstreams: number;
+  readonly switched_off: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Throws an `OperatorError` that says what is wrong. */
+export async function checkCatalog(
+  config: Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'>,
+): Promise<CatalogCheck> {
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });
+  const { warnings } = live.current();
+  await live.close();
+  const { models, upstreams, switchedOff } = readCatalogFacts(config);
+  return { models, upstreams, switched_off: switchedOff, warnings };
+}

@@ -1,0 +1,172 @@
+// The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
+import { type FSWatcher, watch } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
+import { OperatorError } from '../config.ts';
+import type { HostLog, Provider, ProviderPlugin } from '../plugin/contract.ts';
+import { loadPlugins } from '../plugin/loader.ts';
+import { createProvider, type OpenProvider } from '../plugin/settings.ts';
+import { buildCatalog, type Catalog } from './catalog.ts';
+import { type CatalogFile, catalogFilesOf, readCatalogFiles, substitute, variablesOf } from './schema.ts';
+
+export interface LiveCatalogOptions {
+  readonly config: Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'>;
+  /** Whether upstreams marked `sandbox` are switched on. */
+  readonly sandbox: boolean;
+  readonly log: LiveCatalogLog;
+  /** Told of every value that must not appear in the log. */
+  readonly onSecrets: (secrets: readonly string[]) => void;
+}
+
+export interface LiveCatalogLog extends HostLog {
+  info(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+}
+
+export interface LiveCatalog {
+  /** The catalog in force; a call keeps the one it started with. */
+  current(): Catalog;
+  /** Reads the files again; a bad edit is logged and the old catalog stays. */
+  reload(): Promise<boolean>;
+  /** Reloads when a file changes. */
+  watch(): void;
+  close(): Promise<void>;
+}
+
+interface Upstream {
+  /** What it was made from; an upstream that is unchanged keeps its connections over a reload. */
+  readonly fingerprint: string;
+  readonly open: OpenProvider;
+}
+
+interface Loaded {
+  readonly catalog: Catalog;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+}
+
+const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
+const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
+/** Editors write a file in several steps. */
+const SETTLE_MS = 100;
+
+export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
+  const { config, log } = options;
+  const plugins = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: config.providersPath });
+  let loaded = load(options, plugins, new Map());
+  let watcher: FSWatcher | undefined;
+  let settling: NodeJS.Timeout | undefined;
+  const retired = new Set<NodeJS.Timeout>();
+  warn(loaded.catalog);
+
+  function warn(catalog: Catalog): void {
+    for (const warning of catalog.warnings) log.warn(warning);
+  }
+
+  async function reload(): Promise<boolean> {
+    try {
+      const before = loaded;
+      loaded = load(options, plugins, before.upstreams);
+      for (const [name, upstream] of before.upstreams) if (loaded.upstreams.get(name) !== upstream) retire(upstream);
+      warn(loaded.catalog);
+      log.info('the catalog was reloaded', { models: loaded.catalog.models.length });
+      return true;
+    } catch (error) {
+      log.error(`the catalog was not reloaded, the old one stays: ${(error as Error).message}`);
+      return false;
+    }
+  }
+
+  /** Closes an upstream when no call can still run on it. */
+  function retire({ open }: Upstream): void {
+    const timer = setTimeout(() => {
+      retired.delete(timer);
+      open.close().catch((err: unknown) => log.warn('a retired upstream did not close', { err }));
+    }, config.totalTimeoutMs + 1000).unref();
+    retired.add(timer);
+  }
+
+  return {
+    current: () => loaded.catalog,
+    reload,
+    watch() {
+      watcher = watch(config.catalogDir, () => {
+        clearTimeout(settling);
+        settling = setTimeout(() => void reload(), SETTLE_MS);
+      });
+      watcher.on('error', (err) => log.warn('the catalog folder cannot be watched', { err }));
+      watcher.unref();
+    },
+    async close() {
+      watcher?.close();
+      clearTimeout(settling);
+      for (const timer of retired) clearTimeout(timer);
+      await Promise.allSettled([...loaded.upstreams.values()].map(({ open }) => open.close()));
+    },
+  };
+}
+
+function load(
+  { config, sandbox, log, onSecrets }: LiveCatalogOptions,
+  plugins: ReadonlyMap<string, ProviderPlugin>,
+  before: ReadonlyMap<string, Upstream>,
+): Loaded {
+  const file = readCatalog(config.catalogDir, sandbox);
+  const upstreams = new Map<string, Upstream>();
+  const fresh: OpenProvider[] = [];
+  try {
+    for (const [name, entry] of Object.entries(file.upstreams)) {
+      const plugin = plugins.get(entry.plugin);
+      if (!plugin) throw new OperatorError(`Bad catalog: upstream ${name}: unknown plugin ${entry.plugin}`);
+      const missing = new Set<string>();
+      const settings = substitute(entry.settings, config.env, missing);
+      if (missing.size > 0 || (entry.sandbox && !sandbox)) continue;
+      const fingerprint = JSON.stringify([entry.plugin, settings]);
+      const kept = before.get(name);
+      if (kept?.fingerprint === fingerprint) upstreams.set(name, kept);
+      else {
+        const open = createProvider({ plugin, upstream: name, settings, log });
+        fresh.push(open);
+        upstreams.set(name, { fingerprint, open });
+      }
+    }
+    const providers = new Map<string, Provider>([...upstreams].map(([name, { open }]) => [name, open.provider]));
+    const catalog = buildCatalog(file, providers);
+    onSecrets([...upstreams.values()].flatMap(({ open }) => open.secrets));
+    return { catalog, upstreams };
+  } catch (error) {
+    for (const open of fresh) void open.close();
+    throw error;
+  }
+}
+
+/** The operator's files; in sandbox mode with the shipped sandbox if they have none. */
+function readCatalog(folder: string, sandbox: boolean): CatalogFile {
+  const paths = catalogFilesOf(folder);
+  const file = readCatalogFiles(paths);
+  if (!sandbox || Object.values(file.upstreams).some((upstream) => upstream.sandbox)) return file;
+  return readCatalogFiles([...paths, SHIPPED_SANDBOX]);
+}
+
+export interface CatalogFacts {
+  readonly models: number;
+  /** Upstreams that can be used. */
+  readonly upstreams: number;
+  /** Upstreams that lack a variable, as `name (VARIABLE, …)`. */
+  readonly switchedOff: readonly string[];
+  /** True when an upstream is switched on that is not the sandbox. */
+  readonly real: boolean;
+}
+
+/** What the files say under an environment, without making providers. */
+export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'env'>): CatalogFacts {
+  const file = readCatalogFiles(catalogFilesOf(config.catalogDir));
+  const switchedOff: string[] = [];
+  let upstreams = 0;
+  for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {
+    if (sandbox) continue;
+    const missing = [...variablesOf(settings)].filter((variable) => !config.env[variable]);
+    if (missing.length === 0) upstreams += 1;
+    else switchedOff.push(`${name} (${missing.join(', ')})`);
+  }
+  return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
+}

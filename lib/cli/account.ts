@@ -1,0 +1,97 @@
+// `tollgate account`: makes, lists, shows, suspends and resumes accounts.
+import type { Command } from 'commander';
+import { toRub } from '../ledger/money.ts';
+import type { Account } from '../store/store.ts';
+import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import { onStore, type Session } from './session.ts';
+
+export function addAccountCommands(program: Command): void {
+  const account = program.command('account').description('accounts: create, list, show, suspend, resume');
+  account
+    .command('create')
+    .description('Makes an account with an empty wallet. Calls work after the first top-up.')
+    .requiredOption('--name <name>', 'what people call it')
+    .addHelpText('after', '\nExample:\n  tollgate account create --name "Acme"')
+    .action(onStore(create));
+  account
+    .command('list')
+    .description('Lists all accounts, oldest first.')
+    .addHelpText('after', '\nExample:\n  tollgate account list')
+    .action(onStore(list));
+  account
+    .command('show')
+    .description('Shows one account.')
+    .argument('<id>', 'the account')
+    .addHelpText('after', '\nExample:\n  tollgate account show acc_5f0c…')
+    .action(onStore(show));
+  account
+    .command('suspend')
+    .description('Suspends an account: within a second its keys are answered 403. Running calls end and are settled.')
+    .argument('<id>', 'the account')
+    .addHelpText('after', '\nExample:\n  tollgate account suspend acc_5f0c…')
+    .action(onStore(suspend));
+  account
+    .command('resume')
+    .description('Ends a suspension.')
+    .argument('<id>', 'the account')
+    .addHelpText('after', '\nExample:\n  tollgate account resume acc_5f0c…')
+    .action(onStore(resume));
+}
+
+async function create(session: Session, { name }: { name: string }): Promise<Answer> {
+  const { id } = await (await open(session)).create(name);
+  const text = `${formatPairs([['account', id]])}\nNext: tollgate wallet topup ${id} 1000 --payment-id <id>`;
+  return { json: { account_id: id }, text };
+}
+
+async function list(session: Session): Promise<Answer> {
+  const accounts = await (await open(session)).list();
+  const rows = accounts.map(({ id, status, createdAt, name }) => [id, status, toTime(createdAt), name]);
+  return {
+    json: { accounts: accounts.map(toJson) },
+    text: rows.length === 0 ? 'No accounts.' : formatTable(['account', 'status', 'created', 'name'], rows),
+  };
+}
+
+async function show(session: Session, id: string): Promise<Answer> {
+  return describe(await (await open(session)).get(id));
+}
+
+async function suspend(session: Session, id: string): Promise<Answer> {
+  return describe(await (await open(session)).suspend(id));
+}
+
+async function resume(session: Session, id: string): Promise<Answer> {
+  return describe(await (await open(session)).resume(id));
+}
+
+async function open({ store, config }: Session) {
+  const { createAccounts } = await import('../accounts/accounts.ts');
+  return createAccounts({ store, keyPrefix: config.keyPrefix });
+}
+
+function describe(account: Account): Answer {
+  const { enabled, amount, threshold } = account.autoTopup;
+  const text = formatPairs([
+    ['account', account.id],
+    ['name', account.name],
+    ['status', account.status],
+    ['created', toTime(account.createdAt)],
+    ['auto top-up', enabled ? `${formatMoney(amount)} below ${formatMoney(threshold)}` : 'off'],
+  ]);
+  return { json: toJson(account), text };
+}
+
+function toJson({ id, name, status, createdAt, autoTopup }: Account) {
+  return {
+    account_id: id,
+    name,
+    status,
+    created_at: toTime(createdAt),
+    auto_topup: {
+      enabled: autoTopup.enabled,
+      amount_rub: toRub(autoTopup.amount),
+      threshold_rub: toRub(autoTopup.threshold),
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// Reads what people type as arguments: amounts and short texts, each mistake said in one line.
+import { InvalidArgumentError } from 'commander';
+import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../ledger/money.ts';
+
+const TEXT_LENGTH_MAX = 200;
+
+/** An amount above zero. */
+export function readPayment(text: string): Micro {
+  const amount = readAmount(text);
+  if (amount < 0n) throw new InvalidArgumentError('A payment is above zero.');
+  return amount;
+}
+
+/** An amount of either sign. */
+export function readAmount(text: string): Micro {
+  const match = /^-?\d+(?:\.(\d+))?$/.exec(text);
+  if (!match) throw new InvalidArgumentError('An amount is plain digits, such as 1000 or 12.50.');
+  if ((match[1] ?? '').length > 6) throw new InvalidArgumentError('An amount has at most 6 decimals.');
+  const amount = parseRub(text);
+  if (amount === undefined || amount > AMOUNT_MAX || amount < -AMOUNT_MAX) {
+    throw new InvalidArgumentError(`The largest amount is ${formatRub(AMOUNT_MAX)} RUB.`);
+  }
+  if (amount === 0n) throw new InvalidArgumentError('The amount is zero.');
+  return amount;
+}
+
+/** A name, a reason, the id of a payment: one short line. */
+export function readText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') throw new InvalidArgumentError('It is empty.');
+  if (trimmed.length > TEXT_LENGTH_MAX)
+    throw new InvalidArgumentError(`It has more than ${TEXT_LENGTH_MAX} characters.`);
+  if (/\p{Cc}/u.test(trimmed)) throw new InvalidArgumentError('It contains control characters.');
+  return trimmed;
+}
+
+/** A whole number from 1 up. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
+    throw new InvalidArgumentError('A whole number from 1 up is needed.');
+  }
+  return count;
+}

@@ -1,0 +1,80 @@
+// `tollgate key`: issues, lists and revokes the API keys of an account.
+import type { Command } from 'commander';
+import type { KeyRow } from '../store/store.ts';
+import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
+import { onStore, type Session } from './session.ts';
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys of an account: issue, list, revoke');
+  key
+    .command('issue')
+    .description('Issues a key and shows it, once: only its hash is stored. At most 10 keys are active per account.')
+    .argument('<id>', 'the account')
+    .requiredOption('--name <name>', 'what people call it')
+    .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production')
+    .action(onStore(issue));
+  key
+    .command('list')
+    .description('Lists the keys of an account, revoked ones too.')
+    .argument('<id>', 'the account')
+    .addHelpText('after', '\nExample:\n  tollgate key list acc_5f0c…')
+    .action(onStore(list));
+  key
+    .command('revoke')
+    .description('Revokes a key for good: within a second it is answered 401. Running calls end and are settled.')
+    .argument('<key-id>', 'the key, as "key list" shows it')
+    .addHelpText('after', '\nExample:\n  tollgate key revoke key_83d1…')
+    .action(onStore(revoke));
+}
+
+async function issue(session: Session, account: string, { name }: { name: string }): Promise<Answer> {
+  const { id, key } = await (await open(session)).issueKey(account, name);
+  const pairs = formatPairs([
+    ['key id', id],
+    ['key', key],
+  ]);
+  return { json: { key_id: id, key }, text: `${pairs}\nKeep the key now: it is not stored and cannot be shown again.` };
+}
+
+async function list(session: Session, account: string): Promise<Answer> {
+  const keys = await (await open(session)).listKeys(account);
+  const rows = keys.map((key) => {
+    const { id, last4, requestsCount, lastUsedAt, name } = key;
+    return [id, `…${last4}`, statusOf(key), String(requestsCount), toTime(lastUsedAt) ?? 'never', name];
+  });
+  const head = ['key id', 'key', 'status', ' requests', 'last used', 'name'];
+  return {
+    json: { account_id: account, keys: keys.map(toJson) },
+    text: rows.length === 0 ? 'No keys.' : formatTable(head, rows),
+  };
+}
+
+async function revoke(session: Session, id: string): Promise<Answer> {
+  const repeated = (await (await open(session)).revokeKey(id)) === 'exists';
+  return {
+    json: { key_id: id, status: 'revoked', repeated },
+    text: repeated ? `Key ${id} had been revoked before.` : `Key ${id} is revoked.`,
+  };
+}
+
+async function open({ store, config }: Session) {
+  const { createAccounts } = await import('../accounts/accounts.ts');
+  return createAccounts({ store, keyPrefix: config.keyPrefix });
+}
+
+function statusOf({ revokedAt }: KeyRow): 'active' | 'revoked' {
+  return revokedAt === null ? 'active' : 'revoked';
+}
+
+function toJson(key: KeyRow) {
+  return {
+    key_id: key.id,
+    name: key.name,
+    last4: key.last4,
+    status: statusOf(key),
+    created_at: toTime(key.createdAt),
+    revoked_at: toTime(key.revokedAt),
+    requests_count: key.requestsCount,
+    last_used_at: toTime(key.lastUsedAt),
+  };
+}

@@ -1,0 +1,84 @@
+// `tollgate ledger`: the journal of a wallet, and the audit of all of them.
+import type { Command } from 'commander';
+import type { Entry } from '../ledger/decide.ts';
+import { toRub } from '../ledger/money.ts';
+import { readCount } from './arguments.ts';
+import { changeJson, readWallet } from './money.ts';
+import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import { onStore, type Session } from './session.ts';
+
+const ENTRIES_BY_DEFAULT = 50;
+
+interface Page {
+  readonly limit: number;
+  readonly before?: number;
+}
+
+export function addLedgerCommands(program: Command): void {
+  const ledger = program.command('ledger').description('the journal of all money: list, verify');
+  ledger
+    .command('list')
+    .description('Lists the entries of a wallet, newest first.')
+    .argument('<id>', 'the account')
+    .option('--limit <count>', 'most entries shown', readCount, ENTRIES_BY_DEFAULT)
+    .option('--before <seq>', 'only entries numbered below this', readCount)
+    .addHelpText('after', '\nExample:\n  tollgate ledger list acc_5f0c… --limit 20')
+    .action(onStore(list));
+  ledger
+    .command('verify')
+    .description(
+      'Holds every wallet against its entries and its open holds, also beside a running server. ' +
+        'Exit code 1 when something does not add up.',
+    )
+    .addHelpText('after', '\nExample:\n  tollgate ledger verify')
+    .action(onStore(verify));
+}
+
+async function list({ store }: Session, id: string, { limit, before }: Page): Promise<Answer> {
+  await readWallet(store, id);
+  const entries = await store.ledger.entries(id, { limit, ...(before !== undefined && { before }) });
+  const last = entries.at(-1);
+  const next = entries.length === limit && last && last.seq > 1 ? last.seq : null;
+  const rows = entries.map(({ seq, at, kind, avail, held, charged, charge, note }) => [
+    String(seq),
+    toTime(at),
+    kind,
+    ...[avail, held, charged].map(formatMoney),
+    charge ?? note ?? '',
+  ]);
+  const table = formatTable([' seq', 'at', 'kind', ' balance', ' held', ' charged', 'call, payment or reason'], rows);
+  const more = next === null ? '' : `\nOlder: tollgate ledger list ${id} --before ${next}`;
+  return {
+    json: { account_id: id, entries: entries.map(toJson), next_before: next },
+    text: rows.length === 0 ? 'No entries.' : table + more,
+  };
+}
+
+async function verify({ store }: Session): Promise<Answer> {
+  const { verifyLedger } = await import('../ledger/audit.ts');
+  const { ok, wallets, entries, drift, problems } = await verifyLedger(store);
+  const pairs = formatPairs([
+    ['ledger', ok ? 'adds up' : 'DOES NOT ADD UP'],
+    ['wallets', String(wallets)],
+    ['entries', String(entries)],
+    ['drift', formatMoney(drift)],
+  ]);
+  const lines = problems.map(({ wallet, problem }) => `${wallet}: ${problem}`);
+  return {
+    json: { ok, wallets, entries, drift_rub: toRub(drift), ...(problems.length > 0 && { problems }) },
+    text: [pairs, ...lines].join('\n'),
+    failed: !ok,
+  };
+}
+
+function toJson(entry: Entry) {
+  return {
+    seq: entry.seq,
+    at: toTime(entry.at),
+    kind: entry.kind,
+    request_id: entry.charge,
+    note: entry.note,
+    change: changeJson(entry),
+    overshoot_rub: toRub(entry.overshoot),
+  };
+}

@@ -1,0 +1,53 @@
+// What a command prints: one JSON object, or short aligned text.
+import { formatRub, type Micro } from '../ledger/money.ts';
+
+/** What a command has to say, both ways. */
+export interface Answer {
+  readonly json: object;
+  readonly text: string;
+  /** What was asked for was found wrong: printed all the same, with exit code 1. */
+  readonly failed?: boolean;
+}
+
+export function print(answer: Answer, options: { readonly json: boolean }): void {
+  process.stdout.write(`${options.json ? JSON.stringify(answer.json) : answer.text}\n`);
+  if (answer.failed) process.exitCode = 1;
+}
+
+/** A reader that has seen enough (`| head -1`) is no failure: what the command did stays done. */
+export function survivePipes(): void {
+  process.stderr.on('error', () => {});
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`tollgate: the answer could not be written: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
+
+/** Lines of a name and a value, the values in one column. */
+export function formatPairs(pairs: readonly (readonly [name: string, value: string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** A table with a head line; columns whose head begins with a space are aligned to the right. */
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const right = head.map((title) => title.startsWith(' '));
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => (right[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)));
+  return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
+}
+
+/** `999.50 RUB`. */
+export function formatMoney(amount: Micro): string {
+  return `${formatRub(amount)} RUB`;
+}
+
+/** ISO 8601 in UTC; null stays null. */
+export function toTime(at: number): string;
+export function toTime(at: number | null): string | null;
+export function toTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,73 @@
+// Puts the commands together, runs one, and turns whatever goes wrong into one line and an exit code.
+import { Command, CommanderError } from 'commander';
+import { addAccountCommands } from './account.ts';
+import { addCatalogCommands } from './catalog.ts';
+import { addChargeCommands } from './charge.ts';
+import { addKeyCommands } from './key.ts';
+import { addLedgerCommands } from './ledger.ts';
+import { survivePipes } from './output.ts';
+import { addStoreCommands } from './store.ts';
+import { addWalletCommands } from './wallet.ts';
+
+const REFUSED = 1;
+const USAGE = 2;
+
+const GUIDE = `
+With --json, before or after the command, a command prints one JSON object on stdout and nothing else.
+Amounts in it are numbers in RUB, times are ISO 8601 in UTC.
+
+A failure is one line on stderr, in both modes, and nothing on stdout. Exit codes:
+  0  done, or it had been done before
+  1  refused or failed; for "ledger verify" also: something does not add up
+  2  the command line is wrong
+
+The store is that of DATABASE_URL (default sqlite:./data/tollgate.db), which may be in use by a running server.
+
+Example:
+  tollgate account create --name "Acme"
+  tollgate wallet topup acc_5f0c… 1000 --payment-id inv-2041
+  tollgate key issue acc_5f0c… --name production`;
+
+/** Runs one command; resolves to the exit code. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  survivePipes();
+  try {
+    await createProgram().parseAsync(argv, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    process.stderr.write(`tollgate: ${describe(error)}\n`);
+    return error instanceof CommanderError ? USAGE : REFUSED;
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('tollgate')
+    .description('Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, store.')
+    .option('--json', 'print one JSON object instead of text')
+    .addHelpText('after', GUIDE)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: () => {}, writeErr: () => {} })
+    .exitOverride();
+  addAccountCommands(program);
+  addKeyCommands(program);
+  addWalletCommands(program);
+  addChargeCommands(program);
+  addLedgerCommands(program);
+  addCatalogCommands(program);
+  addStoreCommands(program);
+  return program;
+}
+
+/** One line for people, whatever was thrown. */
+function describe(thrown: unknown): string {
+  if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
+    return 'which command? "tollgate --help" lists them.';
+  }
+  const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  if (thrown instanceof CommanderError && /^unknown option '-[\d.]/.test(line)) {
+    return `${line}. An amount is plain digits with at most 6 decimals, such as -5 or -12.50.`;
+  }
+  return name === 'StoreError' ? `the store failed: ${line}` : line;
+}

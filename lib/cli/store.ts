@@ -1,0 +1,27 @@
+// `tollgate store`: keeps the data of the gateway safe.
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Answer, formatPairs } from './output.ts';
+import { onStore, type Session } from './session.ts';
+
+export function addStoreCommands(program: Command): void {
+  const store = program.command('store').description('the database as a whole: backup');
+  store
+    .command('backup')
+    .description('Writes a consistent copy of the whole store to a new file, also beside a running server.')
+    .argument('<file>', 'the copy; must not exist yet')
+    .addHelpText('after', '\nExample:\n  tollgate store backup /backup/tollgate-2026-10-06.db')
+    .action(onStore(backup));
+}
+
+async function backup({ store }: Session, name: string): Promise<Answer> {
+  const file = resolve(name);
+  await store.backup(file);
+  const { size: bytes } = await stat(file);
+  const text = formatPairs([
+    ['backup', file],
+    ['bytes', String(bytes)],
+  ]);
+  return { json: { file, bytes }, text };
+}

@@ -1,0 +1,84 @@
+// `tollgate wallet`: books payments and corrections, and shows what an account has.
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../ledger/decide.ts';
+import type { Micro } from '../ledger/money.ts';
+import { readAmount, readPayment, readText } from './arguments.ts';
+import { apply, readWallet, unknownAccount, walletJson, walletText } from './money.ts';
+import { type Answer, formatMoney } from './output.ts';
+import { onStore, type Session } from './session.ts';
+
+const RUB = 'RUB, with at most 6 decimals';
+
+export function addWalletCommands(program: Command): void {
+  const wallet = program.command('wallet').description('the prepaid wallet of an account: topup, adjust, show');
+  wallet
+    .command('topup')
+    .description(
+      'Books a payment. The payment id is unique over all wallets: repeating the command changes nothing. ' +
+        `The first payment of a wallet is at least ${formatMoney(FIRST_TOPUP_MINIMUM)}.`,
+    )
+    .argument('<id>', 'the account')
+    .argument('<rub>', RUB, readPayment)
+    .requiredOption('--payment-id <id>', 'the payment at the bank or the shop', readText)
+    .addHelpText('after', '\nExample:\n  tollgate wallet topup acc_5f0c… 1000 --payment-id inv-2041')
+    .action(onStore(topup));
+  wallet
+    .command('adjust')
+    .description(
+      'Corrects a balance, up or down, by an entry of its own. Never takes the balance below zero. ' +
+        'A correction is not a payment; every call of the command books once more.',
+    )
+    .argument('<id>', 'the account')
+    .argument('<rub>', `${RUB}; may be negative`, readAmount)
+    .requiredOption('--reason <text>', 'why; stays in the ledger', readText)
+    .addHelpText('after', '\nExample:\n  tollgate wallet adjust acc_5f0c… -12.50 --reason "paid back by bank transfer"')
+    .action(onStore(adjust));
+  wallet
+    .command('show')
+    .description('Shows what a wallet can spend, what running calls hold, and the totals.')
+    .argument('<id>', 'the account')
+    .addHelpText('after', '\nExample:\n  tollgate wallet show acc_5f0c…')
+    .action(onStore(show));
+}
+
+async function topup({ store }: Session, id: string, amount: Micro, options: { paymentId: string }): Promise<Answer> {
+  const op: Operation = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: options.paymentId };
+  const outcome = await apply(store, op);
+  const wallet = await accepted(op, outcome);
+  const repeated = outcome.status === 'exists';
+  const line = repeated
+    ? `Payment ${options.paymentId} had been booked before: nothing changed.`
+    : `Booked ${formatMoney(amount)}.`;
+  return { json: { ...walletJson(wallet), repeated }, text: `${line}\n${walletText(wallet)}` };
+}
+
+async function adjust({ store }: Session, id: string, amount: Micro, options: { reason: string }): Promise<Answer> {
+  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
+  const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason: options.reason, adjustId };
+  const wallet = await accepted(op, await apply(store, op));
+  const json = { ...walletJson(wallet), adjust_id: adjustId };
+  return { json, text: `Adjusted by ${formatMoney(amount)}.\n${walletText(wallet)}` };
+}
+
+async function show({ store }: Session, id: string): Promise<Answer> {
+  const wallet = await readWallet(store, id);
+  return { json: walletJson(wallet), text: walletText(wallet) };
+}
+
+/** The wallet after an operation that was not refused; otherwise throws why it was. */
+async function accepted(op: Operation, { status, wallet }: Outcome): Promise<Wallet> {
+  if (!wallet) throw await unknownAccount(op.wallet);
+  if (status === 'done' || status === 'exists') return wallet;
+  const { OperatorError } = await import('../config.ts');
+  switch (status) {
+    case 'first_topup_too_small':
+      throw new OperatorError(`The first top-up of a wallet is at least ${formatMoney(FIRST_TOPUP_MINIMUM)}.`);
+    case 'id_taken':
+      throw new OperatorError('This payment id was booked with another amount or for another account.');
+    case 'insufficient':
+      throw new OperatorError(`The balance is ${formatMoney(wallet.avail)}: this would take it below zero.`);
+    default:
+      throw new OperatorError(`The ledger refused the operation: ${status}.`);
+  }
+}

@@ -1,0 +1,12 @@
+// The chat-style wire format as one value.
+import type { Dialect } from '../dialect.ts';
+import { chatFault } from './fault.ts';
+import { chatReply, createChatRenderer } from './render.ts';
+import { parseChatRequest } from './request.ts';
+
+export const chatDialect: Dialect = {
+  parse: parseChatRequest,
+  createRenderer: createChatRenderer,
+  reply: chatReply,
+  fault: chatFault,
+};

@@ -1,0 +1,151 @@
+// The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
+import type { Server } from '@hapi/hapi';
+import { createHolders } from './accounts/holders.ts';
+import { listModels } from './catalog/listing.ts';
+import { type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
+import type { Config } from './config.ts';
+import { fault } from './faults.ts';
+import { logRequest } from './http/access-log.ts';
+import { type AuthOptions, registerAuth } from './http/auth.ts';
+import { createLiveCalls } from './http/context.ts';
+import { createLimiter } from './http/limiter.ts';
+import type { Log } from './http/log.ts';
+import { onPreResponse, onRequest } from './http/reply.ts';
+import { createHttp } from './http/server.ts';
+import { verifyLedger } from './ledger/audit.ts';
+import { createLedger } from './ledger/ledger.ts';
+import { createOwner } from './ledger/owner.ts';
+import { registerRoutes } from './routes/routes.ts';
+import { decideSandbox, makeDemoAccount } from './sandbox.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
+import { createTextEngine } from './text/engine.ts';
+
+export interface Gateway {
+  readonly server: Server;
+  /** Starts listening; rejects with an `OperatorError` when the port is taken. */
+  start(): Promise<void>;
+  /** Stops taking calls, lets those under way end for up to `drainMs`, then ends and settles them. */
+  stop(): Promise<void>;
+  /** Reads the catalog again. */
+  reload(): Promise<boolean>;
+  /** What an operator is told once at the first start. */
+  readonly facts: GatewayFacts;
+}
+
+export interface GatewayFacts {
+  readonly sandbox: boolean;
+  /** The demo account's key, when this start made it. */
+  readonly demoKey: string | undefined;
+  /** Text models that can be used. */
+  readonly models: number;
+  readonly switchedOff: readonly string[];
+}
+
+const AUDIT_EVERY_MS = 3_600_000;
+/** How long the ledger may take for what is left once every call has ended. */
+const LEDGER_DRAIN_MS = 5_000;
+const PROBLEMS_LOGGED_MAX = 20;
+
+export async function createGateway(config: Config, log: Log): Promise<Gateway> {
+  const store = await openStore(config.databaseUrl);
+  try {
+    return await compose(config, log, store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function compose(config: Config, log: Log, store: Store): Promise<Gateway> {
+  const facts = readCatalogFacts(config);
+  const sandbox = await decideSandbox(store, config, facts);
+  const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
+  const demoKey = sandbox ? await makeDemoAccount(store, config) : undefined;
+  const { ownerId, leaseMs } = config;
+  const ledger = createLedger({ store, ownerId, leaseMs, log });
+  const limiter = createLimiter({ store: store.limits });
+  const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
+  const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
+  const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
+  const calls = createLiveCalls();
+  const http = createHttp({ host: config.host, port: config.port });
+  prepareServer(http.server, { holders, limiter, log });
+  registerRoutes(http.server, {
+    store,
+    catalog: catalog.current,
+    holders,
+    calls,
+    log,
+    text: createTextEngine({ catalog: catalog.current, ledger, timeouts: config }),
+    limits: {
+      generate: { name: 'generate', perMinute: config.rateLimitPerMinute },
+      balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
+    },
+    clientStallMs: config.clientStallMs,
+  });
+  const audits = createAudits(store, log);
+
+  return {
+    server: http.server,
+    facts: { sandbox, demoKey, models: listModels(catalog.current()).length, switchedOff: facts.switchedOff },
+    async start() {
+      await owner.start();
+      await http.start();
+      catalog.watch();
+      audits.start();
+    },
+    async stop() {
+      audits.stop();
+      await http.close(async () => {
+        if ((await calls.drain(config.drainMs)) > 0) calls.endAll(fault('shutting_down'));
+        await calls.drain(LEDGER_DRAIN_MS);
+      });
+      await ledger.drain(LEDGER_DRAIN_MS);
+      await owner.stop();
+      await holders.close();
+      await catalog.close();
+      await store.close();
+    },
+    reload: catalog.reload,
+  };
+}
+
+interface ServerParts extends AuthOptions {
+  readonly log: Log;
+}
+
+function prepareServer(server: Server, { holders, limiter, log }: ServerParts): void {
+  server.ext('onRequest', onRequest);
+  server.ext('onRequest', (request, h) => {
+    logRequest(request, log);
+    return h.continue;
+  });
+  server.ext('onPreResponse', onPreResponse);
+  registerAuth(server, { holders, limiter });
+}
+
+/** pino takes the fields first, plugins and the catalog the message. */
+function adviceLog(log: Log): LiveCatalogLog {
+  return {
+    info: (message, fields) => log.info(fields, message),
+    warn: (message, fields) => log.warn(fields, message),
+    error: (message, fields) => log.error(fields, message),
+  };
+}
+
+/** Verifies the ledger now and then while the service runs. */
+function createAudits(store: Store, log: Log): { start(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const audit = async () => {
+    const { ok, problems } = await verifyLedger(store);
+    if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
+  };
+  const onError = (err: unknown) => log.warn({ err }, 'the audit of the ledger did not finish');
+  return {
+    start() {
+      timer = setInterval(() => void audit().catch(onError), AUDIT_EVERY_MS).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

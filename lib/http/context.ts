@@ -1,0 +1,89 @@
+// What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
+import { randomUUID } from 'node:crypto';
+import type { Request } from '@hapi/hapi';
+import { GONE } from '../text/call.ts';
+
+declare module '@hapi/hapi' {
+  interface RequestApplicationState {
+    tollgate?: RequestState;
+  }
+  interface AuthCredentials {
+    readonly holder?: import('../store/store.ts').KeyHolder;
+  }
+}
+
+export interface RequestState {
+  /** Also the id of the charge, and in the log line. */
+  readonly id: string;
+  /** Fields of the log line. */
+  readonly notes: Record<string, unknown>;
+  readonly startedAt: number;
+}
+
+export function openState(): RequestState {
+  return { id: `req_${randomUUID().replaceAll('-', '')}`, notes: {}, startedAt: performance.now() };
+}
+
+export function stateOf(request: Request): RequestState {
+  request.app.tollgate ??= openState();
+  return request.app.tollgate;
+}
+
+/** The calls under way, so that a stop can wait for them and end them. */
+export interface LiveCalls {
+  /** The life of a call: aborts with `GONE` when the client leaves, or with a reason given to `endAll`. */
+  open(request: Request): LiveCall;
+  /** Resolves when none is left, or when the time is over; resolves to how many are left. */
+  drain(withinMs: number): Promise<number>;
+  endAll(reason: unknown): void;
+  count(): number;
+}
+
+export interface LiveCall {
+  readonly signal: AbortSignal;
+  /** The call is over, its money included. */
+  close(): void;
+}
+
+export function createLiveCalls(): LiveCalls {
+  const calls = new Set<AbortController>();
+  let onEmpty: (() => void) | undefined;
+
+  return {
+    open(request) {
+      const controller = new AbortController();
+      const response = request.raw.res;
+      // hapi's own `disconnect` does not fire for a POST whose body was read.
+      const onClose = () => {
+        if (!response.writableFinished) controller.abort(GONE);
+      };
+      if (response.destroyed) controller.abort(GONE);
+      response.once('close', onClose);
+      calls.add(controller);
+      return {
+        signal: controller.signal,
+        close() {
+          response.off('close', onClose);
+          calls.delete(controller);
+          if (calls.size === 0) onEmpty?.();
+        },
+      };
+    },
+    drain(withinMs) {
+      if (calls.size === 0) return Promise.resolve(0);
+      return new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          onEmpty = undefined;
+          resolve(calls.size);
+        };
+        const timer = setTimeout(end, withinMs);
+        onEmpty = end;
+      });
+    },
+    endAll(reason) {
+      for (const controller of calls) controller.abort(reason);
+    },
+    count: () => calls.size,
+  };
+}

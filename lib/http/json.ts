@@ -1,0 +1,78 @@
+// From body bytes to a JSON value: a guard on the raw bytes comes first, since `JSON.parse` can be made to run for
+// minutes.
+import { isUtf8 } from 'node:buffer';
+import { parse } from '@hapi/bourne';
+import { fault } from '../faults.ts';
+
+export const JSON_DEPTH_MAX = 64;
+export const JSON_VALUES_MAX = 200_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Checks a `content-type` that should be JSON; none at all is read as JSON. */
+export function checkJsonType(contentType: string | undefined): void {
+  if (contentType === undefined || contentType.trim() === '') return;
+  const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
+  if (type === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(type)) return;
+  throw fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' });
+}
+
+/** Throws a 400 fault for what is not JSON, too deep or too many values. */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw fault('invalid_json', { hint: 'it is empty' });
+  if (!isUtf8(bytes)) throw fault('invalid_json', { hint: 'it is not UTF-8' });
+  guard(bytes);
+  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  try {
+    return parse(bytes.toString('utf8', bom), { protoAction: 'remove' });
+  } catch {
+    throw fault('invalid_json');
+  }
+}
+
+/** Counts depth and values without parsing; strings are jumped over, so a long image costs next to nothing. */
+function guard(bytes: Buffer): void {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    switch (bytes[at]) {
+      case QUOTE:
+        at = endOfString(bytes, at + 1);
+        break;
+      case OPEN_ARRAY:
+      case OPEN_OBJECT:
+        depth += 1;
+        if (depth > JSON_DEPTH_MAX) throw fault('invalid_json', { hint: `deeper than ${JSON_DEPTH_MAX} levels` });
+        values += 1;
+        break;
+      case CLOSE_ARRAY:
+      case CLOSE_OBJECT:
+        depth -= 1;
+        break;
+      case COMMA:
+      case COLON:
+        values += 1;
+        break;
+    }
+    if (values > JSON_VALUES_MAX) throw fault('invalid_json', { hint: `more than ${JSON_VALUES_MAX} values` });
+  }
+}
+
+/** The position of the quote that ends a string; the end of the bytes when none does. */
+function endOfString(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(QUOTE, from);
+  while (at !== -1) {
+    let backslashes = 0;
+    while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+    at = bytes.indexOf(QUOTE, at + 1);
+  }
+  return bytes.length;
+}

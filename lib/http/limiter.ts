@@ -1,0 +1,101 @@
+// Rate limits by a window from its first request: in memory while this process is alone on the store, in the store
+// otherwise; nothing is lost when it changes over.
+import type { LimitStore, LimitWindow } from '../store/store.ts';
+
+export interface LimitRule {
+  /** The bucket's name; each key has one of each. */
+  readonly name: string;
+  readonly perMinute: number;
+}
+
+export interface LimitResult {
+  readonly allowed: boolean;
+  /** Until the window ends, in whole seconds, 1 to 59. */
+  readonly retryAfterS: number;
+}
+
+export interface Limiter {
+  /** Counts one request of a key. */
+  hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult>;
+  /** Says how many other processes use the store now. */
+  setPeers(peers: number): Promise<void>;
+}
+
+export interface LimiterOptions {
+  readonly store: LimitStore;
+  readonly windowMs?: number;
+  readonly now?: () => number;
+}
+
+const WINDOW_MS = 60_000;
+/** Memory is swept when it has grown to this many windows since the last time. */
+const SWEEP_AT = 10_000;
+
+export function createLimiter({ store, windowMs = WINDOW_MS, now = Date.now }: LimiterOptions): Limiter {
+  let windows = new Map<string, { endsAt: number; count: number }>();
+  let sweepAt = SWEEP_AT;
+  /** `local` counts here; `shared` in the store; `joining` in the store, whose windows are on their way here. */
+  let mode: 'local' | 'shared' = 'local';
+  let change: Promise<void> = Promise.resolve();
+  let changing: Promise<void> | undefined;
+
+  function hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult> {
+    const bucket = `${rule.name}:${keyId}`;
+    if (changing) return changing.then(() => hit(rule, keyId));
+    if (mode === 'local') return judge(rule, count(bucket));
+    return store.hit(bucket, windowMs, now()).then((window) => judge(rule, window));
+  }
+
+  function count(bucket: string): LimitWindow {
+    const at = now();
+    let window = windows.get(bucket);
+    if (!window || window.endsAt <= at) {
+      window = { endsAt: at + windowMs, count: 0 };
+      windows.set(bucket, window);
+      if (windows.size > sweepAt) sweep(at);
+    }
+    window.count += 1;
+    return { bucket, ...window };
+  }
+
+  function sweep(at: number): void {
+    for (const [bucket, { endsAt }] of windows) if (endsAt <= at) windows.delete(bucket);
+    sweepAt = windows.size + SWEEP_AT;
+  }
+
+  function judge(rule: LimitRule, window: LimitWindow): LimitResult {
+    const seconds = Math.ceil((window.endsAt - now()) / 1000);
+    return { allowed: window.count <= rule.perMinute, retryAfterS: Math.min(59, Math.max(1, seconds)) };
+  }
+
+  async function share(): Promise<void> {
+    const mine = [...windows].map(([bucket, window]) => ({ bucket, ...window }));
+    await store.merge(mine, now());
+    windows = new Map();
+    mode = 'shared';
+  }
+
+  async function keep(): Promise<void> {
+    // Hits sent before this read are in it: the store answers in order.
+    const open = await store.open(now());
+    windows = new Map(open.map(({ bucket, endsAt, count }) => [bucket, { endsAt, count }]));
+    mode = 'local';
+  }
+
+  return {
+    hit,
+    setPeers(peers) {
+      change = change.then(async () => {
+        const wanted = peers > 0 ? 'shared' : 'local';
+        if (wanted === mode) return;
+        changing = (wanted === 'shared' ? share() : keep()).finally(() => {
+          changing = undefined;
+        });
+        await changing;
+      });
+      const result = change;
+      change = change.catch(() => undefined);
+      return result;
+    },
+  };
+}

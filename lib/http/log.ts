@@ -1,0 +1,58 @@
+// The log: JSON lines by pino, buffered, with every secret scrubbed from the finished text, wherever it stands in it.
+import { type Logger, pino } from 'pino';
+
+export interface Log extends Logger {
+  /** Values that must never be written from now on. */
+  addSecrets(secrets: readonly string[]): void;
+}
+
+export interface LogOptions {
+  readonly level: string;
+  readonly keyPrefix: string;
+  /** A file descriptor or a path; 1 is stdout. */
+  readonly destination?: number | string;
+}
+
+const SCRUBBED = '[secret]';
+/** Shorter values are no secrets, and scrubbing them would garble the log. */
+const SECRET_LENGTH_MIN = 8;
+const FLUSH_MS = 250;
+
+export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Log {
+  const output = pino.destination({ dest: destination, sync: false, minLength: 8192 });
+  const secrets = new Set<string>();
+  const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
+  const keys = new RegExp(`${prefix}sk-[0-9A-Za-z]{8,}`, 'g');
+  const marker = `${prefix}sk-`;
+  const scrub = (line: string): string => {
+    let text = line.includes(marker) ? line.replace(keys, SCRUBBED) : line;
+    for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
+    return text;
+  };
+  const stream = { write: (line: string) => output.write(scrub(line)) };
+  const log = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters },
+    stream,
+  ) as unknown as Log;
+  setInterval(() => output.flush(), FLUSH_MS).unref();
+  process.on('exit', () => flushNow(output));
+  log.addSecrets = (values) => {
+    for (const value of values) {
+      if (value.length < SECRET_LENGTH_MIN) continue;
+      secrets.add(value);
+      const escaped = JSON.stringify(value).slice(1, -1);
+      if (escaped !== value) secrets.add(escaped);
+    }
+  };
+  return log;
+}
+
+const formatters = { level: (label: string) => ({ level: label }) };
+
+function flushNow(output: { flushSync(): void }): void {
+  try {
+    output.flushSync();
+  } catch {
+    // The destination is not open yet or no longer; there is nothing to save.
+  }
+}

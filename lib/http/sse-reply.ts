@@ -1,0 +1,57 @@
+// One reply of server-sent events, written straight to the socket: hapi's own stream replies cost more and may be
+// compressed, which holds events back.
+import type { ServerResponse } from 'node:http';
+import type { Pressure } from '../stream/drive.ts';
+
+export interface SseReply {
+  /** Sends status and headers. */
+  open(): void;
+  /** Sends events; returns a promise when the client takes them more slowly than they come. */
+  write(text: string): Pressure;
+  keepAlive(): void;
+  end(): void;
+}
+
+export interface SseReplyOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A reader that takes nothing for so long is gone. */
+  readonly stallMs: number;
+}
+
+const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
+export function createSseReply(response: ServerResponse, { headers, stallMs }: SseReplyOptions): SseReply {
+  /** Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. */
+  function drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const stall = setTimeout(() => response.destroy(), stallMs);
+      response.once('drain', () => {
+        clearTimeout(stall);
+        resolve();
+      });
+      response.once('close', () => clearTimeout(stall));
+    });
+  }
+
+  return {
+    open() {
+      if (response.destroyed) return;
+      response.writeHead(200, { ...headers, ...SSE_HEADERS });
+      response.flushHeaders();
+    },
+    write(text) {
+      if (text === '' || response.destroyed) return undefined;
+      return response.write(text) ? undefined : drained();
+    },
+    keepAlive() {
+      if (!response.destroyed) response.write(': keep-alive\n\n');
+    },
+    end() {
+      if (!response.destroyed) response.end();
+    },
+  };
+}

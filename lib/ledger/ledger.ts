@@ -1,0 +1,170 @@
+// The ledger service: holds, settles and returns the money of calls, and says in faults why it would not.
+import { fault } from '../faults.ts';
+import type { Store } from '../store/store.ts';
+import {
+  type Charge,
+  type ChargeKind,
+  decide,
+  FIRST_TOPUP_MINIMUM,
+  type Outcome,
+  type ReturnOp,
+  type SettleOp,
+  type Wallet,
+} from './decide.ts';
+import { formatRub, type Micro } from './money.ts';
+import { createQueue, NoOutcome } from './queue.ts';
+
+export interface LedgerOptions {
+  readonly store: Store;
+  /** This process, as the owner of its holds. */
+  readonly ownerId: string;
+  readonly leaseMs: number;
+  readonly log: LedgerLog;
+  readonly now?: () => number;
+  /** How long a caller waits for the store. */
+  readonly answerWithinMs?: number;
+}
+
+export interface LedgerLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface HoldRequest {
+  /** The request's id, which becomes the charge's. */
+  readonly chargeId: string;
+  readonly wallet: string;
+  readonly key: string;
+  readonly kind: ChargeKind;
+  readonly model: string;
+  /** The prices the call is made with. */
+  readonly prices: Readonly<Record<string, Micro>>;
+  readonly amount: Micro;
+}
+
+/** Money held for a running call; end it with `settle` or `release`, once. */
+export interface Hold {
+  readonly charge: Charge;
+  /** The wallet right after the hold. */
+  readonly wallet: Wallet;
+}
+
+/** How a call's money ended. */
+export interface Settlement {
+  readonly charged: Micro;
+  readonly reserved: Micro;
+  /** What the wallet can spend now. */
+  readonly balance: Micro;
+  /** False when the store has not confirmed it in time: the numbers are what it will come to, it is being retried. */
+  readonly confirmed: boolean;
+}
+
+export interface Ledger {
+  /** Throws 402, 403 or 503 faults; then nothing is held. */
+  hold(request: HoldRequest): Promise<Hold>;
+  /** Charges what was used and returns the rest; never throws. */
+  settle(hold: Hold, used: { amount: Micro; tokensInput: number; tokensOutput: number }): Promise<Settlement>;
+  /** Returns the hold in full; never throws. */
+  release(hold: Hold): Promise<Settlement>;
+  /** Returns the holds of owners that are gone; resolves to how many. */
+  expireOrphans(limit: number): Promise<number>;
+  /** Waits for what is under way; resolves to how many operations are left without an outcome. */
+  drain(withinMs: number): Promise<number>;
+}
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, ownerId, leaseMs, log, now = Date.now, answerWithinMs } = options;
+  const queue = createQueue({
+    store: store.ledger,
+    ...(answerWithinMs !== undefined && { answerWithinMs }),
+    onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not take a batch; trying again'),
+  });
+
+  async function hold(request: HoldRequest): Promise<Hold> {
+    const at = now();
+    const { chargeId, wallet, key, kind: chargeKind, model, amount } = request;
+    const prices = JSON.stringify(request.prices, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));
+    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at };
+    const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs } as const;
+    // A hold that turns out to be applied after its call was answered 503 goes back at once.
+    const onLate = (outcome: Outcome) => {
+      if (outcome.status === 'done') void end({ kind: 'release', wallet, chargeId, at: now() });
+    };
+    const outcome = await queue.submit(op, { persistent: false, onLate }).catch((error: unknown) => {
+      throw fault('store_unavailable', {}, error);
+    });
+    return held(outcome, amount);
+  }
+
+  function end(op: SettleOp | ReturnOp): Promise<Outcome | undefined> {
+    return queue.submit(op, { persistent: true }).catch((error: unknown) => {
+      if (!(error instanceof NoOutcome)) throw error;
+      log.error(
+        { charge: op.chargeId, operation: op.kind },
+        'the store has not confirmed the end of a call; it is retried',
+      );
+      return undefined;
+    });
+  }
+
+  async function finish(hold: Hold, op: SettleOp | ReturnOp): Promise<Settlement> {
+    const { charge, wallet } = hold;
+    const outcome = await end(op);
+    const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
+    const state = after.charge?.state;
+    if (outcome && outcome.status !== 'done')
+      log.error({ charge: charge.id, ...outcome }, 'a call ended twice or too late');
+    return {
+      charged: state === 'settled' ? (after.charge?.charged ?? 0n) : 0n,
+      reserved: charge.reserved,
+      balance: after.wallet?.avail ?? wallet.avail,
+      confirmed: outcome !== undefined,
+    };
+  }
+
+  async function expireOrphans(limit: number): Promise<number> {
+    const orphans = await store.ledger.orphans(now(), limit);
+    await Promise.all(
+      orphans.map((charge) => end({ kind: 'expire', wallet: charge.wallet, chargeId: charge.id, at: now() })),
+    );
+    return orphans.length;
+  }
+
+  return {
+    hold,
+    settle: (open, { amount, tokensInput, tokensOutput }) => {
+      const { id: chargeId, wallet } = open.charge;
+      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, tokensInput, tokensOutput });
+    },
+    release: (open) =>
+      finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
+    expireOrphans,
+    drain: (withinMs) => queue.drain(withinMs),
+  };
+}
+
+function held({ status, wallet, charge }: Outcome, amount: Micro): Hold {
+  if (status === 'done' && wallet && charge) return { wallet, charge };
+  switch (status) {
+    case 'insufficient':
+      throw insufficientFault(wallet as Wallet, amount);
+    case 'never_topped':
+      throw neverToppedFault();
+    case 'suspended':
+      throw fault('account_suspended');
+    default:
+      throw fault('internal', {}, new Error(`a hold was answered ${status}`));
+  }
+}
+
+export function neverToppedFault() {
+  return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
+}
+
+export function insufficientFault(wallet: Wallet, amount: Micro) {
+  return fault('insufficient_balance', {
+    priceRub: formatRub(amount),
+    balanceRub: formatRub(wallet.avail),
+    ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
+  });
+}

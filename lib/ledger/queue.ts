@@ -1,0 +1,171 @@
+// Group commit without a timer: what arrives while a lane's batch commits is the next batch. Callers wait a bounded
+// time; an operation whose fate is unknown goes on in the background until the store has said what became of it.
+
+import type { LedgerStore, Submission } from '../store/store.ts';
+import { StoreError } from '../store/store.ts';
+import type { Operation, Outcome } from './decide.ts';
+
+export interface QueueOptions {
+  readonly store: LedgerStore;
+  /** How long a caller waits for an outcome. */
+  readonly answerWithinMs?: number;
+  /** Most operations that wait in one lane; more are refused, except those that end a charge. */
+  readonly waitingMax?: number;
+  readonly onRetry?: (error: unknown, operations: number) => void;
+}
+
+/** Why there is no outcome: `never` it was not and will not be applied; `unknown` it will be known later. */
+export class NoOutcome extends Error {
+  override readonly name = 'NoOutcome';
+  readonly applied: 'never' | 'unknown';
+  constructor(applied: 'never' | 'unknown') {
+    super(applied === 'never' ? 'the store did not take the operation' : 'the store has not confirmed the operation');
+    this.applied = applied;
+  }
+}
+
+export interface SubmitOptions {
+  /** Keeps trying for as long as the process lives, also after its caller was told `unknown`. */
+  readonly persistent: boolean;
+  /** Called with an outcome that came after its caller was told `unknown`. */
+  readonly onLate?: (outcome: Outcome) => void;
+}
+
+export interface Queue {
+  /** Rejects only with `NoOutcome`. */
+  submit(op: Operation, options: SubmitOptions): Promise<Outcome>;
+  /** Operations that have no outcome yet. */
+  size(): number;
+  /** Resolves when nothing is left, or when the time is over; resolves to what is left. */
+  drain(withinMs: number): Promise<number>;
+}
+
+interface Item extends Submission {
+  readonly options: SubmitOptions;
+  readonly deadline: number;
+  resolve: ((outcome: Outcome) => void) | undefined;
+  reject: ((error: NoOutcome) => void) | undefined;
+}
+
+interface Lane {
+  waiting: Item[];
+  running: Item[];
+  scheduled: boolean;
+  failures: number;
+}
+
+const ANSWER_WITHIN_MS = 4800;
+const WAITING_MAX = 20_000;
+const TICK_MS = 100;
+const BACKOFF_MAX_MS = 500;
+
+export function createQueue({
+  store,
+  answerWithinMs = ANSWER_WITHIN_MS,
+  waitingMax = WAITING_MAX,
+  onRetry,
+}: QueueOptions): Queue {
+  const lanes = new Map<string, Lane>();
+  let open = 0;
+  let ticker: NodeJS.Timeout | undefined;
+
+  function submit(op: Operation, options: SubmitOptions): Promise<Outcome> {
+    const name = store.lane === 'store' ? '' : op.wallet;
+    let lane = lanes.get(name);
+    if (!lane) {
+      lane = { waiting: [], running: [], scheduled: false, failures: 0 };
+      lanes.set(name, lane);
+    }
+    if (lane.waiting.length >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
+    return new Promise<Outcome>((resolve, reject) => {
+      const deadline = performance.now() + answerWithinMs;
+      lane.waiting.push({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
+      open += 1;
+      ticker ??= setInterval(expire, TICK_MS).unref();
+      schedule(name, lane);
+    });
+  }
+
+  function schedule(name: string, lane: Lane): void {
+    if (lane.scheduled || lane.running.length > 0) return;
+    lane.scheduled = true;
+    setImmediate(() => {
+      lane.scheduled = false;
+      void commit(name, lane);
+    });
+  }
+
+  async function commit(name: string, lane: Lane): Promise<void> {
+    while (lane.running.length + lane.waiting.length > 0) {
+      gather(lane);
+      if (lane.running.length === 0) continue;
+      try {
+        const outcomes = await store.apply(lane.running);
+        const batch = lane.running;
+        lane.running = [];
+        lane.failures = 0;
+        for (const [index, item] of batch.entries()) answer(item, outcomes[index]);
+      } catch (error) {
+        if (error instanceof StoreError && error.applied === 'no') for (const item of lane.running) item.tried = false;
+        onRetry?.(error, lane.running.length);
+        lane.failures += 1;
+        await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)));
+      }
+    }
+    if (store.lane === 'wallet') lanes.delete(name);
+  }
+
+  /** Fills the batch from what waits; what nobody waits for and never was tried falls out. */
+  function gather(lane: Lane): void {
+    const fresh = lane.waiting.splice(0, store.batchMax - lane.running.length);
+    const all = [...lane.running, ...fresh];
+    lane.running = all.filter((item) => item.tried || !item.abandoned);
+    open -= all.length - lane.running.length;
+  }
+
+  function answer(item: Item, outcome: Outcome | undefined): void {
+    open -= 1;
+    if (!outcome) item.reject?.(new NoOutcome('never'));
+    else if (item.resolve) item.resolve(outcome);
+    else item.options.onLate?.(outcome);
+    forget(item);
+  }
+
+  function forget(item: Item): void {
+    item.resolve = undefined;
+    item.reject = undefined;
+  }
+
+  /** Answers callers whose time is over; what was never tried and need not be is dropped with them. */
+  function expire(): void {
+    if (open === 0) {
+      clearInterval(ticker);
+      ticker = undefined;
+      return;
+    }
+    const now = performance.now();
+    for (const lane of lanes.values()) {
+      for (const item of [...lane.running, ...lane.waiting]) {
+        if (item.deadline > now) break;
+        if (!item.reject) continue;
+        const gone = !item.tried && !item.options.persistent;
+        if (gone) item.abandoned = true;
+        item.reject(new NoOutcome(gone ? 'never' : 'unknown'));
+        forget(item);
+      }
+    }
+  }
+
+  async function drain(withinMs: number): Promise<number> {
+    const until = performance.now() + withinMs;
+    while (open > 0 && performance.now() < until) await pause(10);
+    return open;
+  }
+
+  return { submit, size: () => open, drain };
+}
+
+/** A pause with jitter, so that processes that collided do not collide again. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)));
+}

@@ -1,0 +1,71 @@
+// Starts the service: reads the environment, composes, listens, and drains on SIGTERM.
+import { type Config, OperatorError, readConfig } from './config.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { createLog, type Log } from './http/log.ts';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix });
+  const gateway = await createGateway(config, log);
+  try {
+    await gateway.start();
+  } catch (error) {
+    await gateway.stop();
+    throw error;
+  }
+  greet(config, gateway);
+  obeySignals(gateway, log);
+  if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
+    log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
+  }
+}
+
+/** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
+function greet(config: Config, { facts, server }: Gateway): void {
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
+  const lines = [`tollgate listens on ${url} (${facts.models} text models)`];
+  if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
+  if (facts.demoKey) {
+    lines.push(
+      '',
+      'A demo account with 1000 RUB was made. Its key is shown only now:',
+      '',
+      `  ${facts.demoKey}`,
+      '',
+      'Try it:',
+      '',
+      `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${facts.demoKey}' -H 'content-type: application/json' \\`,
+      `    -d '{"model":"sandbox-standard","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
+      '',
+    );
+  }
+  if (facts.models === 0) {
+    lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function obeySignals(gateway: Gateway, log: Log): void {
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    gateway.stop().then(
+      () => process.exit(0),
+      (err: unknown) => {
+        log.error({ err }, 'the stop failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => void gateway.reload());
+}
+
+main().catch((error: unknown) => {
+  const text = error instanceof OperatorError ? error.message : (error as Error).stack;
+  process.stderr.write(`tollgate: ${text}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,69 @@
+// The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { type Decoder, readBody, readBytes } from '../stream/bytes.ts';
+import type { HostBody } from './contract.ts';
+import { upstreamFault } from './fault.ts';
+
+/** A reply that is read whole is small: an error, a token, a job's state. */
+const TEXT_BYTES_MAX = 1024 * 1024;
+
+/** What a body needs of the request it answers. */
+export interface BodySource {
+  readonly stream: Readable;
+  readonly signal: AbortSignal;
+  readonly toError: (error: Error) => Error;
+}
+
+export class UpstreamBody implements HostBody {
+  readonly #source: BodySource;
+  #taken = false;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+    // From the first moment: a body that fails while nobody reads it would end the process.
+    source.stream.on('error', () => {});
+  }
+
+  /** Items of the body as a decoder makes them. */
+  stream<T>(decoder: Decoder<T>, signal: AbortSignal): AsyncIterable<readonly T[]> {
+    const { stream: body, toError } = this.#take();
+    return readBody({ body, decoder, signal, toError });
+  }
+
+  async text(limitBytes: number = TEXT_BYTES_MAX): Promise<string> {
+    const { stream: body, signal, toError } = this.#take();
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const arrived of readBytes({ body, signal, toError })) {
+      for (const chunk of arrived) bytes += chunk.length;
+      if (bytes > limitBytes) {
+        body.destroy();
+        throw upstreamFault('protocol', `the answer is longer than ${limitBytes} bytes`);
+      }
+      chunks.push(...arrived);
+    }
+    return new TextDecoder().decode(Buffer.concat(chunks));
+  }
+
+  async json(limitBytes?: number): Promise<unknown> {
+    const text = await this.text(limitBytes);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw upstreamFault('protocol', `the answer is not JSON: ${text.slice(0, 200)}`);
+    }
+  }
+
+  drop(): void {
+    this.#taken = true;
+    this.#source.stream.destroy();
+  }
+
+  #take(): BodySource {
+    assert(!this.#taken, 'the body of a reply is read once');
+    this.#taken = true;
+    return this.#source;
+  }
+}

@@ -1,0 +1,81 @@
+// Loads the plugins: every folder beside `lib` and in PROVIDERS_PATH whose `index` exports one by default.
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { OperatorError } from '../config.ts';
+import type { ProviderPlugin } from './contract.ts';
+
+export interface PluginFolders {
+  /** The folder of the shipped plugins. */
+  readonly shipped: string;
+  /** Further folders of plugin folders. */
+  readonly path: readonly string[];
+}
+
+/** Plugins by name. A broken one throws an OperatorError of one line that names its folder. */
+export async function loadPlugins({ shipped, path }: PluginFolders): Promise<Map<string, ProviderPlugin>> {
+  const plugins = new Map<string, ProviderPlugin>();
+  const folders = new Map<string, string>();
+  for (const parent of [shipped, ...path]) {
+    for (const name of await listFolders(parent)) {
+      const folder = resolve(parent, name);
+      const plugin = await loadPlugin(folder);
+      const other = folders.get(name);
+      if (other !== undefined) throw new OperatorError(`Two plugins are named ${name}: ${other} and ${folder}`);
+      folders.set(name, folder);
+      plugins.set(name, plugin);
+    }
+  }
+  return plugins;
+}
+
+/** Loads the plugin of one folder. */
+export async function loadPlugin(folder: string): Promise<ProviderPlugin> {
+  const file = INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+  if (file === undefined) throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
+  const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    throw broken(folder, `${file} does not load: ${firstLine(error)}`);
+  });
+  const reason = findFlaw(module.default, folder);
+  if (reason !== undefined) throw broken(folder, reason);
+  return module.default as ProviderPlugin;
+}
+
+/** Compiled first: under `node_modules` Node does not run TypeScript. */
+const INDEX_FILES = ['index.js', 'index.ts'];
+
+const CONTRACT_VERSION = 1;
+
+async function listFolders(parent: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(parent, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && existsSync(join(parent, entry.name, '.'))))
+      .map((entry) => entry.name)
+      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+      .sort();
+  } catch (error) {
+    throw new OperatorError(`The folder of plugins ${parent} cannot be read: ${firstLine(error)}`);
+  }
+}
+
+function findFlaw(plugin: unknown, folder: string): string | undefined {
+  if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
+  const { contract, name, settings, create } = plugin as Partial<Record<keyof ProviderPlugin, unknown>>;
+  if (contract !== CONTRACT_VERSION) return `it has contract ${contract}, this gateway has ${CONTRACT_VERSION}`;
+  if (name !== basename(resolve(folder))) {
+    return `its name is ${JSON.stringify(name)}, not that of the folder`;
+  }
+  if (typeof settings !== 'function') return 'it has no function settings';
+  if (typeof create !== 'function') return 'it has no function create';
+  return undefined;
+}
+
+function broken(folder: string, reason: string): OperatorError {
+  return new OperatorError(`The plugin in ${folder} is broken: ${reason}`);
+}
+
+function firstLine(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).split('\n')[0] as string;
+}

@@ -1,0 +1,50 @@
+// The secrets among an upstream's settings: where they are, and a text without them.
+import type Joi from 'joi';
+
+const PLACEHOLDER = '[secret]';
+
+/** A shorter value is no secret worth the name, and replacing it would eat ordinary words. */
+const SECRET_CHARS_MIN = 6;
+
+/** Every string under a key marked `.meta({ secret: true })`, under `apiKey` anyway, and the password of `proxy`. */
+export function findSecrets(schema: Joi.Schema, settings: unknown): readonly string[] {
+  const found = new Set<string>();
+  collect(schema.describe(), settings, found);
+  if (isRecord(settings)) {
+    addStrings(settings.apiKey, found);
+    if (typeof settings.proxy === 'string') addPassword(settings.proxy, found);
+  }
+  return [...found].filter((secret) => secret.length >= SECRET_CHARS_MIN);
+}
+
+/** The text with every secret replaced. */
+export function scrub(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, PLACEHOLDER), text);
+}
+
+function collect(description: Joi.Description, value: unknown, found: Set<string>): void {
+  if (description.metas?.some((meta: unknown) => isRecord(meta) && meta.secret === true)) addStrings(value, found);
+  const keys: Record<string, Joi.Description> = description.keys ?? {};
+  if (isRecord(value)) for (const [key, inner] of Object.entries(keys)) collect(inner, value[key], found);
+  const items: readonly Joi.Description[] = description.items ?? [];
+  if (Array.isArray(value)) for (const element of value) for (const inner of items) collect(inner, element, found);
+  const matches: readonly { schema?: Joi.Description }[] = description.matches ?? [];
+  for (const { schema } of matches) if (schema) collect(schema, value, found);
+}
+
+function addStrings(value: unknown, found: Set<string>): void {
+  if (typeof value === 'string') found.add(value);
+  else if (Array.isArray(value)) for (const element of value) addStrings(element, found);
+  else if (isRecord(value)) for (const inner of Object.values(value)) addStrings(inner, found);
+}
+
+function addPassword(proxy: string, found: Set<string>): void {
+  const password = URL.parse(proxy)?.password;
+  if (!password) return;
+  found.add(password);
+  found.add(decodeURIComponent(password));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

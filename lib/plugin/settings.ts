@@ -1,0 +1,112 @@
+// Makes a provider from an upstream's settings: checked by the plugin's own schema, with its origins and secrets found.
+import Joi from 'joi';
+import { OperatorError } from '../config.ts';
+import type { HostLog, Provider, ProviderPlugin } from './contract.ts';
+import { createHost } from './host.ts';
+import { findSecrets, scrub } from './secret.ts';
+
+export interface ProviderOptions {
+  readonly plugin: ProviderPlugin;
+  /** The name of the upstream in the catalog. */
+  readonly upstream: string;
+  /** As the catalog has them, variables of the environment filled in. */
+  readonly settings: unknown;
+  readonly log: HostLog;
+}
+
+export interface OpenProvider {
+  readonly provider: Provider;
+  /** Values that must not appear in the log. */
+  readonly secrets: readonly string[];
+  /** Closes the provider and then its connections, those in use too: wait for the last call first. */
+  close(): Promise<void>;
+}
+
+/** Throws an OperatorError of one line that names the upstream. Does no I/O. */
+export function createProvider(options: ProviderOptions): OpenProvider {
+  const { plugin, upstream, log } = options;
+  const { settings, secrets } = checkSettings(options);
+  const proxy = readProxy(settings, upstream);
+  const host = createHost({
+    upstream,
+    log,
+    secrets,
+    allowedOrigins: findOrigins(settings, upstream),
+    ...(proxy !== undefined && { proxy }),
+  });
+  const provider = attempt(`Upstream \`${upstream}\`: plugin ${plugin.name}`, () => plugin.create(settings, host));
+  return {
+    provider,
+    secrets,
+    async close() {
+      await provider.close?.();
+      await host.close();
+    },
+  };
+}
+
+/** Throws an OperatorError of one line that names the upstream and every wrong setting. */
+export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptions, 'log'>): {
+  readonly settings: object;
+  readonly secrets: readonly string[];
+} {
+  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => plugin.settings(Joi));
+  if (!Joi.isSchema(schema))
+    throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a schema of joi`);
+  const { value, error } = schema.validate(settings ?? {}, {
+    convert: false,
+    abortEarly: false,
+    errors: { wrap: { label: '`' } },
+  });
+  const secrets = findSecrets(schema, value);
+  if (error) {
+    const words = error.details.map((detail) => detail.message).join('; ');
+    throw new OperatorError(`Upstream \`${upstream}\`: bad settings: ${scrub(words, secrets)}`);
+  }
+  return { settings: value, secrets };
+}
+
+/** The origins of `baseUrl` and of every other setting whose name ends in `Url`, at any depth. */
+function findOrigins(settings: object, upstream: string): readonly string[] {
+  const origins = new Set<string>();
+  const visit = (name: string, value: unknown): void => {
+    if (typeof value === 'string' && name.endsWith('Url')) origins.add(originOf(value, `${upstream}\`: \`${name}`));
+    else if (Array.isArray(value)) for (const element of value) visit(name, element);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) visit(key, inner);
+    }
+  };
+  visit('', settings);
+  return [...origins];
+}
+
+function originOf(text: string, where: string): string {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    throw new OperatorError(`Upstream \`${where}\` is not a URL of http or https`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new OperatorError(
+      `Upstream \`${where}\` carries a user or password; they belong into a setting of their own`,
+    );
+  }
+  return url.origin;
+}
+
+function readProxy(settings: object, upstream: string): string | undefined {
+  if (!('proxy' in settings) || settings.proxy === undefined) return undefined;
+  const url = typeof settings.proxy === 'string' ? URL.parse(settings.proxy) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    throw new OperatorError(`Upstream \`${upstream}\`: \`proxy\` is not a URL of http or https`);
+  }
+  return url.href;
+}
+
+function attempt<T>(what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    const [line] = String(error instanceof Error ? error.message : error).split('\n');
+    throw new OperatorError(`${what} failed: ${line}`);
+  }
+}

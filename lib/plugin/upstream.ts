@@ -1,0 +1,115 @@
+// HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { LimitError } from '../stream/bytes.ts';
+import { UpstreamBody } from './body.ts';
+import type { HostHttp, HostRequest, HostResponse, UpstreamFault, UpstreamFaultKind } from './contract.ts';
+import { upstreamFault } from './fault.ts';
+import { scrub } from './secret.ts';
+
+export interface UpstreamOptions {
+  /** Scheme, host and port of every URL that may be requested. */
+  readonly allowedOrigins: readonly string[];
+  /** URL of an HTTP proxy. Without it requests go straight: proxy variables of the environment are not read. */
+  readonly proxy?: string;
+  /** Never shown in the detail of a fault. */
+  readonly secrets?: readonly string[];
+  readonly connectTimeoutMs?: number;
+}
+
+export interface Upstream extends HostHttp {
+  /** Closes all connections, those in use too. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without a word of warning. */
+const KEEP_ALIVE_MS = 4_000;
+
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const dispatcher = createDispatcher(options);
+  const origins = new Set(options.allowedOrigins);
+  const secrets = options.secrets ?? [];
+  return {
+    request: (url, init) => send({ url, init, dispatcher, origins, secrets }),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
+function createDispatcher(options: UpstreamOptions): Dispatcher {
+  const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const pool = {
+    connections: null,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // The caller's own timers watch the first and every further fragment; comments would re-arm these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  if (options.proxy === undefined) return new Agent({ ...pool, connect: { timeout } });
+  return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout });
+}
+
+interface Sending {
+  readonly url: string;
+  readonly init: HostRequest;
+  readonly dispatcher: Dispatcher;
+  readonly origins: ReadonlySet<string>;
+  readonly secrets: readonly string[];
+}
+
+async function send({ url, init, dispatcher, origins, secrets }: Sending): Promise<HostResponse> {
+  const origin = URL.parse(url)?.origin;
+  if (origin === undefined || !origins.has(origin)) {
+    throw upstreamFault('protocol', `the settings do not allow requests to ${origin ?? 'something that is no URL'}`);
+  }
+  const { method, body, signal } = init;
+  signal.throwIfAborted();
+  const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
+  try {
+    const response = await request(url, {
+      method,
+      headers: ownHeaders(init.headers),
+      ...(body !== undefined && { body }),
+      signal,
+      dispatcher,
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: new UpstreamBody({ stream: response.body, signal, toError }),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toError(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function ownHeaders(given: HostRequest['headers']): Record<string, string> {
+  const headers: Record<string, string> = { 'user-agent': 'tollgate' };
+  for (const [name, value] of Object.entries(given ?? {})) headers[name.toLowerCase()] = value;
+  headers['accept-encoding'] = 'identity';
+  return headers;
+}
+
+function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {
+  if (error instanceof LimitError) return upstreamFault('protocol', error.message);
+  const code = codeOf(error);
+  const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
+  return upstreamFault(kindOfCode(code), scrub(detail, secrets));
+}
+
+/** The name where there is no code; connecting to several addresses fails with a code but an empty message. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function kindOfCode(code: string): UpstreamFaultKind {
+  if (code === 'ETIMEDOUT' || /^UND_ERR_\w*TIMEOUT$/.test(code)) return 'timeout';
+  if (code.startsWith('HPE_') || PROTOCOL_CODES.has(code)) return 'protocol';
+  return 'network';
+}
+
+const PROTOCOL_CODES = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);

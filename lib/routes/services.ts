@@ -1,0 +1,22 @@
+// What endpoints are made of: the services a gateway composes once.
+
+import type { Logger } from 'pino';
+import type { Holders } from '../accounts/holders.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { LiveCalls } from '../http/context.ts';
+import type { LimitRule } from '../http/limiter.ts';
+import type { Store } from '../store/store.ts';
+import type { TextEngine } from '../text/engine.ts';
+
+export interface Services {
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  readonly holders: Holders;
+  readonly text: TextEngine;
+  readonly calls: LiveCalls;
+  readonly log: Logger;
+  /** The shared bucket of generating endpoints, and that of the balance. */
+  readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
+  /** A reader that takes nothing for so long is gone. */
+  readonly clientStallMs: number;
+}

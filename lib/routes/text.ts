@@ -1,0 +1,118 @@
+// The two text endpoints: the same handler over two dialects.
+import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { chatDialect } from '../dialects/chat/dialect.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { messageDialect } from '../dialects/message/dialect.ts';
+import { holderOf } from '../http/auth.ts';
+import { readBody } from '../http/body.ts';
+import { stateOf } from '../http/context.ts';
+import { checkJsonType, parseJson } from '../http/json.ts';
+import { commonHeaders } from '../http/reply.ts';
+import { createSseReply } from '../http/sse-reply.ts';
+import { type CollectedReply, createCollector } from '../stream/collect.ts';
+import type { CallContext } from '../text/call.ts';
+import type { TextOutput } from '../text/delivery.ts';
+import type { TextRequest } from '../text/request.ts';
+import type { Services } from './services.ts';
+
+export function textRoutes(services: Services): readonly ServerRoute[] {
+  return [
+    textRoute('/api/v1/messages', messageDialect, services),
+    textRoute('/api/v1/chat/completions', chatDialect, services),
+  ];
+}
+
+function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
+  return {
+    method: 'POST',
+    path,
+    options: { plugins: { limit: services.limits.generate } },
+    handler: async (request, h) => {
+      const call = services.calls.open(request);
+      try {
+        return await answer(request, h, { dialect, services, signal: call.signal });
+      } catch (error) {
+        if (request.raw.res.headersSent || request.raw.res.destroyed) return abandon(request, h, error);
+        throw error;
+      } finally {
+        call.close();
+      }
+    },
+  };
+}
+
+interface Answering {
+  readonly dialect: Dialect;
+  readonly services: Services;
+  readonly signal: AbortSignal;
+}
+
+async function answer(request: Request, h: ResponseToolkit, answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
+  const { dialect, services, signal } = answering;
+  checkJsonType(request.raw.req.headers['content-type']);
+  const parsed = dialect.parse(parseJson(await readBody(request.raw.req, signal)));
+  const context = contextOf(request, services, signal);
+  if (parsed.stream) {
+    await services.text.run(parsed, context, streamOutput(request, dialect, services.clientStallMs));
+    return h.abandon;
+  }
+  const reply = await collect(services, parsed, context);
+  return reply ? h.response(dialect.reply(reply)) : h.abandon;
+}
+
+/** The whole reply; undefined when the client left. */
+async function collect(
+  { text }: Services,
+  parsed: TextRequest,
+  context: CallContext,
+): Promise<CollectedReply | undefined> {
+  const { write, reply } = createCollector();
+  let complete = false;
+  await text.run(parsed, context, {
+    live: false,
+    open: () => undefined,
+    write: (parts) => void write(parts),
+    keepAlive: () => undefined,
+    end: () => {
+      complete = true;
+    },
+  });
+  return complete ? reply() : undefined;
+}
+
+function streamOutput(request: Request, dialect: Dialect, stallMs: number): TextOutput {
+  const render = dialect.createRenderer();
+  const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs });
+  return {
+    live: true,
+    open: reply.open,
+    write: (parts) => reply.write(render(parts)),
+    keepAlive: reply.keepAlive,
+    end: reply.end,
+  };
+}
+
+function contextOf(request: Request, { log }: Services, signal: AbortSignal): CallContext {
+  const { id: requestId, notes } = stateOf(request);
+  const { id: keyId, account: accountId } = holderOf(request);
+  return {
+    requestId,
+    accountId,
+    keyId,
+    signal,
+    log: {
+      warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
+      error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),
+      note: (fields) => void Object.assign(notes, fields),
+    },
+  };
+}
+
+/** Nobody is there to be answered, or an answer has begun already. */
+function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
+  if (error instanceof Error && !request.raw.res.destroyed) {
+    stateOf(request).notes.err = error;
+    request.raw.res.destroy();
+  }
+  return h.abandon;
+}

@@ -1,0 +1,33 @@
+// Sandbox mode: whether this start is one, and the demo account of the first.
+import { createAccounts } from './accounts/accounts.ts';
+import type { CatalogFacts } from './catalog/live.ts';
+import type { Config } from './config.ts';
+import { MICRO_PER_RUB } from './ledger/money.ts';
+import type { Store } from './store/store.ts';
+
+/** What the store remembers: a store once used without the sandbox never enters it again by itself. */
+const MODE = 'mode';
+const DEMO = 'demo-account';
+const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
+
+export async function decideSandbox(store: Store, config: Config, facts: CatalogFacts): Promise<boolean> {
+  if (config.sandbox !== 'auto') return config.sandbox === 'on';
+  const before = await store.settings.get(MODE);
+  const unused = before === undefined && (await store.accounts.list()).length === 0;
+  const sandbox = !facts.real && (before === 'sandbox' || unused);
+  const mode = sandbox ? 'sandbox' : 'real';
+  if (before !== mode) await store.settings.set(MODE, mode);
+  return sandbox;
+}
+
+/** The key of a new demo account with 1000 RUB; undefined when the store has accounts or had a demo. */
+export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
+  if ((await store.settings.get(DEMO)) !== undefined || (await store.accounts.list()).length > 0) return undefined;
+  const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
+  const { id } = await accounts.create('demo');
+  const { key } = await accounts.issueKey(id, 'demo');
+  const op = { kind: 'topup', wallet: id, at: Date.now(), amount: DEMO_BALANCE, paymentId: `demo-${id}` } as const;
+  await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  await store.settings.set(DEMO, id);
+  return key;
+}

@@ -1,0 +1,210 @@
+// A connection to the database file: opened, checked and migrated, with write transactions that wait for their turn.
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StoreError } from '../store.ts';
+import { Refusal } from './protocol.ts';
+import { checkIdentity, migrate } from './schema.ts';
+
+export interface ConnectionOptions {
+  readonly path: string;
+  /** How long a write waits for other processes. */
+  readonly busyMs: number;
+}
+
+/** `full`: on disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
+export type Durability = 'full' | 'normal';
+
+export interface Connection {
+  readonly db: DatabaseSync;
+  /** Runs `work` in a transaction and commits it. Throws `StoreError`: `unknown` only when the commit itself failed. */
+  write<T>(work: () => T, durability?: Durability): T;
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
+
+/** Enough for the upper pages of every index of a large database. */
+const WRITER_CACHE_KIB = 65_536;
+const READER_CACHE_KIB = 16_384;
+/** Pages in the log before a commit copies them into the file. */
+const CHECKPOINT_PAGES = 4000;
+/** The log shrinks to this after a burst. */
+const LOG_BYTES_MAX = 67_108_864;
+
+/** Opens the file for writing; makes it, its folder and its tables if need be. Throws `Refusal`. */
+export function openForWrites({ path, busyMs }: ConnectionOptions): Connection {
+  makeFile(path);
+  const db = explained(path, () => waitForTurn(busyMs, () => prepare(path)));
+  return { db, write: createWrite(db, busyMs) };
+}
+
+/** Opens a file that has its tables. */
+export function openForReads({ path, busyMs }: ConnectionOptions): DatabaseSync {
+  return explained(path, () => {
+    const db = new DatabaseSync(path, { timeout: busyMs });
+    db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READER_CACHE_KIB}`);
+    return db;
+  });
+}
+
+/** A statement whose integers come as bigint, for rows with money. */
+export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
+  return db.prepare(sql, { readBigInts: true });
+}
+
+function makeFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new Refusal(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
+  }
+  try {
+    // SQLite gives its side files the mode of the database.
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    throw new Refusal(`The database ${path} cannot be written: ${codeOf(error)}.`);
+  }
+}
+
+function prepare(path: string): DatabaseSync {
+  // Without a timeout of SQLite's own: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
+  const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    checkIdentity(db, path);
+    db.exec('PRAGMA journal_mode = WAL');
+    setDurability(db, 'full');
+    db.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
+    migrate(db, path);
+    // Finds out now, not at the first payment, that the file or its side files cannot be written.
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function explained<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    if (resultCode(error) === SQLITE_NOTADB) throw new Refusal(`The file ${path} is not a SQLite database.`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Refusal(`The database ${path} cannot be opened: ${reason}.`);
+  }
+}
+
+function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const courtesy = createCourtesy(db);
+  let current: Durability = 'full';
+
+  return (work, durability = 'full') => {
+    let result: ReturnType<typeof work>;
+    let began: number;
+    courtesy.pause();
+    try {
+      if (durability !== current) setDurability(db, durability);
+      current = durability;
+      waitForTurn(busyMs, () => begin.run());
+      began = performance.now();
+      result = work();
+    } catch (error) {
+      rollBack(db);
+      throw new StoreError(messageOf(error), 'no', error);
+    }
+    try {
+      commit.run();
+    } catch (error) {
+      rollBack(db);
+      // The log may hold the whole transaction: after a crash it would count.
+      throw new StoreError(messageOf(error), 'unknown', error);
+    }
+    courtesy.took(performance.now() - began);
+    return result;
+  };
+}
+
+function setDurability(db: DatabaseSync, durability: Durability): void {
+  db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+}
+
+/** A connection that stays in its transaction is of no use: the worker sees that and ends. */
+function rollBack(db: DatabaseSync): void {
+  try {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  } catch {}
+}
+
+interface Courtesy {
+  /** Before a transaction. */
+  pause(): void;
+  /** After it. */
+  took(ms: number): void;
+}
+
+const COURTESY_MS = 1000;
+const PAUSE_MS_MAX = 20;
+
+/**
+ * Two writers that never pause starve each other, because the one that commits is the first to begin again. While
+ * another process wrote within the last second, each transaction waits for up to the length of the one before.
+ */
+function createCourtesy(db: DatabaseSync): Courtesy {
+  const version = db.prepare('PRAGMA data_version', { returnArrays: true });
+  let seenVersion: unknown;
+  let seenAt = Number.NEGATIVE_INFINITY;
+  let lastMs = 0;
+  return {
+    pause() {
+      const now = performance.now();
+      // Changes only when another connection has committed.
+      const [current] = version.get() as unknown as readonly unknown[];
+      if (seenVersion !== undefined && current !== seenVersion) seenAt = now;
+      seenVersion = current;
+      if (now - seenAt < COURTESY_MS) sleep(lastMs * Math.random());
+    },
+    took(ms) {
+      lastMs = Math.min(ms, PAUSE_MS_MAX);
+    },
+  };
+}
+
+const RETRY_MS = 1;
+
+function waitForTurn<T>(busyMs: number, attempt: () => T): T {
+  const until = performance.now() + busyMs;
+  while (true) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_BUSY || performance.now() > until) throw error;
+      sleep(RETRY_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks this thread, which is a worker's. */
+function sleep(ms: number): void {
+  Atomics.wait(nothing, 0, 0, ms);
+}
+
+/** SQLite's primary result code, whatever the extended one says. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+}

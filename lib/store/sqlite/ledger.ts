@@ -1,0 +1,196 @@
+// The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Charge, type Entry, type Operation, operationId, type Wallet } from '../../ledger/decide.ts';
+import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
+import type { Micro } from '../../ledger/money.ts';
+import type { WalletAudit } from '../store.ts';
+import { type Connection, prepareBig } from './connection.ts';
+import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
+import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
+
+const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
+const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
+const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
+
+export function ledgerWrites({ db, write }: Connection) {
+  const load = createLoad(db);
+  const save = createSave(db);
+  return {
+    apply(batch: readonly Cell[]): Cell[] {
+      const operations = decodeOperations(batch);
+      const outcomes = write(() => {
+        const loaded = load(operations);
+        const folded = fold(loaded, operations);
+        save(loaded, folded);
+        return folded.outcomes;
+      });
+      return encodeOutcomes(outcomes);
+    },
+  };
+}
+
+function createLoad(db: DatabaseSync): (operations: readonly Operation[]) => Loaded {
+  const selectWallet = prepareBig(db, SELECT_WALLET);
+  const selectCharge = prepareBig(db, SELECT_CHARGE);
+  const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
+  return (operations) => {
+    const keys = keysOf(operations);
+    const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map() };
+    for (const id of keys.wallets) {
+      const row = selectWallet.get(id);
+      if (row) loaded.wallets.set(id, walletOf(row));
+    }
+    for (const id of keys.charges) {
+      const row = selectCharge.get(id);
+      if (row) loaded.charges.set(id, chargeOf(row));
+    }
+    for (const id of keys.entries) {
+      const row = selectEntry.get(id);
+      if (row) loaded.entries.set(id, entryOf(row));
+    }
+    return loaded;
+  };
+}
+
+function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void {
+  const saveWallet = createSaveWallet(db);
+  const addCharge = createAddCharge(db);
+  const changeCharge = createChangeCharge(db);
+  const addEntry = createAddEntry(db);
+  return (loaded, folded) => {
+    for (const wallet of folded.wallets) saveWallet(wallet, loaded.wallets.get(wallet.id)?.seq);
+    for (const charge of folded.charges) {
+      if (loaded.charges.has(charge.id)) changeCharge(charge);
+      else addCharge(charge);
+    }
+    for (const entry of folded.entries) addEntry(entry);
+  };
+}
+
+function createSaveWallet(db: DatabaseSync): (wallet: Wallet, seqBefore: number | undefined) => void {
+  const update = db.prepare(
+    'UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ? WHERE id = ? AND seq = ?',
+  );
+  return ({ id, avail, held, charged, topped, adjusted, seq }, seqBefore) => {
+    const { changes } = update.run(avail, held, charged, topped, adjusted, seq, id, seqBefore ?? null);
+    assert.equal(changes, 1);
+  };
+}
+
+function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
+  const insert = db.prepare(
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (charge) => {
+    const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
+    const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = charge;
+    const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
+    insert.run(...money, tokensInput, tokensOutput, owner, lease, createdAt, endedAt);
+  };
+}
+
+function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
+  const update = db.prepare(
+    `UPDATE charges SET state = ?, charged = ?, tokens_input = ?, tokens_output = ?, owner = ?, lease = ?, ended_at = ?
+    WHERE id = ?`,
+  );
+  return ({ id, state, charged, tokensInput, tokensOutput, owner, lease, endedAt }) => {
+    update.run(state, charged, tokensInput, tokensOutput, owner, lease, endedAt, id);
+  };
+}
+
+function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
+  const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return (entry) => {
+    const { opId, wallet, seq, kind, charge, at } = entry;
+    const { avail, held, charged, topped, adjusted, overshoot, chargedAfter, note } = entry;
+    insert.run(
+      ...[opId, wallet, seq, kind, charge, at],
+      ...[avail, held, charged, topped, adjusted, overshoot, chargedAfter, note],
+    );
+  };
+}
+
+export function ledgerReads(db: DatabaseSync) {
+  const wallet = prepareBig(db, SELECT_WALLET);
+  const charge = prepareBig(db, SELECT_CHARGE);
+  const entries = prepareBig(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  );
+  // The index of op ids knows the entries of a charge: none of its own to write.
+  const entriesOfCharge = prepareBig(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (${CHARGE_KINDS.map(() => '?').join(', ')}) ORDER BY seq`,
+  );
+  const chargedAt = prepareBig(
+    db,
+    `SELECT charged_after FROM entries WHERE wallet = ? AND at <= ? AND charged <> 0
+    ORDER BY at DESC, seq DESC LIMIT 1`,
+  );
+  const orphans = prepareBig(
+    db,
+    `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND lease < ?
+      AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = charges.owner AND owners.until >= ?)
+    ORDER BY lease LIMIT ?`,
+  );
+  return {
+    wallet: (id: string): Wallet | undefined => mapped(wallet.get(id), walletOf),
+    charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
+    entries: (walletId: string, before: number | undefined, limit: number): Entry[] =>
+      entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
+    entriesOfCharge: (chargeId: string): Entry[] => {
+      const ids = CHARGE_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
+      return entriesOfCharge.all(...ids).map(entryOf);
+    },
+    chargedAt: (walletId: string, at: number): Micro =>
+      mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+    orphans: (now: number, limit: number): Charge[] => orphans.all(now, now, limit).map(chargeOf),
+    audit: createAudit(db),
+  };
+}
+
+function mapped<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined {
+  return row === undefined ? undefined : map(row);
+}
+
+function createAudit(db: DatabaseSync): (after: string, limit: number) => WalletAudit[] {
+  const page = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
+  const journal = prepareBig(
+    db,
+    `SELECT count(*) AS entries, coalesce(min(seq), 0) AS seq_min, coalesce(max(seq), 0) AS seq_max,
+      coalesce(sum(avail), 0) AS avail, coalesce(sum(held), 0) AS held, coalesce(sum(charged), 0) AS charged,
+      coalesce(sum(topped), 0) AS topped, coalesce(sum(adjusted), 0) AS adjusted,
+      coalesce(sum(overshoot), 0) AS overshoot,
+      count(*) FILTER (WHERE avail + held + charged <> topped + adjusted) AS unbalanced
+    FROM entries WHERE wallet = ?`,
+  );
+  const charges = prepareBig(
+    db,
+    `SELECT coalesce(sum(reserved) FILTER (WHERE state = 'held'), 0) AS holds,
+      coalesce(sum(charged) FILTER (WHERE state = 'settled'), 0) AS settled
+    FROM charges WHERE wallet = ?`,
+  );
+
+  function auditOne(wallet: Wallet): WalletAudit {
+    const { entries, seq_min, seq_max, unbalanced, ...sums } = journal.get(wallet.id) as Record<string, bigint>;
+    const counts = {
+      entries: Number(entries),
+      seqMin: Number(seq_min),
+      seqMax: Number(seq_max),
+      unbalanced: Number(unbalanced),
+    };
+    return { wallet, ...counts, ...sums, ...charges.get(wallet.id) } as unknown as WalletAudit;
+  }
+
+  return (after, limit) => {
+    // One snapshot for a wallet and its rows: all statements of a read transaction see the same commit.
+    db.exec('BEGIN');
+    try {
+      return page.all(after, limit).map((row) => auditOne(walletOf(row)));
+    } finally {
+      db.exec('COMMIT');
+    }
+  };
+}

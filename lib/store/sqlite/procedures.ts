@@ -1,0 +1,44 @@
+// What the worker threads can be asked to do, each thread with a connection of its own.
+import type { DatabaseSync } from 'node:sqlite';
+import { accountReads, accountWrites } from './accounts.ts';
+import { copyDatabase } from './backup.ts';
+import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { ledgerReads, ledgerWrites } from './ledger.ts';
+import { limitWrites, ownerWrites, settingReads, settingWrites } from './service.ts';
+
+export type Writes = ReturnType<typeof openWriter>['procedures'];
+export type Reads = ReturnType<typeof openReader>['procedures'];
+
+export function openWriter(options: ConnectionOptions) {
+  const connection = openForWrites(options);
+  const procedures = {
+    ...ping(connection.db),
+    ...ledgerWrites(connection),
+    ...accountWrites(connection),
+    ...limitWrites(connection),
+    ...ownerWrites(connection),
+    ...settingWrites(connection),
+  };
+  return { db: connection.db, procedures };
+}
+
+export function openReader(options: ConnectionOptions) {
+  const db = openForReads(options);
+  const procedures = {
+    ...ping(db),
+    ...ledgerReads(db),
+    ...accountReads(db),
+    ...settingReads(db),
+    backup: (file: string) => copyDatabase(options.path, file),
+  };
+  return { db, procedures };
+}
+
+function ping(db: DatabaseSync) {
+  const version = db.prepare('PRAGMA user_version');
+  return {
+    ping: (): void => {
+      version.get();
+    },
+  };
+}

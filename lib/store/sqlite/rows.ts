@@ -1,0 +1,70 @@
+// Rows of the money tables and what they mean: integers come as bigint, because amounts do.
+import type { Charge, Entry, Wallet } from '../../ledger/decide.ts';
+
+/** Integers are bigint, texts are strings, absent values null. */
+type Row = Record<string, unknown>;
+
+export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status';
+
+export const CHARGE_COLUMNS =
+  'id, wallet, key, kind, state, reserved, charged, model, prices, tokens_input, tokens_output, owner, lease, ' +
+  'created_at, ended_at';
+
+export const ENTRY_COLUMNS =
+  'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note';
+
+export function walletOf(row: Row): Wallet {
+  return {
+    id: row.id as string,
+    avail: row.avail as bigint,
+    held: row.held as bigint,
+    charged: row.charged as bigint,
+    topped: row.topped as bigint,
+    adjusted: row.adjusted as bigint,
+    seq: Number(row.seq),
+    status: row.status as Wallet['status'],
+  };
+}
+
+export function chargeOf(row: Row): Charge {
+  return {
+    id: row.id as string,
+    wallet: row.wallet as string,
+    key: row.key as string,
+    kind: row.kind as Charge['kind'],
+    state: row.state as Charge['state'],
+    reserved: row.reserved as bigint,
+    charged: row.charged as bigint,
+    model: row.model as string,
+    prices: row.prices as string,
+    tokensInput: numberOrNull(row.tokens_input),
+    tokensOutput: numberOrNull(row.tokens_output),
+    owner: row.owner as string | null,
+    lease: numberOrNull(row.lease),
+    createdAt: Number(row.created_at),
+    endedAt: numberOrNull(row.ended_at),
+  };
+}
+
+export function entryOf(row: Row): Entry {
+  return {
+    opId: row.op_id as string,
+    wallet: row.wallet as string,
+    seq: Number(row.seq),
+    kind: row.kind as Entry['kind'],
+    charge: row.charge as string | null,
+    at: Number(row.at),
+    avail: row.avail as bigint,
+    held: row.held as bigint,
+    charged: row.charged as bigint,
+    topped: row.topped as bigint,
+    adjusted: row.adjusted as bigint,
+    overshoot: row.overshoot as bigint,
+    chargedAfter: row.charged_after as bigint,
+    note: row.note as string | null,
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

@@ -1,0 +1,173 @@
+// The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
+import type { DatabaseSync } from 'node:sqlite';
+import { Refusal } from './protocol.ts';
+
+/** Marks a file as ours: `toll`. */
+const APPLICATION_ID = 0x746f6c6c;
+
+/** Version n of the schema is the first n of these; one that was released never changes. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE accounts (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    auto_topup_enabled INTEGER NOT NULL DEFAULT 0 CHECK (auto_topup_enabled IN (0, 1)),
+    auto_topup_amount INTEGER NOT NULL DEFAULT 0 CHECK (auto_topup_amount >= 0),
+    auto_topup_threshold INTEGER NOT NULL DEFAULT 0 CHECK (auto_topup_threshold >= 0)
+  ) STRICT;
+
+  CREATE TABLE wallets (
+    id TEXT NOT NULL PRIMARY KEY REFERENCES accounts (id),
+    avail INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0),
+    charged INTEGER NOT NULL DEFAULT 0 CHECK (charged >= 0),
+    topped INTEGER NOT NULL DEFAULT 0 CHECK (topped >= 0),
+    adjusted INTEGER NOT NULL DEFAULT 0,
+    seq INTEGER NOT NULL DEFAULT 0 CHECK (seq >= 0),
+    status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended')),
+    CHECK (avail + held + charged = topped + adjusted)
+  ) STRICT;
+
+  CREATE TABLE keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (id),
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    last4 TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER,
+    requests_count INTEGER NOT NULL DEFAULT 0 CHECK (requests_count >= 0),
+    last_used_at INTEGER
+  ) STRICT;
+  CREATE INDEX keys_of_account ON keys (account, created_at);
+
+  CREATE TABLE charges (
+    id TEXT NOT NULL PRIMARY KEY,
+    wallet TEXT NOT NULL REFERENCES wallets (id),
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (${oneOf('kind', ['text', 'image', 'edit', 'video'])}),
+    state TEXT NOT NULL CHECK (${oneOf('state', ['held', 'settled', 'released', 'expired', 'refunded'])}),
+    reserved INTEGER NOT NULL CHECK (reserved > 0),
+    charged INTEGER NOT NULL CHECK (charged >= 0),
+    model TEXT NOT NULL,
+    prices TEXT NOT NULL,
+    tokens_input INTEGER CHECK (tokens_input >= 0),
+    tokens_output INTEGER CHECK (tokens_output >= 0),
+    owner TEXT,
+    lease INTEGER,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    CHECK ((state = 'held') = (owner IS NOT NULL)),
+    CHECK ((state = 'held') = (lease IS NOT NULL)),
+    CHECK ((state = 'held') = (ended_at IS NULL)),
+    CHECK (charged = 0 OR state IN ('settled', 'refunded'))
+  ) STRICT;
+  CREATE INDEX charges_of_wallet ON charges (wallet);
+  CREATE INDEX charges_held ON charges (lease) WHERE state = 'held';
+
+  CREATE TABLE entries (
+    op_id TEXT NOT NULL UNIQUE,
+    wallet TEXT NOT NULL REFERENCES wallets (id),
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    kind TEXT NOT NULL CHECK (
+      ${oneOf('kind', ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'])}
+    ),
+    charge TEXT REFERENCES charges (id),
+    at INTEGER NOT NULL,
+    avail INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    charged INTEGER NOT NULL,
+    topped INTEGER NOT NULL,
+    adjusted INTEGER NOT NULL,
+    overshoot INTEGER NOT NULL CHECK (overshoot >= 0),
+    charged_after INTEGER NOT NULL CHECK (charged_after >= 0),
+    note TEXT,
+    UNIQUE (wallet, seq),
+    CHECK (avail + held + charged = topped + adjusted),
+    CHECK ((charge IS NULL) = (kind IN ('topup', 'adjust')))
+  ) STRICT;
+  CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
+  CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
+    SELECT RAISE(ABORT, 'the journal is append-only');
+  END;
+  CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN
+    SELECT RAISE(ABORT, 'the journal is append-only');
+  END;
+
+  CREATE TABLE limits (
+    bucket TEXT NOT NULL PRIMARY KEY,
+    ends_at INTEGER NOT NULL,
+    count INTEGER NOT NULL CHECK (count > 0)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE owners (
+    id TEXT NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE settings (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Not `IN`: for more than two values SQLite builds a temporary index for every row it checks, 2 µs each. */
+function oneOf(column: string, values: readonly string[]): string {
+  return values.map((value) => `${column} = '${value}'`).join(' OR ');
+}
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+interface Identity {
+  readonly application: number;
+  readonly version: number;
+  readonly tables: number;
+}
+
+/** Refuses a file that is not ours, before anything is written to it. */
+export function checkIdentity(db: DatabaseSync, path: string): void {
+  const { application, version, tables } = readIdentity(db);
+  const fresh = application === 0 && version === 0 && tables === 0;
+  if (!fresh && application !== APPLICATION_ID) {
+    throw new Refusal(`The file ${path} is a database of another program.`);
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new Refusal(
+      `The database ${path} has schema version ${version}, this version of Tollgate knows ${SCHEMA_VERSION}: ` +
+        'start a newer Tollgate on it.',
+    );
+  }
+}
+
+/** Brings the schema forward; of several processes that start at once, one does it and the others find it done. */
+export function migrate(db: DatabaseSync, path: string): void {
+  while (readIdentity(db).version < SCHEMA_VERSION) {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      checkIdentity(db, path);
+      const { version } = readIdentity(db);
+      const sql = MIGRATIONS[version];
+      if (sql !== undefined) {
+        db.exec(sql);
+        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
+      }
+      db.exec('COMMIT');
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** One statement, so that it is one moment of a file that another process may be migrating. */
+function readIdentity(db: DatabaseSync): Identity {
+  const row = db
+    .prepare(
+      `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS tables
+      FROM pragma_application_id, pragma_user_version`,
+    )
+    .get();
+  return row as unknown as Identity;
+}

@@ -1,0 +1,114 @@
+// A worker thread as seen by its callers: typed calls, an end for every call, and a new thread after a death.
+import { Worker } from 'node:worker_threads';
+import { OperatorError } from '../../config.ts';
+import { StoreError } from '../store.ts';
+import {
+  CLOSE,
+  type Failure,
+  NOT_OPENED,
+  type Procedures,
+  type Reply,
+  type Request,
+  type ThreadOptions,
+} from './protocol.ts';
+
+export interface Thread<P extends Procedures> {
+  /** Starts the thread before it is needed. */
+  start(): void;
+  /** Rejects with `StoreError` or `OperatorError`. */
+  call<Name extends keyof P & string>(name: Name, ...args: Parameters<P[Name]>): Promise<Awaited<ReturnType<P[Name]>>>;
+  /** Waits for the calls under way; later ones are rejected. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+}
+
+/** `tsc` renames imports, not this. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+
+export function createThread<P extends Procedures>(options: ThreadOptions): Thread<P> {
+  const { role } = options;
+  let running: Running | undefined;
+  let closing: Promise<void> | undefined;
+  let lastId = NOT_OPENED;
+  let served = false;
+
+  function start(): Running {
+    if (running) return running;
+    const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options });
+    const started: Running = { worker, waiting: new Map() };
+    // An idle store keeps no process alive.
+    worker.unref();
+    worker.on('message', (reply: Reply) => settle(started, reply));
+    worker.on('error', (error) => bury(started, lost(error)));
+    worker.on('exit', () => bury(started, lost()));
+    running = started;
+    return started;
+  }
+
+  function send(name: string, args: readonly unknown[]): Promise<never> {
+    const { worker, waiting } = start();
+    const id = ++lastId;
+    return new Promise((resolve, reject) => {
+      worker.postMessage([id, name, args] satisfies Request);
+      if (waiting.size === 0) worker.ref();
+      waiting.set(id, { resolve, reject });
+    });
+  }
+
+  function settle(from: Running, [id, value, failure]: Reply): void {
+    if (id === NOT_OPENED && failure) bury(from, notOpened(failure));
+    const call = from.waiting.get(id);
+    from.waiting.delete(id);
+    if (from.waiting.size === 0) from.worker.unref();
+    served = true;
+    if (failure) call?.reject(toError(failure));
+    else call?.resolve(value as never);
+  }
+
+  /** Ends every call of a thread that is gone; the next call starts another. */
+  function bury(dead: Running, error: Error): void {
+    if (running === dead) running = undefined;
+    for (const { reject } of dead.waiting.values()) reject(error);
+    dead.waiting.clear();
+  }
+
+  function lost(cause?: unknown): StoreError {
+    return new StoreError(`the ${role} thread of the database ended`, role === 'writer' ? 'unknown' : 'no', cause);
+  }
+
+  /** The operator is told at the start; later it is a store that does not answer. */
+  function notOpened(failure: Failure): Error {
+    return served ? new StoreError(failure.message, 'no', failure.cause) : toError(failure);
+  }
+
+  async function end(): Promise<void> {
+    if (!running) return;
+    const { worker } = running;
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
+    await send(CLOSE, []).catch(() => undefined);
+    worker.ref();
+    await exited;
+  }
+
+  return {
+    start: () => void start(),
+    call: (name, ...args) => (closing ? Promise.reject(new StoreError('the store is closed', 'no')) : send(name, args)),
+    close: () => {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+function toError({ message, kind, cause }: Failure): Error {
+  return kind === 'operator' ? new OperatorError(message) : new StoreError(message, kind, cause);
+}

@@ -1,0 +1,55 @@
+// The inside of a worker thread: opens its database, answers one request after the other.
+import type { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreError } from '../store.ts';
+import { openReader, openWriter } from './procedures.ts';
+import {
+  CLOSE,
+  type Failure,
+  NOT_OPENED,
+  type Procedures,
+  Refusal,
+  type Reply,
+  type Request,
+  type ThreadOptions,
+} from './protocol.ts';
+
+const port = parentPort as NonNullable<typeof parentPort>;
+const { role, connection } = workerData as ThreadOptions;
+
+try {
+  const opened = role === 'writer' ? openWriter(connection) : openReader(connection);
+  serve(opened.db, opened.procedures);
+} catch (error) {
+  port.postMessage([NOT_OPENED, undefined, failureOf(error)] satisfies Reply);
+}
+
+function serve(db: DatabaseSync, procedures: Procedures): void {
+  port.on('message', ([id, name, args]: Request) => {
+    if (name === CLOSE) {
+      db.close();
+      port.postMessage([id, undefined] satisfies Reply);
+      port.close();
+      return;
+    }
+    const reply = (message: Reply) => port.postMessage(message);
+    const fail = (error: unknown) => {
+      // A transaction that cannot be rolled back ends with its thread.
+      if (db.isTransaction) process.exit(1);
+      reply([id, undefined, failureOf(error)]);
+    };
+    try {
+      const result = procedures[name]?.(...(args as never[]));
+      if (result instanceof Promise) result.then((value) => reply([id, value]), fail);
+      else reply([id, result]);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) return { kind: 'operator', message: error.message, cause: undefined };
+  if (error instanceof StoreError) return { kind: error.applied, message: error.message, cause: error.cause };
+  return { kind: 'no', message: error instanceof Error ? error.message : String(error), cause: error };
+}

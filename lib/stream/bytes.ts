@@ -1,0 +1,247 @@
+// Reads a body as arrays of what one turn of the event loop brought: decoding, back-pressure and abort in one iterator.
+import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
+
+/** Turns the bytes of one body into items. Everything in it is synchronous: one promise per turn, none per item. */
+export interface Decoder<T> {
+  /** Decodes the next bytes and appends the items that are complete. */
+  push(chunk: Uint8Array, items: T[]): void;
+  /** The body ended: appends what is left without its end mark. */
+  end(items: T[]): void;
+  /** Set once the bytes broke a limit: the items before it count, nothing comes after it. */
+  readonly failure: Error | undefined;
+}
+
+/** The upstream sent more than it may. */
+export class LimitError extends Error {
+  override readonly name = 'LimitError';
+}
+
+export interface ReadOptions<T> {
+  readonly body: Readable;
+  readonly decoder: Decoder<T>;
+  readonly signal: AbortSignal;
+  /** What the reader throws for an error of the body or the decoder; never asked about an abort. */
+  readonly toError?: (error: Error) => Error;
+}
+
+/** Bytes that wait for a slow consumer; above it the socket is paused. */
+const BUFFERED_MAX = 64 * 1024;
+
+/** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
+const SLICE_BYTES = 32 * 1024;
+
+/** How long a body whose reader left early may take to end by itself, so that its connection can be used again. */
+const LEFTOVER_MS = 250;
+const LEFTOVER_BYTES = 64 * 1024;
+
+/** Iterates over arrays of decoded items. Read it once, one `next` at a time; leaving early closes the body. */
+export function readBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
+  return new BodyReader(options);
+}
+
+/** Iterates over arrays of the chunks that arrived together. */
+export function readBytes(
+  options: Omit<ReadOptions<Uint8Array>, 'decoder'>,
+): AsyncIterableIterator<readonly Uint8Array[]> {
+  return new BodyReader({ ...options, decoder: BYTES });
+}
+
+const BYTES: Decoder<Uint8Array> = {
+  push: (chunk, items) => void items.push(chunk),
+  end: () => {},
+  failure: undefined,
+};
+
+interface Waiter<T> {
+  readonly resolve: (result: IteratorResult<readonly T[]>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
+  readonly #body: Readable;
+  readonly #decoder: Decoder<T>;
+  readonly #signal: AbortSignal;
+  readonly #toError: (error: Error) => Error;
+  #chunks: Uint8Array[] = [];
+  #buffered = 0;
+  #waiter: Waiter<T> | undefined;
+  #state: 'new' | 'open' | 'ended' | 'failed' | 'done' = 'new';
+  #error: unknown;
+  /** A delivery is on its way: `next` does not deliver by itself then. */
+  #scheduled = false;
+  #broken = false;
+
+  constructor(options: ReadOptions<T>) {
+    this.#body = options.body;
+    this.#decoder = options.decoder;
+    this.#signal = options.signal;
+    this.#toError = options.toError ?? ((error) => error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<readonly T[]>> {
+    assert(!this.#waiter, 'a body is read one step at a time');
+    if (this.#state === 'new') this.#open();
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      if (!this.#scheduled) this.#deliver();
+    });
+  }
+
+  async return(): Promise<IteratorResult<readonly T[]>> {
+    const unread = this.#state === 'new' || this.#state === 'open';
+    this.#finish();
+    if (unread) drain(this.#body);
+    this.#settle()?.resolve({ done: true, value: undefined });
+    return { done: true, value: undefined };
+  }
+
+  #open(): void {
+    this.#state = 'open';
+    const body = this.#body;
+    // It stays for good: a body destroyed without a listener for `error` ends the process.
+    body.on('error', this.#onError);
+    this.#signal.addEventListener('abort', this.#onAbort);
+    body.on('end', this.#onEnd);
+    body.on('close', this.#onClose);
+    body.on('data', this.#onData);
+    if (this.#signal.aborted) this.#onAbort();
+    else if (body.destroyed || body.readableEnded) this.#onClose();
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    this.#chunks.push(chunk);
+    this.#buffered += chunk.length;
+    if (this.#buffered >= BUFFERED_MAX) this.#body.pause();
+    this.#schedule();
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#state !== 'open') return;
+    this.#state = 'ended';
+    this.#schedule();
+  };
+
+  /** A body destroyed by an abort emits the reason, which may be anything. */
+  readonly #onError = (error: unknown): void => {
+    this.#fail(error instanceof Error ? error : new Error(String(error)));
+  };
+
+  readonly #onClose = (): void => {
+    this.#fail(new Error('the body was closed before its end'));
+  };
+
+  /** Frees a pending read at once: an upstream that stalls never wakes it. */
+  readonly #onAbort = (): void => {
+    this.#chunks = [];
+    this.#buffered = 0;
+    if (this.#state === 'open' || this.#state === 'ended') this.#state = 'failed';
+    this.#error = this.#signal.reason;
+    this.#body.destroy();
+    if (this.#waiter) this.#deliver();
+  };
+
+  #fail(error: Error): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'failed';
+    this.#error = this.#toError(error);
+    this.#schedule();
+  }
+
+  /** What comes within this turn still joins the array. */
+  #schedule(): void {
+    if (!this.#waiter || this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(this.#onTick);
+  }
+
+  readonly #onTick = (): void => {
+    this.#scheduled = false;
+    if (this.#waiter) this.#deliver();
+  };
+
+  #deliver(): void {
+    const items = this.#decode();
+    if (this.#buffered > 0) {
+      this.#scheduled = true;
+      setImmediate(this.#onTick);
+    }
+    if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
+    else if (this.#buffered > 0) return;
+    else if (this.#state === 'failed') this.#settleFailure();
+    else if (this.#state === 'done') this.#settle()?.resolve({ done: true, value: undefined });
+    if (this.#state === 'open' && this.#buffered === 0 && this.#body.isPaused()) this.#body.resume();
+  }
+
+  /** Decodes one slice. */
+  #decode(): T[] {
+    const items: T[] = [];
+    let room = SLICE_BYTES;
+    let taken = 0;
+    for (const chunk of this.#chunks) {
+      if (room === 0 || this.#decoder.failure) break;
+      const part = chunk.length > room ? chunk.subarray(0, room) : chunk;
+      this.#decoder.push(part, items);
+      room -= part.length;
+      this.#buffered -= part.length;
+      if (part === chunk) taken++;
+      else this.#chunks[taken] = chunk.subarray(part.length);
+    }
+    this.#chunks.splice(0, taken);
+    if (this.#state === 'ended' && this.#buffered === 0) {
+      this.#decoder.end(items);
+      this.#finish();
+    }
+    if (this.#decoder.failure && !this.#broken) this.#break(this.#decoder.failure);
+    return items;
+  }
+
+  #break(failure: Error): void {
+    this.#broken = true;
+    this.#chunks = [];
+    this.#buffered = 0;
+    this.#state = 'failed';
+    this.#error = this.#toError(failure);
+    this.#body.destroy();
+  }
+
+  #settle(): Waiter<T> | undefined {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    return waiter;
+  }
+
+  #settleFailure(): void {
+    const error = this.#error;
+    this.#finish();
+    this.#settle()?.reject(error);
+  }
+
+  #finish(): void {
+    this.#state = 'done';
+    this.#chunks = [];
+    this.#buffered = 0;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#body.off('data', this.#onData);
+    this.#body.off('end', this.#onEnd);
+    this.#body.off('close', this.#onClose);
+  }
+}
+
+/** Lets a body that is nearly over end by itself and closes it otherwise. */
+export function drain(body: Readable): void {
+  if (body.destroyed || body.readableEnded) return;
+  let bytes = 0;
+  const timer = setTimeout(() => body.destroy(), LEFTOVER_MS).unref();
+  body.on('error', () => {});
+  body.once('close', () => clearTimeout(timer));
+  body.on('data', (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > LEFTOVER_BYTES) body.destroy();
+  });
+  body.resume();
+}

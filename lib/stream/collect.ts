@@ -1,0 +1,70 @@
+// Folds the parts of an answer into one reply, for calls that do not stream.
+import type { BillingPart, FinishReason, StreamPart } from './part.ts';
+
+export interface CollectedReply {
+  /** Without the dialect's prefix. */
+  readonly id: string;
+  /** The model that answered. */
+  readonly model: string;
+  /** The texts of the blocks, in order; at least one. */
+  readonly blocks: readonly string[];
+  readonly input: number;
+  readonly output: number;
+  readonly reason: FinishReason;
+  readonly billing: BillingPart;
+}
+
+export interface Collector {
+  write(parts: readonly StreamPart[]): void;
+  /** The reply; only after `billing` came by. */
+  reply(): CollectedReply;
+}
+
+export function createCollector(): Collector {
+  const blocks: string[] = [];
+  let id = '';
+  let model = '';
+  let input = 0;
+  let output = 0;
+  let reason: FinishReason = 'other';
+  let billing: BillingPart | undefined;
+
+  function take(part: StreamPart): void {
+    switch (part.type) {
+      case 'start':
+        id = part.id ?? '';
+        model = part.model ?? '';
+        break;
+      case 'block-start':
+        blocks[part.index] = '';
+        break;
+      case 'block-delta':
+        blocks[part.index] += part.text;
+        break;
+      case 'usage':
+        input = part.input ?? input;
+        output = part.output ?? output;
+        break;
+      case 'finish':
+        reason = part.reason;
+        break;
+      case 'billing':
+        billing = part;
+        break;
+      case 'block-end':
+        break;
+      case 'error':
+        throw part.fault;
+    }
+  }
+
+  return {
+    write(parts) {
+      for (const part of parts) take(part);
+    },
+    reply() {
+      if (!billing) throw new Error('the answer is not complete');
+      return { id, model, blocks, input, output, reason, billing };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
+// start, blocks in order, and at the end one finish or one error.
+import { type Fault, fault } from '../faults.ts';
+import type { FinishPart, StreamPart } from './part.ts';
+
+export interface Guard {
+  /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
+  push(parts: readonly StreamPart[]): readonly StreamPart[];
+  /** The source ended by itself: the finish that was kept back, or the error that there was none. */
+  end(): readonly StreamPart[];
+  /** The source broke off: the finish if it had been there already, or the error. */
+  fail(reason: Fault): readonly StreamPart[];
+  /** True once the upstream's terminal signal was seen. */
+  readonly finished: boolean;
+  /** True once an error was passed on. */
+  readonly failed: boolean;
+}
+
+const NOTHING: readonly StreamPart[] = [];
+
+export function createGuard(): Guard {
+  let started = false;
+  let finish: FinishPart | undefined;
+  let failed = false;
+  let openBlock: number | undefined;
+  let nextBlock = 0;
+  let hasText = false;
+  let outputTokens = 0;
+
+  /** True when the part may pass, false when it is to be dropped; throws on a breach. */
+  function accept(part: StreamPart): boolean {
+    if (finish && part.type !== 'usage') return false;
+    switch (part.type) {
+      case 'block-delta':
+        if (part.index !== openBlock || typeof part.text !== 'string') throw breach('a delta outside its block');
+        if (part.text === '') return false;
+        hasText = true;
+        return true;
+      case 'usage':
+        outputTokens = part.output ?? outputTokens;
+        return true;
+      case 'start':
+        if (started) throw breach('a second start');
+        started = true;
+        return true;
+      case 'block-start':
+        if (!started || openBlock !== undefined || part.index !== nextBlock) throw breach('a block out of order');
+        openBlock = part.index;
+        nextBlock += 1;
+        return true;
+      case 'block-end':
+        if (part.index !== openBlock) throw breach('the end of a block that is not open');
+        openBlock = undefined;
+        return true;
+      case 'finish':
+        if (!started || openBlock !== undefined) throw breach('a finish before the end of its block');
+        finish = part;
+        return false;
+      default:
+        throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
+    }
+  }
+
+  function push(parts: readonly StreamPart[]): readonly StreamPart[] {
+    if (failed) return NOTHING;
+    let passed: StreamPart[] | undefined;
+    for (let at = 0; at < parts.length; at += 1) {
+      const part = parts[at] as StreamPart;
+      try {
+        if (accept(part)) passed?.push(part);
+        else passed ??= parts.slice(0, at);
+      } catch (error) {
+        return [...(passed ?? parts.slice(0, at)), ...fail(fault('upstream_failed', {}, error))];
+      }
+    }
+    return passed ?? parts;
+  }
+
+  function fail(reason: Fault): readonly StreamPart[] {
+    if (failed) return NOTHING;
+    return finish ? end() : broken(reason);
+  }
+
+  function end(): readonly StreamPart[] {
+    if (failed) return NOTHING;
+    if (!finish) return broken(fault('upstream_truncated'));
+    if (!hasText && !(outputTokens > 0)) return broken(fault('upstream_empty'));
+    return [finish];
+  }
+
+  function broken(reason: Fault): readonly StreamPart[] {
+    failed = true;
+    return [{ type: 'error', fault: reason }];
+  }
+
+  return {
+    push,
+    end,
+    fail,
+    get finished() {
+      return finish !== undefined;
+    },
+    get failed() {
+      return failed;
+    },
+  };
+}
+
+function breach(what: string): Error {
+  return new Error(`the provider broke the grammar of parts: ${what}`);
+}

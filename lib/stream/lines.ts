@@ -1,0 +1,170 @@
+// Cuts the bytes of a body into lines, whatever the chunks are, and reads newline-delimited JSON from them.
+import { Buffer } from 'node:buffer';
+import { type Decoder, LimitError } from './bytes.ts';
+
+/** What one body may bring; beyond it the decoder fails, so that no upstream can fill the memory. */
+export interface LineLimits {
+  /** Longest line (and, in server-sent events, longest event) in UTF-16 units. */
+  readonly charsMax: number;
+  /** All bytes of the body. */
+  readonly bytesMax: number;
+}
+
+/** An answer of 32768 tokens takes about 10 MiB in the wordiest format known; one event carries one image at most. */
+export const LINE_LIMITS: LineLimits = { charsMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 };
+
+/** Takes one line: the characters from `start` to `end` of `text`, without its end mark. */
+export type LineTaker = (text: string, start: number, end: number) => void;
+
+/** Lines end with LF, CRLF or CR; a byte order mark at the very start is dropped; broken UTF-8 becomes U+FFFD. */
+export class LineSplitter {
+  failure: LimitError | undefined;
+  readonly #limits: LineLimits;
+  readonly #take: LineTaker;
+  /** The open line, in pieces: joining it for every chunk would make an endless line cost its square. */
+  #pieces: string[] = [];
+  #piecesChars = 0;
+  /** The first bytes of a character whose other bytes are in the next chunk. */
+  #held: Buffer | undefined;
+  #bytes = 0;
+  #started = false;
+  #afterCarriageReturn = false;
+
+  constructor(limits: LineLimits, take: LineTaker) {
+    this.#limits = limits;
+    this.#take = take;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.failure) return;
+    const room = this.#limits.bytesMax - this.#bytes;
+    this.#bytes += chunk.length;
+    this.#split(this.#decode(chunk.length > room ? chunk.subarray(0, room) : chunk));
+    if (chunk.length > room) this.fail(`the answer is longer than ${this.#limits.bytesMax} bytes`);
+  }
+
+  /** Takes what is left as a last line without its end mark. */
+  end(): void {
+    if (this.#held) {
+      const held = this.#held;
+      this.#held = undefined;
+      this.#split(this.#normalise(held.toString('utf8')));
+    }
+    if (this.failure || this.#pieces.length === 0) return;
+    const line = this.#join('');
+    this.#take(line, 0, line.length);
+  }
+
+  /** Stops: lines that follow are not taken. */
+  fail(message: string): void {
+    this.failure ??= new LimitError(message);
+    this.#pieces = [];
+  }
+
+  #split(text: string): void {
+    let start = 0;
+    let end = text.indexOf('\n');
+    if (end >= 0 && this.#pieces.length > 0) {
+      const line = this.#join(text.slice(0, end));
+      this.#takeLine(line, 0, line.length);
+      start = end + 1;
+      end = text.indexOf('\n', start);
+    }
+    while (end >= 0 && !this.failure) {
+      this.#takeLine(text, start, end);
+      start = end + 1;
+      end = text.indexOf('\n', start);
+    }
+    if (start < text.length && !this.failure) this.#keep(start === 0 ? text : text.slice(start));
+  }
+
+  #takeLine(text: string, start: number, end: number): void {
+    if (end - start > this.#limits.charsMax) this.#failLong();
+    else this.#take(text, start, end);
+  }
+
+  #keep(piece: string): void {
+    this.#pieces.push(piece);
+    this.#piecesChars += piece.length;
+    if (this.#piecesChars > this.#limits.charsMax) this.#failLong();
+  }
+
+  #join(rest: string): string {
+    const line = this.#pieces.length === 1 ? this.#pieces[0] + rest : this.#pieces.join('') + rest;
+    this.#pieces = [];
+    this.#piecesChars = 0;
+    return line;
+  }
+
+  #failLong(): void {
+    this.fail(`a line is longer than ${this.#limits.charsMax} characters`);
+  }
+
+  /** Whole characters only: a string decoder of Node would do it too, but costs more on plain chunks. */
+  #decode(chunk: Uint8Array): string {
+    let bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    if (this.#held) bytes = Buffer.concat([this.#held, bytes]);
+    const whole = bytes.length - unfinishedBytes(bytes);
+    this.#held = whole === bytes.length ? undefined : Buffer.from(bytes.subarray(whole));
+    return this.#normalise(bytes.toString('utf8', 0, whole));
+  }
+
+  #normalise(decoded: string): string {
+    if (decoded === '') return decoded;
+    let text = decoded;
+    if (!this.#started) {
+      this.#started = true;
+      if (text.charCodeAt(0) === BYTE_ORDER_MARK) text = text.slice(1);
+    }
+    if (this.#afterCarriageReturn) {
+      if (text === '') return text;
+      this.#afterCarriageReturn = false;
+      if (text.charCodeAt(0) === LINE_FEED) text = text.slice(1);
+    }
+    if (!text.includes('\r')) return text;
+    this.#afterCarriageReturn = text.endsWith('\r');
+    return text.replace(/\r\n?/g, '\n');
+  }
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+const LINE_FEED = 10;
+const SPACE = 32;
+
+/** How many bytes at the end begin a character that is not complete. Cutting before a lead byte is always clean. */
+function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < lengthOf(byte) ? back : 0;
+  }
+  return 0;
+}
+
+function lengthOf(leadByte: number): number {
+  if (leadByte >= 0xf0) return 4;
+  return leadByte >= 0xe0 ? 3 : 2;
+}
+
+/** Reads lines of JSON text; lines of nothing but white space are passed over. */
+export function createLineDecoder(limits: LineLimits = LINE_LIMITS): Decoder<string> {
+  let items: string[] = [];
+  const splitter = new LineSplitter(limits, (text, start, end) => {
+    if (start === end) return;
+    const line = text.slice(start, end);
+    if (line.charCodeAt(0) > SPACE || line.trim() !== '') items.push(line);
+  });
+  return {
+    push(chunk, into) {
+      items = into;
+      splitter.push(chunk);
+    },
+    end(into) {
+      items = into;
+      splitter.end();
+    },
+    get failure() {
+      return splitter.failure;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Counts what a text answer used while its parts pass by, and says at the end what is billed.
+import type { Tokens } from '../ledger/price.ts';
+import type { StreamPart } from './part.ts';
+
+export interface MeterOptions {
+  /** False for an upstream whose counts are not used: both sides are then estimated. */
+  readonly trusted: boolean;
+  /** Input tokens to bill when the upstream reports none. */
+  readonly inputEstimate: number;
+  /** Input counts above this are not believed. */
+  readonly inputMax: number;
+  /** Most output tokens that are billed. */
+  readonly outputMax: number;
+}
+
+export interface Meter {
+  observe(parts: readonly StreamPart[]): void;
+  /** Forgets what an upstream reported that failed before its first text. */
+  restart(): void;
+  /** Input tokens as known so far. */
+  inputSoFar(): number;
+  /** What is billed. An answer that was cut off is billed for what came, whatever the last report said. */
+  bill(ending: 'finished' | 'cut'): Bill;
+  /** True once text came by. */
+  readonly hasText: boolean;
+}
+
+export interface Bill extends Tokens {
+  /** Why a number is an estimate, for the log; absent when both are the upstream's. */
+  readonly doubt?: string;
+}
+
+/** About so many characters make a token where nobody counted. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: MeterOptions): Meter {
+  let characters = 0;
+  let input: number | undefined;
+  let output: number | undefined;
+
+  function observe(parts: readonly StreamPart[]): void {
+    for (const part of parts) {
+      if (part.type === 'block-delta') characters += countCharacters(part.text);
+      else if (part.type === 'usage' && trusted) {
+        input = part.input ?? input;
+        output = part.output ?? output;
+      }
+    }
+  }
+
+  function believableInput(): boolean {
+    return input !== undefined && Number.isInteger(input) && input > 0 && input <= inputMax;
+  }
+
+  function believableOutput(): boolean {
+    if (output === undefined || !Number.isInteger(output) || output < 0 || output > outputMax) return false;
+    return output > 0 || characters === 0;
+  }
+
+  function bill(ending: 'finished' | 'cut'): Bill {
+    const produced = tokensOfCharacters(characters);
+    const doubts: string[] = [];
+    if (trusted && !believableInput()) doubts.push(`input ${input}`);
+    if (trusted && ending === 'finished' && !believableOutput()) doubts.push(`output ${output}`);
+    const reported = believableOutput() ? (output as number) : undefined;
+    const counted = ending === 'finished' ? (reported ?? produced) : Math.max(reported ?? 0, produced);
+    return {
+      input: inputSoFar(),
+      output: Math.min(counted, outputMax),
+      ...(doubts.length > 0 && { doubt: `usage reported as ${doubts.join(', ')}` }),
+    };
+  }
+
+  function inputSoFar(): number {
+    return believableInput() ? (input as number) : inputEstimate;
+  }
+
+  function restart(): void {
+    input = undefined;
+    output = undefined;
+  }
+
+  return {
+    observe,
+    restart,
+    inputSoFar,
+    bill,
+    get hasText() {
+      return characters > 0;
+    },
+  };
+}
+
+export function tokensOfCharacters(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** Unicode characters of a text, a surrogate pair as one. */
+export function countCharacters(text: string): number {
+  let pairs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) pairs += 1;
+  }
+  return text.length - pairs;
+}

@@ -1,0 +1,43 @@
+// What belongs to one running text call: who calls, what was asked, which model answers, how much is counted.
+import type { TextModel } from '../catalog/catalog.ts';
+import type { Hold } from '../ledger/ledger.ts';
+import type { Meter } from '../stream/meter.ts';
+import type { Delivery } from './delivery.ts';
+import type { TextRequest } from './request.ts';
+
+/** Who calls, and the life of the call. */
+export interface CallContext {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
+  readonly signal: AbortSignal;
+  readonly log: CallLog;
+}
+
+export interface CallLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** Adds to the line that is written when the call is over. */
+  note(fields: object): void;
+}
+
+/** The reason of a call's signal when its client left. */
+export const GONE = Symbol('the client left');
+
+/** A call whose money is held. */
+export interface HeldCall {
+  readonly request: TextRequest;
+  readonly model: TextModel;
+  readonly context: CallContext;
+  readonly hold: Hold;
+  readonly meter: Meter;
+  readonly delivery: Delivery;
+  readonly timeouts: TextTimeouts;
+}
+
+export interface TextTimeouts {
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+}

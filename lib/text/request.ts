@@ -1,0 +1,21 @@
+// A text request free of its wire format: what both dialects parse into and the engine runs.
+import type { TextMessage } from '../plugin/contract.ts';
+
+export interface TextRequest {
+  /** As the client wrote it: an id or an alias. */
+  readonly model: string;
+  /** All system prompts, joined; undefined when there is none. */
+  readonly system: string | undefined;
+  /** History and prompt, oldest first; at least one user message. */
+  readonly messages: readonly TextMessage[];
+  /** Messages on the wire, for the estimate. */
+  readonly messageCount: number;
+  /** Images in user messages. */
+  readonly images: number;
+  /** Clamped to the maximum. */
+  readonly maxTokens: number;
+  readonly stream: boolean;
+}
+
+export const MAX_TOKENS_DEFAULT = 8192;
+export const MAX_TOKENS_MAXIMUM = 32_768;

@@ -1,0 +1,92 @@
+// The clocks of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
+
+export interface WatchOptions {
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** On the clock of `performance.now()`. */
+  readonly totalDeadline: number;
+  /** Called every 15 s until `delivered`. */
+  readonly onHeartbeat: () => void;
+  /** Called once, when a limit is over. */
+  readonly onTimeout: () => void;
+}
+
+export interface Watch {
+  /** Something of the answer arrived. */
+  touch(): void;
+  /** The terminal signal arrived: what follows gets little time. */
+  finished(): void;
+  /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** The client got its first fragment: no more heartbeats. */
+  delivered(): void;
+  stop(): void;
+}
+
+export const HEARTBEAT_MS = 15_000;
+
+/** How long an upstream may keep the connection after its terminal signal, for late usage. */
+const AFTER_FINISH_MS = 3_000;
+
+const now = () => performance.now();
+
+export function createWatch(options: WatchOptions): Watch {
+  const { firstTokenTimeoutMs, idleTimeoutMs, totalDeadline, onHeartbeat, onTimeout } = options;
+  let silenceDeadline = now() + firstTokenTimeoutMs;
+  let silenceMs = idleTimeoutMs;
+  let heartbeatAt = now() + HEARTBEAT_MS;
+  let paused = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  let stopped = false;
+  let armedFor = Number.POSITIVE_INFINITY;
+
+  function arm(): void {
+    clearTimeout(timer);
+    armedFor = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
+    timer = setTimeout(check, Math.max(1, Math.ceil(armedFor - now())));
+  }
+
+  function check(): void {
+    const at = now();
+    if (at >= totalDeadline || (!paused && at >= silenceDeadline)) {
+      onTimeout();
+      return;
+    }
+    if (at >= heartbeatAt) {
+      heartbeatAt = at + HEARTBEAT_MS;
+      onHeartbeat();
+    }
+    if (!stopped) arm();
+  }
+
+  /** Silence counts from now; the timer moves only when it would come too late. */
+  function touch(): void {
+    silenceDeadline = now() + silenceMs;
+    if (silenceDeadline < armedFor && !stopped) arm();
+  }
+
+  arm();
+  return {
+    touch,
+    finished() {
+      silenceMs = Math.min(silenceMs, AFTER_FINISH_MS);
+      touch();
+    },
+    pause() {
+      paused = true;
+    },
+    resume() {
+      paused = false;
+      touch();
+    },
+    delivered() {
+      heartbeatAt = Number.POSITIVE_INFINITY;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

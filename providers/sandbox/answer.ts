@@ -1,0 +1,127 @@
+// The words of the sandbox: what it answers to a prompt, the same every time, and how it counts.
+import type { TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+
+/** What `[[…]]` in the last user message asks for. */
+export interface Markers {
+  /** Fail before the first word. */
+  readonly fail: boolean;
+  /** Fail after half of the words. */
+  readonly failMid: boolean;
+  /** Wait before every word. */
+  readonly slow: boolean;
+  /** Send nothing until the call is aborted. */
+  readonly stall: boolean;
+  /** The exact number of words. */
+  readonly words: number | undefined;
+}
+
+const MARKER = /\[\[(?:fail|fail-mid|slow|stall|words:\d+)\]\]/g;
+
+/** More words than any call may have tokens need not be made. */
+const WORDS_MAX = 40_000;
+
+export function readMarkers(messages: readonly TextMessage[]): Markers {
+  const found: readonly string[] = lastPrompt(messages).match(MARKER) ?? [];
+  const words = found.find((marker) => marker.startsWith('[[words:'));
+  return {
+    fail: found.includes('[[fail]]'),
+    failMid: found.includes('[[fail-mid]]'),
+    slow: found.includes('[[slow]]'),
+    stall: found.includes('[[stall]]'),
+    words: words === undefined ? undefined : Math.min(Number(words.slice('[[words:'.length, -2)), WORDS_MAX),
+  };
+}
+
+/** The words of the system prompt and of all messages. */
+export function countWords(call: TextCall): number {
+  const texts = call.messages.flatMap((message) => message.content.map((content) => content.text));
+  return [call.system ?? '', ...texts].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+}
+
+/** The answer as words, each with the white space after it; exactly `count` of them if it is given. */
+export function composeAnswer(call: TextCall, count: number | undefined): readonly string[] {
+  const words = splitWords(compose(lastPrompt(call.messages), call.model));
+  if (count === undefined) return words;
+  return Array.from({ length: count }, (_, at) => words[at % words.length] as string);
+}
+
+/** The first `max` words; nothing but a word comes last. */
+export function cutWords(words: readonly string[], max: number): readonly string[] {
+  const kept = words.slice(0, max);
+  const last = kept.pop();
+  return last === undefined ? kept : [...kept, last.trimEnd()];
+}
+
+function splitWords(text: string): string[] {
+  return (text.match(/\S+\s*/g) ?? []).map((word) => (/\s$/.test(word) ? word : `${word} `));
+}
+
+function lastPrompt(messages: readonly TextMessage[]): string {
+  const prompt = messages.findLast((message) => message.role === 'user');
+  return (prompt?.content ?? []).map((content) => content.text).join('\n');
+}
+
+function compose(prompt: string, model: string): string {
+  const plain = prompt.replace(MARKER, ' ').replace(/\s+/g, ' ').trim();
+  const phrases = isRussian(plain) ? RUSSIAN : ENGLISH;
+  const sentences = [phrases.greeting, ...(plain === '' ? [] : [phrases.echo(shorten(plain))])];
+  if (model !== 'lite') sentences.push(phrases.about);
+  const paragraphs = [sentences.join(' ')];
+  if (model === 'heavy') paragraphs.push(phrases.markers.join('\n'));
+  paragraphs.push(phrases.goodbye);
+  return paragraphs.join(model === 'lite' ? ' ' : '\n\n');
+}
+
+const ECHO_CHARS_MAX = 120;
+
+function shorten(text: string): string {
+  const characters = [...text];
+  if (characters.length <= ECHO_CHARS_MAX) return text;
+  return `${characters.slice(0, ECHO_CHARS_MAX).join('').trimEnd()}…`;
+}
+
+function isRussian(text: string): boolean {
+  const cyrillic = text.match(/\p{Script=Cyrillic}/gu)?.length ?? 0;
+  const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  return cyrillic > latin;
+}
+
+interface Phrases {
+  readonly greeting: string;
+  readonly echo: (prompt: string) => string;
+  readonly about: string;
+  readonly markers: readonly string[];
+  readonly goodbye: string;
+}
+
+const ENGLISH: Phrases = {
+  greeting: 'Hello from the sandbox: this answer was made by the gateway itself, and no model was asked.',
+  echo: (prompt) => `You wrote: “${prompt}”.`,
+  about:
+    'It arrives word by word like a real one, and every word counts as a token, ' +
+    'so streaming, limits and billing can be tried without an account anywhere.',
+  markers: [
+    'A heavy model would think longer here; this one tells you its tricks instead. Put one of these into a message:',
+    '- [[words:50]] for exactly fifty words,',
+    '- [[slow]] for ten words a second,',
+    '- [[stall]] for an answer that never begins,',
+    '- [[fail]] or [[fail-mid]] for an upstream that fails at once or halfway.',
+  ],
+  goodbye: 'Set the key of an upstream, and the same request reaches a real model.',
+};
+
+const RUSSIAN: Phrases = {
+  greeting: 'Привет из песочницы: этот ответ составил сам шлюз, ни одна модель его не видела.',
+  echo: (prompt) => `Вы написали: «${prompt}».`,
+  about:
+    'Он приходит по словам, как настоящий, и каждое слово считается токеном: ' +
+    'потоки, лимиты и списания можно проверить без единого аккаунта на стороне.',
+  markers: [
+    'Большая модель здесь задумалась бы, а песочница расскажет о своих приёмах. Добавьте в сообщение:',
+    '- [[words:50]], чтобы получить ровно пятьдесят слов,',
+    '- [[slow]], чтобы слова шли по десять в секунду,',
+    '- [[stall]], чтобы ответ так и не начался,',
+    '- [[fail]] или [[fail-mid]], чтобы модель отказала сразу или на полпути.',
+  ],
+  goodbye: 'Задайте ключ поставщика, и тот же запрос уйдёт к настоящей модели.',
+};

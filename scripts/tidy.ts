@@ -1,0 +1,113 @@
+// Holds the house in order: sizes of files and functions, imports one way, vendors' names in their rooms only.
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Node, parse } from 'acorn';
+
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+
+/** From the ground up: a file imports from its own layer and from those below. */
+const LAYERS: readonly (readonly string[])[] = [
+  [
+    'lib/faults.ts',
+    'lib/config.ts',
+    'lib/ledger/money.ts',
+    'lib/ledger/price.ts',
+    'lib/ledger/decide.ts',
+    'lib/ledger/fold.ts',
+  ],
+  ['lib/stream/'],
+  ['lib/store/'],
+  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/'],
+  ['lib/catalog/'],
+  ['lib/text/'],
+  ['lib/dialects/'],
+  ['lib/http/'],
+  ['lib/routes/'],
+  ['lib/sandbox.ts', 'lib/gateway.ts'],
+  ['lib/main.ts', 'lib/cli/'],
+];
+
+/** What a provider may import of ours: types only. */
+const CONTRACT = 'lib/plugin/contract.ts';
+
+const VENDORS =
+  /\b(openai|anthropic|claude|gemini|gigachat|yandex|fal|bfl|kling|minimax|runway|seedance|dashscope|xai|deepseek|mistral|openrouter|groq)\b/i;
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const problems: string[] = [];
+
+for (const path of ['lib', 'providers', 'scripts', 'test'].flatMap(filesUnder)) check(path);
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exit(1);
+console.log('tidy: files, functions, imports and names are in order');
+
+function filesUnder(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+function check(path: string): void {
+  const text = readFileSync(join(root, path), 'utf8');
+  const lines = text.split('\n').length - 1;
+  if (lines > FILE_LINES_MAX) problems.push(`${path}: ${lines} lines, at most ${FILE_LINES_MAX}`);
+  if (path.startsWith('lib/')) {
+    const vendor = VENDORS.exec(text);
+    if (vendor) problems.push(`${path}: names the vendor ${vendor[0]}; that belongs into providers/ or catalog/`);
+  }
+  if (!path.startsWith('test/') && !text.startsWith('// ')) problems.push(`${path}: does not open with what it is for`);
+  const tree = parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true });
+  if (!path.startsWith('test/')) checkFunctions(path, tree);
+  checkImports(path, text);
+}
+
+function checkFunctions(path: string, node: Node): void {
+  if (/Function/.test(node.type) && node.loc) {
+    const lines = node.loc.end.line - node.loc.start.line + 1;
+    if (lines > FUNCTION_LINES_MAX && !isFactory(node)) {
+      problems.push(`${path}:${node.loc.start.line}: a function of ${lines} lines, at most ${FUNCTION_LINES_MAX}`);
+    }
+  }
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child === 'object' && child !== null && 'type' in child) checkFunctions(path, child as Node);
+    }
+  }
+}
+
+/** A closure that holds state and functions is a room, not a function: its functions are measured one by one. */
+function isFactory(node: Node): boolean {
+  const { body } = node as unknown as { body: { body?: readonly Node[] } };
+  const statements = body.body ?? [];
+  const inner = statements.filter((statement) => statement.type === 'FunctionDeclaration');
+  const own = statements.filter((statement) => statement.type !== 'FunctionDeclaration');
+  const ownLines = own.reduce((sum, { loc }) => sum + (loc ? loc.end.line - loc.start.line + 1 : 0), 0);
+  return inner.length >= 2 && ownLines <= FUNCTION_LINES_MAX;
+}
+
+function checkImports(path: string, text: string): void {
+  const imports = text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'(\.{1,2}\/[^']+)'/gms);
+  for (const [, isType, specifier = ''] of imports) {
+    const target = normalize(join(dirname(path), specifier));
+    if (path.startsWith('providers/')) {
+      const own = path.split('/').slice(0, 2).join('/');
+      if (target.startsWith(`${own}/`) || (target === CONTRACT && isType)) continue;
+      problems.push(`${path}: imports ${target}; a provider imports only types of ${CONTRACT}`);
+    }
+    if (!path.startsWith('lib/') || isType) continue;
+    const [from, to] = [layerOf(path), layerOf(target)];
+    if (from === -1) problems.push(`${path}: belongs to no layer`);
+    else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
+  }
+}
+
+function layerOf(path: string): number {
+  const exact = LAYERS.findIndex((places) => places.includes(path));
+  return exact === -1
+    ? LAYERS.findIndex((places) => places.some((place) => place.endsWith('/') && path.startsWith(place)))
+    : exact;
+}

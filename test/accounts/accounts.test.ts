@@ -1,0 +1,131 @@
+// Accounts and keys on a real store: made, listed, suspended, issued up to the limit, revoked.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
+import { hashKey, isWellFormedKey } from '../../lib/accounts/key.ts';
+import { OperatorError } from '../../lib/config.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+
+describe('accounts', () => {
+  let folder: string;
+  let store: Store;
+  let accounts: Accounts;
+  let now: number;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-accounts-'));
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+    accounts = createAccounts({ store, keyPrefix: 'tg-', clock: () => now });
+  });
+
+  beforeEach(() => {
+    now = 1_790_000_000_000;
+  });
+
+  after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('makes an account with an empty wallet of the same id', async () => {
+    const account = await accounts.create('  Acme  ');
+    expect(account.id).to.match(/^acc_[0-9a-f]{24}$/);
+    expect(account).to.deep.include({ name: 'Acme', status: 'active', createdAt: now });
+    expect(await accounts.get(account.id)).to.deep.equal(account);
+    expect(await store.ledger.wallet(account.id)).to.deep.include({ avail: 0n, topped: 0n, seq: 0, status: 'active' });
+  });
+
+  it('lists accounts, oldest first', async () => {
+    const first = await accounts.create('first');
+    now += 1000;
+    const second = await accounts.create('second');
+    const ids = (await accounts.list()).map(({ id }) => id);
+    expect(ids.slice(ids.indexOf(first.id))).to.include(second.id);
+    expect(ids.indexOf(second.id)).to.be.above(ids.indexOf(first.id));
+  });
+
+  it('suspends and resumes, any number of times', async () => {
+    const { id } = await accounts.create('on and off');
+    for (const status of ['suspended', 'active'] as const) {
+      for (const _ of [1, 2]) {
+        const account = await (status === 'active' ? accounts.resume(id) : accounts.suspend(id));
+        expect(account.status).to.equal(status);
+        expect((await store.ledger.wallet(id))?.status).to.equal(status);
+      }
+    }
+  });
+
+  it('issues keys of which only hash and last four characters are stored', async () => {
+    const { id } = await accounts.create('keys');
+    const issued = await accounts.issueKey(id, 'production');
+    expect(issued.id).to.match(/^key_[0-9a-f]{24}$/);
+    expect(isWellFormedKey('tg-', issued.key)).to.equal(true);
+    const [row, ...rest] = await accounts.listKeys(id);
+    expect(rest).to.deep.equal([]);
+    expect(row).to.deep.equal({
+      id: issued.id,
+      account: id,
+      name: 'production',
+      hash: hashKey(issued.key),
+      last4: issued.key.slice(-4),
+      createdAt: now,
+      revokedAt: null,
+      requestsCount: 0,
+      lastUsedAt: null,
+    });
+    expect(JSON.stringify(row)).to.not.include(issued.key.slice(6, 40));
+  });
+
+  it('refuses the eleventh active key, also when many are asked for at once, until one is revoked', async () => {
+    const { id } = await accounts.create('many keys');
+    const results = await Promise.allSettled(
+      Array.from({ length: 15 }, (_, index) => accounts.issueKey(id, `${index}`)),
+    );
+    const issued = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const refusals = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(issued).to.have.length(10);
+    for (const refusal of refusals) {
+      expect(refusal).to.be.instanceOf(OperatorError);
+      expect(refusal.message).to.include('10 active keys');
+    }
+    expect(await accounts.revokeKey(issued[0]!.id)).to.equal('revoked');
+    now += 5000;
+    expect(await accounts.revokeKey(issued[0]!.id)).to.equal('exists');
+    await accounts.issueKey(id, 'again');
+    const rows = await accounts.listKeys(id);
+    expect(rows).to.have.length(11);
+    expect(rows.filter(({ revokedAt }) => revokedAt !== null)).to.have.length(1);
+    expect(rows.find(({ id }) => id === issued[0]!.id)?.revokedAt).to.equal(now - 5000);
+  });
+
+  it('says which id is unknown, shortened and on one line', async () => {
+    const long = `acc_${'x'.repeat(500)}\nnext line`;
+    const refusals = [
+      accounts.get('acc_none'),
+      accounts.suspend('acc_none'),
+      accounts.resume('acc_none'),
+      accounts.issueKey('acc_none', 'name'),
+      accounts.listKeys('acc_none'),
+      accounts.revokeKey('key_none'),
+      accounts.get(long),
+    ];
+    for (const refusal of await Promise.allSettled(refusals)) {
+      if (refusal.status === 'fulfilled') throw new Error('an unknown id was accepted');
+      expect(refusal.reason).to.be.instanceOf(OperatorError);
+      expect(refusal.reason.message).to.match(/^There is no (account|key) "[^"\n]{4,61}"\.$/);
+    }
+  });
+
+  it('refuses names that are empty, too long or not one line', async () => {
+    for (const name of ['', '  ', 'x'.repeat(101), 'two\nlines', 'bell\u0007']) {
+      const refusal = await accounts.create(name).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(refusal, JSON.stringify(name)).to.be.instanceOf(OperatorError);
+    }
+  });
+});

@@ -1,0 +1,149 @@
+// The use counters: nothing lost, nothing counted twice, and the count shown is exact while batches are under way.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createUses } from '../../lib/accounts/uses.ts';
+import type { KeyUse } from '../../lib/store/store.ts';
+
+/** Rows as a store keeps them; a test can hold a batch back or let it fail. */
+function createRows() {
+  const rows = new Map<string, { requestsCount: number; lastUsedAt: number | null }>();
+  const rig = {
+    batches: [] as (readonly KeyUse[])[],
+    before: async () => {},
+    after: async () => {},
+    read: (id: string) => ({ id, ...(rows.get(id) ?? { requestsCount: 0, lastUsedAt: null }) }),
+    use: async (uses: readonly KeyUse[]) => {
+      rig.batches.push(uses);
+      await rig.before();
+      for (const { id, count, lastUsedAt } of uses) {
+        const row = rig.read(id);
+        rows.set(id, {
+          requestsCount: row.requestsCount + count,
+          lastUsedAt: Math.max(row.lastUsedAt ?? 0, lastUsedAt),
+        });
+      }
+      await rig.after();
+    },
+  };
+  return rig;
+}
+
+describe('uses', () => {
+  it('writes one batch for all keys and then counts from the row', async () => {
+    const rows = createRows();
+    const uses = createUses({ store: rows });
+    uses.used('a');
+    uses.used('a');
+    uses.used('b');
+    expect([uses.pending('a'), uses.pending('b'), uses.pending('c')]).to.deep.equal([2, 1, 0]);
+    expect(await uses.flush()).to.equal(true);
+    expect(rows.batches).to.have.length(1);
+    expect(rows.batches[0]?.map(({ id, count }) => [id, count])).to.deep.equal([
+      ['a', 2],
+      ['b', 1],
+    ]);
+    expect(uses.pending('a')).to.equal(0);
+    expect(uses.usage(rows.read('a')).requestsCount).to.equal(2);
+    await uses.flush();
+    expect(rows.batches).to.have.length(1);
+    await uses.close();
+  });
+
+  it('flushes by itself, about as often as it is told, and only when there is something', async () => {
+    const rows = createRows();
+    const uses = createUses({ store: rows, flushMs: 20 });
+    uses.used('a');
+    await sleep(70);
+    expect(rows.batches).to.have.length(1);
+    uses.used('a');
+    await sleep(70);
+    expect(rows.batches).to.have.length(2);
+    await uses.close();
+  });
+
+  it('shows the exact count with rows read before, during and after a batch', async () => {
+    const rows = createRows();
+    const fixed = 1_000_000;
+    const uses = createUses({ store: rows, clock: () => fixed });
+    const expected = (row: ReturnType<typeof rows.read>, count: number) =>
+      expect(uses.usage(row).requestsCount).to.equal(count);
+    const fresh = rows.read('a');
+    uses.used('a');
+    expected(fresh, 1);
+    const written = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
+    rows.after = () => {
+      written.resolve();
+      return proceed.promise;
+    };
+    const flushed = uses.flush();
+    uses.used('a');
+    expected(fresh, 2);
+    await written.promise;
+    const during = rows.read('a');
+    expect(during.requestsCount).to.equal(1);
+    expected(fresh, 2);
+    expected(during, 2);
+    proceed.resolve();
+    await flushed;
+    expected(fresh, 2);
+    expected(during, 2);
+    rows.after = async () => {};
+    await uses.flush();
+    for (const row of [fresh, during, rows.read('a')]) expected(row, 2);
+    uses.used('a');
+    for (const row of [fresh, during, rows.read('a')]) expected(row, 3);
+    expect(uses.usage(rows.read('a')).lastUsedAt).to.be.within(fixed, fixed + 5);
+    await uses.close();
+    expect(rows.read('a').requestsCount).to.equal(3);
+  });
+
+  it('keeps the counts of a failed batch and sends them with the next', async () => {
+    const rows = createRows();
+    const errors: unknown[] = [];
+    const uses = createUses({ store: rows, onError: (error) => errors.push(error) });
+    rows.before = () => Promise.reject(new Error('locked'));
+    const fresh = rows.read('a');
+    for (let round = 1; round <= 3; round += 1) {
+      uses.used('a');
+      const flushed = uses.flush();
+      uses.used('a');
+      expect(await flushed).to.equal(false);
+      expect(uses.pending('a')).to.equal(round * 2);
+      expect(uses.usage(fresh).requestsCount).to.equal(round * 2);
+    }
+    expect(errors).to.have.length(3);
+    rows.before = async () => {};
+    expect(await uses.flush()).to.equal(true);
+    expect(rows.read('a').requestsCount).to.equal(6);
+    expect(uses.usage(fresh).requestsCount).to.equal(6);
+    await uses.close();
+    expect(rows.read('a').requestsCount).to.equal(6);
+  });
+
+  it('keeps trying by the timer, and writes the rest on close, after the batch under way', async () => {
+    const rows = createRows();
+    const uses = createUses({ store: rows, flushMs: 10 });
+    let failures = 3;
+    rows.before = async () => {
+      await sleep(5);
+      if (failures-- > 0) throw new Error('locked');
+    };
+    for (let call = 0; call < 50; call += 1) {
+      uses.used(`key${call % 7}`);
+      await sleep(2);
+    }
+    await uses.close();
+    const total = [0, 1, 2, 3, 4, 5, 6].reduce((sum, key) => sum + rows.read(`key${key}`).requestsCount, 0);
+    expect(total).to.equal(50);
+    expect(failures).to.be.below(0);
+  });
+
+  it('shows no use of a key that was never used', () => {
+    const uses = createUses({ store: createRows() });
+    expect(uses.usage({ id: 'a', requestsCount: 0, lastUsedAt: null })).to.deep.equal({
+      requestsCount: 0,
+      lastUsedAt: null,
+    });
+  });
+});

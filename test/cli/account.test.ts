@@ -1,0 +1,51 @@
+// `tollgate account`, in both modes.
+import { expect } from 'chai';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli account', () => {
+  let rig: Rig;
+
+  before(async () => {
+    rig = await createRig();
+  });
+
+  after(() => rig.close());
+
+  it('makes, shows, suspends, resumes and lists', async () => {
+    expect(await rig.text('account', 'list')).to.equal('No accounts.\n');
+    const created = await rig.json('account', 'create', '--name', ' Acme "north" ');
+    expect(Object.keys(created)).to.deep.equal(['account_id']);
+    const id = String(created.account_id);
+    const shown = await rig.json('account', 'show', id);
+    expect(shown).to.deep.include({
+      account_id: id,
+      name: 'Acme "north"',
+      status: 'active',
+      auto_topup: { enabled: false, amount_rub: 0, threshold_rub: 0 },
+    });
+    expect(shown.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(await rig.json('account', 'suspend', id)).to.deep.equal({ ...shown, status: 'suspended' });
+    expect(await rig.text('account', 'suspend', id)).to.match(/^status +suspended$/m);
+    expect(await rig.json('wallet', 'show', id)).to.include({ status: 'suspended' });
+    expect(await rig.json('account', 'resume', id)).to.deep.equal(shown);
+    expect(await rig.text('account', 'show', id)).to.match(/^name +Acme "north"$/m);
+    const second = (await rig.text('account', 'create', '--name', 'second')).match(/^account +(acc_\w+)$/m)?.[1];
+    const { accounts } = (await rig.json('account', 'list')) as { accounts: { account_id: string }[] };
+    expect(accounts.map(({ account_id }) => account_id)).to.deep.equal([id, second]);
+    const [head, ...rows] = (await rig.text('account', 'list')).trimEnd().split('\n');
+    expect(head).to.match(/^account +status +created +name$/);
+    expect(rows.map((row) => row.indexOf('active'))).to.deep.equal([head!.indexOf('status'), head!.indexOf('status')]);
+  });
+
+  it('refuses unknown accounts and empty names', async () => {
+    for (const command of ['show', 'suspend', 'resume']) {
+      expect(await rig.refused(1, 'account', command, 'acc_none')).to.equal(
+        'tollgate: There is no account "acc_none".\n',
+      );
+    }
+    expect(await rig.refused(1, 'account', 'create', '--name', ' ')).to.include('name is empty');
+    expect(await rig.json('account', 'list'))
+      .to.have.property('accounts')
+      .with.length(2);
+  });
+});

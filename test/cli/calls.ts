@@ -1,0 +1,47 @@
+// Makes calls' money move on a store, as a running server does: in this process, or as one of its own without an end.
+import { pathToFileURL } from 'node:url';
+import type { Operation, ReserveOp } from '../../lib/ledger/decide.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+
+export async function apply(store: Store, ...operations: Operation[]): Promise<void> {
+  const batch = operations.map((op) => ({ op, tried: false, abandoned: false }));
+  for (const outcome of await store.ledger.apply(batch)) {
+    if (outcome?.status !== 'done') throw new Error(`an operation was answered ${outcome?.status}`);
+  }
+}
+
+export function reserveOf(wallet: string, chargeId: string): ReserveOp {
+  const at = Date.now();
+  return {
+    kind: 'reserve',
+    wallet,
+    chargeId,
+    at,
+    key: 'key_test',
+    chargeKind: 'text',
+    model: 'model-1',
+    prices: '{"input":"40000000","output":"240000000"}',
+    amount: 2_000_000n,
+    owner: 'own_test',
+    lease: at + 60_000,
+  };
+}
+
+export function settleOf(wallet: string, chargeId: string, amount = 1_250_000n): Operation {
+  return { kind: 'settle', wallet, chargeId, at: Date.now(), amount, tokensInput: 1000, tokensOutput: 5000 };
+}
+
+/** Run as a process: writes call after call to a wallet, saying on stdout how many, until it is ended. */
+async function writeForever(databaseUrl: string, wallet: string): Promise<void> {
+  const store = await openStore(databaseUrl);
+  for (let count = 0; ; count += 1) {
+    await apply(store, reserveOf(wallet, `busy_${count}`));
+    await apply(store, settleOf(wallet, `busy_${count}`, 1n));
+    process.stdout.write(`${count + 1}\n`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await writeForever(process.argv[2]!, process.argv[3]!);
+}

@@ -1,0 +1,82 @@
+// Runs the command line as the child process it is in service, on a store of its own.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+export const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A temporary store and the command line on it. */
+export interface Rig {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly env: NodeJS.ProcessEnv;
+  run(...args: string[]): Promise<Result>;
+  /** Runs with `--json`; expects success, one JSON object on stdout and silence on stderr. */
+  json(...args: string[]): Promise<Record<string, unknown>>;
+  /** Runs without `--json`; expects success and silence on stderr. */
+  text(...args: string[]): Promise<string>;
+  /** Runs in both modes; expects this exit code, one line on stderr and nothing on stdout. Resolves to the line. */
+  refused(code: 1 | 2, ...args: string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function createRig(): Promise<Rig> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-cli-'));
+  const databaseUrl = `sqlite:${join(folder, 'test.db')}`;
+  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, DATA_DIR: folder };
+  const run = (...args: string[]) => runCommand(args, env);
+  const silent = ({ code, stdout, stderr }: Result) => {
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    return stdout;
+  };
+  return {
+    folder,
+    databaseUrl,
+    env,
+    run,
+    json: async (...args) => parseObject(silent(await run(...args, '--json'))),
+    text: async (...args) => silent(await run(...args)),
+    async refused(code, ...args) {
+      const results = await Promise.all([run(...args), run('--json', ...args)]);
+      for (const result of results) expectRefusal(result, code);
+      return results[0].stderr;
+    },
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const read = { stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      read.stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      read.stderr += text;
+    });
+    child.on('error', reject).on('close', (code) => resolve({ code, ...read }));
+  });
+}
+
+export function parseObject(stdout: string): Record<string, unknown> {
+  expect(stdout).to.match(/^\{.*\}\n$/);
+  return JSON.parse(stdout);
+}
+
+export function expectRefusal({ code, stdout, stderr }: Result, wanted: 1 | 2): void {
+  expect(stdout).to.equal('');
+  expect(stderr).to.match(/^tollgate: [^\n]+\n$/);
+  expect(stderr).to.not.match(/\bat .*\.(ts|js):\d+/);
+  expect(code, stderr).to.equal(wanted);
+}

@@ -1,0 +1,74 @@
+// `tollgate key`, in both modes.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { isWellFormedKey } from '../../lib/accounts/key.ts';
+import { createRig, type Rig, runCommand } from './command.ts';
+
+describe('cli key', () => {
+  let rig: Rig;
+  let account: string;
+
+  before(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'keys')).account_id);
+  });
+
+  after(() => rig.close());
+
+  it('issues, lists and revokes', async () => {
+    expect(await rig.text('key', 'list', account)).to.equal('No keys.\n');
+    const issued = await rig.json('key', 'issue', account, '--name', 'production');
+    expect(Object.keys(issued)).to.deep.equal(['key_id', 'key']);
+    const id = String(issued.key_id);
+    const key = String(issued.key);
+    expect(isWellFormedKey('tg-', key)).to.equal(true);
+    const { keys } = (await rig.json('key', 'list', account)) as { keys: Record<string, unknown>[] };
+    expect(keys).to.have.length(1);
+    expect(keys[0]).to.deep.include({
+      key_id: id,
+      name: 'production',
+      last4: key.slice(-4),
+      status: 'active',
+      revoked_at: null,
+      requests_count: 0,
+      last_used_at: null,
+    });
+    expect(await rig.text('key', 'list', account)).to.match(
+      new RegExp(`^${id} +…${key.slice(-4)} +active +0 +never +production$`, 'm'),
+    );
+    expect(await rig.json('key', 'revoke', id)).to.deep.equal({ key_id: id, status: 'revoked', repeated: false });
+    expect(await rig.json('key', 'revoke', id)).to.deep.equal({ key_id: id, status: 'revoked', repeated: true });
+    expect(await rig.text('key', 'revoke', id)).to.include('had been revoked before');
+    expect(await rig.text('key', 'list', account)).to.match(new RegExp(`^${id} +….... +revoked`, 'm'));
+  });
+
+  it('shows a key once, with a hint to keep it, and stores it nowhere', async () => {
+    const text = await rig.text('key', 'issue', account, '--name', 'shown');
+    const key = text.match(/^key +(tg-sk-\w{49})$/m)?.[1] ?? '';
+    expect(isWellFormedKey('tg-', key)).to.equal(true);
+    expect(text).to.match(/Keep the key now/);
+    for (const suffix of ['', '-wal']) {
+      const file = await readFile(join(rig.folder, `test.db${suffix}`)).catch(() => Buffer.alloc(0));
+      expect(file.includes(key.slice(6, 40))).to.equal(false);
+    }
+  });
+
+  it('takes the prefix from KEY_PREFIX', async () => {
+    const env = { ...rig.env, KEY_PREFIX: 'acme-' };
+    const { stdout } = await runCommand(['--json', 'key', 'issue', account, '--name', 'prefixed'], env);
+    expect(isWellFormedKey('acme-', JSON.parse(stdout).key)).to.equal(true);
+  });
+
+  it('refuses the eleventh active key, and unknown ids', async () => {
+    const many = String((await rig.json('account', 'create', '--name', 'many')).account_id);
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => rig.run('key', 'issue', many, '--name', `${index}`)),
+    );
+    expect(results.filter(({ code }) => code === 0)).to.have.length(10);
+    expect(await rig.refused(1, 'key', 'issue', many, '--name', 'more')).to.include('10 active keys');
+    expect(await rig.refused(1, 'key', 'issue', 'acc_none', '--name', 'x')).to.include('no account "acc_none"');
+    expect(await rig.refused(1, 'key', 'list', 'acc_none')).to.include('no account "acc_none"');
+    expect(await rig.refused(1, 'key', 'revoke', 'key_none')).to.include('no key "key_none"');
+  });
+});

@@ -1,0 +1,119 @@
+// The command line as a whole: help, usage errors, environments that do not work, pipes that end early.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
+
+const COMMANDS = [
+  'account create',
+  'account list',
+  'account show',
+  'account suspend',
+  'account resume',
+  'key issue',
+  'key list',
+  'key revoke',
+  'wallet topup',
+  'wallet adjust',
+  'wallet show',
+  'charge show',
+  'ledger list',
+  'ledger verify',
+  'catalog check',
+  'store backup',
+];
+
+describe('cli', () => {
+  let rig: Rig;
+
+  before(async () => {
+    rig = await createRig();
+  });
+
+  after(() => rig.close());
+
+  it('explains itself, its exit codes and its commands', async () => {
+    const main = await rig.text('--help');
+    for (const part of ['--json', 'DATABASE_URL', 'Exit codes']) expect(main).to.include(part);
+    const groups = Map.groupBy(COMMANDS, (command) => command.split(' ')[0]!);
+    for (const [group, commands] of groups) {
+      expect(main).to.match(new RegExp(`^  ${group} `, 'm'));
+      const help = await rig.text(group, '--help');
+      for (const command of commands) expect(help).to.match(new RegExp(`^  ${command.split(' ')[1]} `, 'm'));
+    }
+  });
+
+  for (const command of COMMANDS) {
+    it(`shows an example of ${command}`, async () => {
+      expect(await rig.text(...command.split(' '), '--help')).to.include(`Example:\n  tollgate ${command}`);
+    });
+  }
+
+  it('answers a wrong command line with one line and exit code 2', async () => {
+    const wrong: [line: RegExp, ...args: string[]][] = [
+      [/which command\?/],
+      [/which command\?/, 'account'],
+      [/unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
+      [/unknown command 'creat' \(Did you mean create\?\)/, 'account', 'creat'],
+      [/unknown command 'copy'/, 'store', 'copy', 'a', 'b'],
+      [/unknown option '--jsn'/, '--jsn', 'account', 'list'],
+      [/'--name <name>' not specified/, 'account', 'create'],
+      [/argument missing/, 'account', 'create', '--name'],
+      [/missing required argument 'id'/, 'wallet', 'show'],
+      [/too many arguments/, 'wallet', 'show', 'a', 'b'],
+      [/'--payment-id <id>' not specified/, 'wallet', 'topup', 'a', '1000'],
+      [/whole number/, 'ledger', 'list', 'a', '--limit', '0'],
+      [/whole number/, 'ledger', 'list', 'a', '--before', '-3'],
+    ];
+    for (const [line, ...args] of wrong) expect(await rig.refused(2, ...args)).to.match(line);
+  });
+
+  it('names a bad environment in one line', async () => {
+    expectRefusal(await runCommand(['account', 'list'], { ...rig.env, PORT: 'high' }), 1);
+    expectRefusal(await runCommand(['account', 'list'], { ...rig.env, DATABASE_URL: 'postgres://127.0.0.1/x' }), 1);
+  });
+
+  it('names a store that cannot be opened in one line', async () => {
+    const notOurs = join(rig.folder, 'notes.txt');
+    await writeFile(notOurs, 'not a database\n'.repeat(1000));
+    const locked = join(rig.folder, 'locked');
+    await mkdir(locked);
+    await chmod(locked, 0o000);
+    const urls = [`sqlite:${notOurs}`, `sqlite:${rig.folder}`, `sqlite:${notOurs}/inside.db`];
+    if (process.getuid?.() !== 0) urls.push(`sqlite:${locked}/test.db`);
+    for (const databaseUrl of urls) {
+      const env = { ...rig.env, DATABASE_URL: databaseUrl };
+      expectRefusal(await runCommand(['account', 'list'], env), 1);
+      expectRefusal(await runCommand(['--json', 'ledger', 'verify'], env), 1);
+    }
+    await chmod(locked, 0o700);
+  });
+
+  it('takes --json before, between and after', async () => {
+    await rig.json('account', 'create', '--name', 'place');
+    for (const args of [
+      ['--json', 'account', 'list'],
+      ['account', '--json', 'list'],
+      ['account', 'list', '--json'],
+    ]) {
+      const { stdout, code } = await rig.run(...args);
+      expect(code).to.equal(0);
+      expect(JSON.parse(stdout).accounts).to.have.length(1);
+    }
+  });
+
+  it('does not fail when its reader is gone', async () => {
+    for (const args of [['account', 'list'], ['--json', 'account', 'list'], ['--help']]) {
+      const child = spawn(process.execPath, [MAIN, ...args], { env: rig.env, stdio: ['ignore', 'pipe', 'pipe'] });
+      child.stdout.destroy();
+      let stderr = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text;
+      });
+      const [code] = await once(child, 'close');
+      expect([code, stderr]).to.deep.equal([0, '']);
+    }
+  });
+});

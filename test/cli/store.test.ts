@@ -1,0 +1,49 @@
+// `tollgate store backup`: a copy that is whole, and never one over something that exists.
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createRig, type Rig, runCommand } from './command.ts';
+
+describe('cli store', () => {
+  let rig: Rig;
+  let account: string;
+
+  before(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'kept')).account_id);
+    await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
+  });
+
+  after(() => rig.close());
+
+  it('writes a copy with which the command line works', async () => {
+    const file = join(rig.folder, 'copy one.db');
+    const json = await rig.json('store', 'backup', file);
+    expect(json).to.deep.equal({ file, bytes: (await stat(file)).size });
+    await rig.json('wallet', 'topup', account, '5', '--payment-id', 'after');
+    const env = { ...rig.env, DATABASE_URL: `sqlite:${file}` };
+    expect(JSON.parse((await runCommand(['--json', 'wallet', 'show', account], env)).stdout).balance_rub).to.equal(
+      1000,
+    );
+    expect(JSON.parse((await runCommand(['--json', 'ledger', 'verify'], env)).stdout).ok).to.equal(true);
+  });
+
+  it('takes a path relative to where it is called', async () => {
+    const { code, stdout } = await runCommand(['store', 'backup', 'relative.db'], rig.env, rig.folder);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^backup +\/.*\/relative\.db$/m);
+    expect((await stat(join(rig.folder, 'relative.db'))).size).to.be.above(0);
+  });
+
+  it('refuses an existing file, a folder and a place that is not there', async () => {
+    const file = join(rig.folder, 'precious.txt');
+    await writeFile(file, 'precious');
+    await mkdir(join(rig.folder, 'folder'));
+    await rig.refused(1, 'store', 'backup', file);
+    expect(await readFile(file, 'utf8')).to.equal('precious');
+    await rig.refused(1, 'store', 'backup', join(rig.folder, 'folder'));
+    await rig.refused(1, 'store', 'backup', join(rig.folder, 'nowhere', 'copy.db'));
+    await rig.refused(1, 'store', 'backup', join(rig.folder, 'test.db'));
+    expect(await rig.json('wallet', 'show', account)).to.include({ balance_rub: 1005 });
+  });
+});

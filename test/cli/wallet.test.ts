@@ -1,0 +1,146 @@
+// `tollgate wallet`, in both modes: payments once, corrections of either sign, and no amount misread.
+import { expect } from 'chai';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli wallet', () => {
+  let rig: Rig;
+  let account: string;
+  let other: string;
+
+  before(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
+    other = String((await rig.json('account', 'create', '--name', 'second')).account_id);
+  });
+
+  after(() => rig.close());
+
+  const topup = (id: string, rub: string, paymentId: string) =>
+    ['wallet', 'topup', id, rub, '--payment-id', paymentId] as const;
+  const adjust = (id: string, rub: string) => ['wallet', 'adjust', id, rub, '--reason', 'correction'] as const;
+
+  it('shows an empty wallet', async () => {
+    expect(await rig.json('wallet', 'show', account)).to.deep.equal({
+      account_id: account,
+      status: 'active',
+      currency: 'RUB',
+      balance_rub: 0,
+      held_rub: 0,
+      charged_rub: 0,
+      topped_up_total_rub: 0,
+      adjusted_rub: 0,
+    });
+    expect(await rig.text('wallet', 'show', account)).to.match(/^balance +0\.00 RUB$/m);
+  });
+
+  it('refuses a first payment below 1000 RUB, and books one of 1000', async () => {
+    expect(await rig.refused(1, ...topup(account, '999.999999', 'small'))).to.include('at least 1000.00 RUB');
+    const json = await rig.json(...topup(account, '1000', 'first'));
+    expect(json).to.include({ account_id: account, balance_rub: 1000, topped_up_total_rub: 1000, repeated: false });
+  });
+
+  it('books a payment once, whatever way it is repeated', async () => {
+    expect(await rig.json(...topup(account, '12.345678', 'twice'))).to.include({ balance_rub: 1012.345678 });
+    expect(await rig.json(...topup(account, '12.345678', 'twice'))).to.include({
+      balance_rub: 1012.345678,
+      repeated: true,
+    });
+    const text = await rig.text(...topup(account, '12.345678', ' twice '));
+    expect(text).to.match(/booked before: nothing changed/);
+    expect(text).to.match(/^balance +1012\.345678 RUB$/m);
+    expect(await rig.refused(1, ...topup(account, '12.34', 'twice'))).to.include(
+      'another amount or for another account',
+    );
+    expect(await rig.refused(1, ...topup(other, '1000', 'first'))).to.include('another amount or for another account');
+    expect(await rig.json('wallet', 'show', other)).to.include({ balance_rub: 0 });
+  });
+
+  it('books a payment once when several processes send it at the same time', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () => rig.run('--json', ...topup(other, '1000', 'same'))),
+    );
+    expect(results.map(({ code, stderr }) => [code, stderr])).to.deep.equal(results.map(() => [0, '']));
+    const wallets = results.map(({ stdout }) => JSON.parse(stdout));
+    expect(wallets.filter(({ repeated }) => !repeated)).to.have.length(1);
+    for (const wallet of wallets) expect(wallet.balance_rub).to.equal(1000);
+    expect(await rig.json('ledger', 'list', other))
+      .to.have.property('entries')
+      .with.length(1);
+  });
+
+  it('adjusts by either sign, every time anew, never below zero', async () => {
+    const { balance_rub: before } = await rig.json('wallet', 'show', other);
+    expect(before).to.equal(1000);
+    const first = await rig.json(...adjust(other, '-5'));
+    expect(first).to.include({ balance_rub: 995, adjusted_rub: -5, topped_up_total_rub: 1000 });
+    expect(first.adjust_id).to.match(/^adj_[0-9a-f]{24}$/);
+    expect(await rig.json(...adjust(other, '-5'))).to.include({ balance_rub: 990, adjusted_rub: -10 });
+    expect(await rig.json(...adjust(other, '-0.5'))).to.include({
+      balance_rub: 989.5,
+    });
+    expect(await rig.json('wallet', 'adjust', '--reason', 'order', other, '-0.000001')).to.include({
+      balance_rub: 989.499999,
+    });
+    expect(await rig.json('wallet', 'adjust', other, '--reason', '-5', '-0.499999')).to.include({ balance_rub: 989 });
+    expect(await rig.text(...adjust(other, '11'))).to.match(/^Adjusted by 11\.00 RUB\.\n[^]*^balance +1000\.00 RUB$/m);
+    expect(await rig.refused(1, ...adjust(other, '-1000.000001'))).to.include('The balance is 1000.00 RUB');
+    expect(await rig.json(...adjust(other, '-1000'))).to.include({ balance_rub: 0 });
+    const { entries } = (await rig.json('ledger', 'list', other)) as { entries: { note: string }[] };
+    expect(entries.map(({ note }) => note).slice(0, 4)).to.deep.equal(['correction', 'correction', '-5', 'order']);
+  });
+
+  const garbage: [amount: string, line: RegExp][] = [
+    ['0', /zero/],
+    ['0.000000', /zero/],
+    ['1.1234567', /6 decimals/],
+    ['1e3', /plain digits/],
+    ['0x10', /plain digits/],
+    ['1,5', /plain digits/],
+    ['1 000', /plain digits/],
+    ['+5', /plain digits/],
+    ['.5', /plain digits/],
+    ['5.', /plain digits/],
+    ['', /plain digits/],
+    ['NaN', /plain digits/],
+    ['Infinity', /plain digits/],
+    ['١٢', /plain digits/],
+    ['1000000000.000001', /largest amount is 1000000000\.00 RUB/],
+    ['9'.repeat(400), /largest amount/],
+  ];
+  it('refuses every amount that is not one, in one line', async () => {
+    for (const [amount, line] of garbage) expect(await rig.refused(2, ...topup(account, amount, 'bad'))).to.match(line);
+    expect(await rig.refused(2, ...topup(account, '-5', 'bad'))).to.match(/above zero/);
+  });
+
+  it('refuses negative amounts that are not one, too', async () => {
+    const negative: [amount: string, line: RegExp][] = [
+      ['-0', /zero/],
+      ['-1e3', /plain digits/],
+      ['-.5', /plain digits/],
+      ['-1,5', /plain digits/],
+      ['-5x', /plain digits/],
+      ['--5', /unknown option/],
+      ['-1.1234567', /6 decimals/],
+      ['-1000000000.000001', /largest amount/],
+    ];
+    for (const [amount, line] of negative) expect(await rig.refused(2, ...adjust(account, amount))).to.match(line);
+    expect(await rig.json('wallet', 'show', account)).to.include({ adjusted_rub: 0 });
+  });
+
+  it('refuses unknown accounts and empty or many-lined ids and reasons', async () => {
+    for (const args of [topup('acc_none', '1000', 'p'), adjust('acc_none', '5'), ['wallet', 'show', 'acc_none']]) {
+      expect(await rig.refused(1, ...args)).to.equal('tollgate: There is no account "acc_none".\n');
+    }
+    expect(await rig.refused(2, ...topup(account, '1000', ' '))).to.include('empty');
+    expect(await rig.refused(2, ...topup(account, '1000', 'a\nb'))).to.include('control characters');
+    expect(await rig.refused(2, 'wallet', 'adjust', account, '5', '--reason', '')).to.include('empty');
+  });
+
+  it('books payments and corrections of a suspended account', async () => {
+    await rig.json('account', 'suspend', account);
+    expect(await rig.json(...topup(account, '1', 'late'))).to.include({
+      balance_rub: 1013.345678,
+      status: 'suspended',
+    });
+  });
+});

@@ -1,0 +1,239 @@
+// HTTP as clients meet it: limits, CORS, request ids, bodies that stall or grow, the smaller endpoints.
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { ask, CHAT, DIALECTS, MESSAGES, responseOf, send, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+describe('http', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+
+  before(async () => {
+    upstream = await startUpstream();
+    const env = { RATE_LIMIT_PER_MINUTE: '5', BALANCE_RATE_LIMIT_PER_MINUTE: '7' };
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env });
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  it('limits the generating endpoints together, refused requests too, and names the seconds to wait', async () => {
+    const { key } = await gateway.account();
+    const codes: number[] = [];
+    for (let at = 0; at < 7; at += 1) {
+      const path = DIALECTS[at % 2] as string;
+      const reply = await send(gateway.url + path, { key, body: at === 2 ? '{' : ask('hi') });
+      codes.push(reply.status);
+      if (reply.status !== 429) continue;
+      expect(Number(reply.headers['retry-after'])).to.be.within(1, 59);
+      expect(reply.json.error.type).to.equal('rate_limit_error');
+      expect(reply.headers['x-should-retry']).to.equal(undefined);
+    }
+    expect(codes).to.deep.equal([200, 200, 400, 200, 200, 429, 429]);
+    expect((await send(`${gateway.url}/api/v1/models`, { key })).status).to.equal(200);
+    expect((await send(`${gateway.url}/api/v1/balance`, { key })).status).to.equal(200);
+    const other = await gateway.account();
+    expect((await send(gateway.url + CHAT, { key: other.key, body: ask('hi') })).status).to.equal(200);
+  });
+
+  it('limits the balance by a bucket of its own and models not at all', async () => {
+    const { key } = await gateway.account();
+    const codes = [];
+    for (let at = 0; at < 9; at += 1) codes.push((await send(`${gateway.url}/api/v1/balance`, { key })).status);
+    expect(codes).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 429, 429]);
+    for (let at = 0; at < 20; at += 1) {
+      expect((await send(`${gateway.url}/api/v1/models`, { key })).status).to.equal(200);
+    }
+  });
+
+  it('lists models with their prices and the balance', async () => {
+    const { key } = await gateway.account('1234.5');
+    const { json } = await send(`${gateway.url}/api/v1/models`, { key });
+    expect(json).to.deep.equal({
+      object: 'list',
+      currency: 'RUB',
+      balance_rub: 1234.5,
+      data: [
+        {
+          id: 'model-a',
+          aliases: ['a'],
+          type: 'text',
+          endpoint: '/v1/messages',
+          unit: '1M_tokens',
+          price_rub: 1000,
+          input_price_rub: 1000,
+          output_price_rub: 5000,
+          min_rub: 0.5,
+          provider: 'Test',
+        },
+      ],
+    });
+  });
+
+  it('shows the wallet, this call counted', async () => {
+    const { key } = await gateway.account('2000');
+    await send(gateway.url + MESSAGES, { key, body: ask('hi') });
+    const { json } = await send(`${gateway.url}/api/v1/balance`, { key });
+    expect(json.key.last_used_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(json.key.last_used_at)).to.be.closeTo(Date.now(), 2000);
+    expect({ ...json, key: { ...json.key, last_used_at: '' } }).to.deep.equal({
+      currency: 'RUB',
+      balance_rub: 1999.5,
+      topped_up_total_rub: 2000,
+      spent_30d_rub: 0.5,
+      min_topup_rub: 1000,
+      auto_topup: { enabled: false, amount_rub: 0, threshold_rub: 0 },
+      key: { name: 'test key', requests_count: 2, last_used_at: '' },
+    });
+  });
+
+  it('allows any origin, answers preflights without a key, and exposes ids and retry-after, on errors too', async () => {
+    const headers = {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-api-key, content-type, x-stainless-os',
+    };
+    const preflight = await send(gateway.url + MESSAGES, { method: 'OPTIONS', headers });
+    expect(preflight.status).to.equal(204);
+    expect(preflight.headers).to.include({
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': 'x-api-key, content-type, x-stainless-os',
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+    });
+    const refused = await send(gateway.url + MESSAGES, { body: ask('hi'), headers: { origin: 'https://app.example' } });
+    expect(refused.status).to.equal(401);
+    expect(refused.headers['access-control-allow-origin']).to.equal('*');
+    expect(refused.headers['access-control-expose-headers']).to.contain('retry-after').and.to.contain('request-id');
+    expect(refused.headers['access-control-allow-credentials']).to.equal(undefined);
+  });
+
+  it('does not compress a stream for a client that takes gzip', async () => {
+    const { key } = await gateway.account();
+    const headers = { 'accept-encoding': 'gzip, br' };
+    const reply = await send(gateway.url + MESSAGES, { key, headers, body: ask('hi', { stream: true }) });
+    expect(reply.headers['content-encoding']).to.equal(undefined);
+    expect(reply.text).to.contain('event: message_stop');
+    expect(reply.headers['access-control-allow-origin']).to.equal('*');
+    expect(reply.headers['x-request-id']).to.match(/^req_/);
+  });
+
+  it('is healthy and ready', async () => {
+    expect((await send(`${gateway.url}/healthz`)).status).to.equal(200);
+    const ready = await send(`${gateway.url}/readyz`);
+    expect(ready.status).to.equal(200);
+    expect(ready.json.store).to.equal(true);
+  });
+
+  describe('bodies', () => {
+    const tooLong = 48 * 1024 * 1024 + 1;
+
+    it('413 by the announced length, before it is sent', async () => {
+      const { key } = await gateway.account();
+      const raw = await rawExchange(gateway.url, [
+        `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +
+          `content-length: ${tooLong}\r\n\r\n{`,
+      ]);
+      expect(raw).to.match(/^HTTP\/1\.1 413 /);
+      expect(raw.toLowerCase()).to.contain('connection: close').and.to.contain('"code":"request_too_large"');
+    });
+
+    it('413 for a chunked body that grows too long, although the client is still sending', async function () {
+      this.timeout(60_000);
+      const { key } = await gateway.account();
+      const post = request(gateway.url + MESSAGES, {
+        method: 'POST',
+        agent: false,
+        headers: { 'x-api-key': key, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+      });
+      post.on('error', () => undefined);
+      const answered = responseOf(post);
+      const piece = Buffer.alloc(1024 * 1024, 0x20);
+      let stop = false;
+      void answered.then(() => {
+        stop = true;
+      });
+      for (let at = 0; at < 60 && !stop; at += 1) {
+        if (!post.write(piece)) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      const response = await answered;
+      expect(response.statusCode).to.equal(413);
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      expect(JSON.parse(text).error.type).to.equal('invalid_request_error');
+      post.destroy();
+    });
+
+    it('408 for a body that stalls, within the idle limit', async function () {
+      this.timeout(20_000);
+      const { key } = await gateway.account();
+      const startedAt = performance.now();
+      const raw = await rawExchange(gateway.url, [
+        `POST ${MESSAGES} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-length: 100\r\n\r\n{"model`,
+      ]);
+      expect(raw).to.match(/^HTTP\/1\.1 408 /);
+      expect(raw).to.contain('"type":"error"');
+      expect(performance.now() - startedAt).to.be.within(9_000, 13_000);
+    });
+
+    it('closes a connection whose headers do not arrive', async function () {
+      this.timeout(20_000);
+      const startedAt = performance.now();
+      const raw = await rawExchange(gateway.url, ['POST /api/v1/messages HTTP/1.1\r\nhost: x\r\n']);
+      expect(raw).to.match(/^(HTTP\/1\.1 408 |$)/);
+      expect(performance.now() - startedAt).to.be.below(14_000);
+    });
+
+    it('answers what is not HTTP, and headers that are too long', async () => {
+      expect(await rawExchange(gateway.url, ['nonsense\r\n\r\n'])).to.match(/^HTTP\/1\.1 400 [\s\S]*"type":"error"/);
+      const long = `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`;
+      expect(await rawExchange(gateway.url, [long])).to.match(/^HTTP\/1\.1 431 [\s\S]*"type":"error"/);
+    });
+
+    it('reads the same body in any number of pieces', async () => {
+      const { key } = await gateway.account();
+      const body = Buffer.from(JSON.stringify(ask('привет 👋', { model: 'nope' })));
+      const head = `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
+      const raw = await rawExchange(gateway.url, [head, ...[...body].map((byte) => Buffer.from([byte]))]);
+      expect(raw).to.contain('Unknown model');
+    });
+  });
+
+  /** Sends pieces on a raw socket and reads until it is closed. */
+  function rawExchange(url: string, pieces: readonly (string | Buffer)[]): Promise<string> {
+    const { port, hostname } = new URL(url);
+    return new Promise((resolve) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+      for (const piece of pieces) socket.write(piece);
+    });
+  }
+
+  it('writes one log line per request, without the key', async () => {
+    const { key } = await gateway.account();
+    const reply = await send(gateway.url + MESSAGES, { key, body: ask('hi') });
+    const read = () => readFileSync(`${gateway.folder}/log`, 'utf8');
+    const id = String(reply.headers['x-request-id']);
+    await until(() => read().includes(id), 3000);
+    const lines = read()
+      .split('\n')
+      .filter((line) => line.includes(id));
+    expect(lines).to.have.length(1);
+    expect(JSON.parse(lines[0] as string)).to.include({
+      status: 200,
+      path: MESSAGES,
+      model: 'model-a',
+      charged_micro: '500000',
+    });
+    expect(read()).not.to.contain(key);
+  });
+});

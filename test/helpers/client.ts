@@ -1,0 +1,108 @@
+// A plain HTTP client for tests: whole replies, streams of events, and connections that can be cut.
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+  readonly json: any;
+}
+
+export interface SendOptions {
+  readonly method?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON. */
+  readonly body?: unknown;
+}
+
+export const MESSAGES = '/api/v1/messages';
+export const CHAT = '/api/v1/chat/completions';
+/** Both dialects, for tests that hold in each. */
+export const DIALECTS = [MESSAGES, CHAT] as const;
+
+/** Opens a request; the caller may cut it at any time. */
+export function open(url: string, { method, key, headers = {}, body }: SendOptions = {}): ClientRequest {
+  const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const sent = request(url, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    agent: false,
+    headers: {
+      ...(key !== undefined && { 'x-api-key': key }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  sent.end(payload);
+  return sent;
+}
+
+export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
+  const response = await responseOf(open(url, options));
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) };
+}
+
+export function responseOf(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject);
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface StreamEvent {
+  readonly event: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+  readonly data: any;
+}
+
+/** The events of a stream as they stand on the wire: LF lines, one `data:` line each; anything else fails. */
+export function eventsOf(text: string): readonly StreamEvent[] {
+  if (!text.endsWith('\n\n')) throw new Error(`the stream does not end with an event: ${text.slice(-80)}`);
+  return text
+    .slice(0, -2)
+    .split('\n\n')
+    .filter((block) => block !== ': keep-alive')
+    .map((block) => {
+      const match = /^(?:event: ([^\n\r]+)\n)?data: ([^\n\r]+)$/.exec(block);
+      if (!match) throw new Error(`not an event: ${JSON.stringify(block)}`);
+      const [, event, data = ''] = match;
+      return { event, data: data === '[DONE]' ? data : JSON.parse(data) };
+    });
+}
+
+/** The body of a text call in either dialect. */
+export function ask(text: string, more: object = {}): object {
+  return { model: 'model-a', max_tokens: 1000, messages: [{ role: 'user', content: text }], ...more };
+}
+
+/** The text of a reply or of a stream's events in either dialect. */
+export function textOf(events: readonly StreamEvent[]): string {
+  return events.map(({ data }) => data?.delta?.text ?? data?.choices?.[0]?.delta?.content ?? '').join('');
+}
+
+/** The billing block of a stream in either dialect. */
+export function billingOf(events: readonly StreamEvent[]) {
+  const last = events.findLast(({ event, data }) => event === 'billing' || data?.billing);
+  return last?.event === 'billing' ? last.data : last?.data.billing;
+}
+
+/** Waits until something holds; fails after the time. */
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`it did not hold within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

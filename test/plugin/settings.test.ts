@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type Joi from 'joi';
+import { OperatorError } from '../../lib/config.ts';
+import type { Host, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
+
+type Keys = (joi: Joi.Root) => Joi.SchemaMap;
+
+const usual: Keys = (joi) => ({
+  baseUrl: joi.string().uri().default('https://api.example.com/v1'),
+  apiKey: joi.alternatives(joi.string(), joi.array().items(joi.string())).required().meta({ secret: true }),
+  proxy: joi.string(),
+  retries: joi.number().integer(),
+});
+
+interface Opened {
+  readonly open: OpenProvider;
+  readonly host: Host;
+  readonly settings: object;
+}
+
+function open(keys: Keys, settings: unknown, more: Partial<ProviderPlugin> = {}): Opened {
+  let given: { settings: object; host: Host } | undefined;
+  const plugin: ProviderPlugin = {
+    contract: 1,
+    name: 'acme-compatible',
+    settings: (joi) => joi.object(keys(joi)),
+    create(settings, host) {
+      given = { settings, host };
+      return {};
+    },
+    ...more,
+  };
+  const made = createProvider({ plugin, upstream: 'acme', settings, log: { warn() {} } });
+  if (!given) throw new Error('create was not called');
+  return { open: made, ...given };
+}
+
+function refusal(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).to.be.instanceOf(OperatorError);
+    const { message } = error as OperatorError;
+    expect(message).not.to.include('\n');
+    return message;
+  }
+  return expect.fail('it was not refused');
+}
+
+describe('settings of an upstream', () => {
+  it('are checked, completed with defaults and handed to the plugin', () => {
+    const { settings, host } = open(usual, { apiKey: 'sk-abcdef' });
+    expect(settings).to.deep.equal({ apiKey: 'sk-abcdef', baseUrl: 'https://api.example.com/v1' });
+    expect(host.upstream).to.equal('acme');
+  });
+
+  const bad: readonly (readonly [what: string, settings: unknown, words: string])[] = [
+    ['a missing key', {}, '`apiKey` is required'],
+    ['no settings at all', undefined, '`apiKey` is required'],
+    ['an unknown setting', { apiKey: 'sk-abcdef', apikey: 'x' }, '`apikey` is not allowed'],
+    ['a number as text', { apiKey: 'sk-abcdef', retries: '3' }, '`retries` must be a number'],
+    ['something else than an object', 'sk-abcdef', 'must be of type object'],
+    ['two mistakes at once', { retries: 1.5 }, '`apiKey` is required; `retries` must be an integer'],
+  ];
+  for (const [what, settings, words] of bad) {
+    it(`refuse ${what} in one line that names the upstream`, () => {
+      const message = refusal(() => open(usual, settings));
+      expect(message)
+        .to.match(/^Upstream `acme`: bad settings: /)
+        .and.include(words);
+    });
+  }
+
+  it('are refused without showing a secret', () => {
+    const keys: Keys = (joi) => ({
+      apiKey: joi
+        .string()
+        .pattern(/^\w+:\w+$/)
+        .meta({ secret: true }),
+    });
+    const message = refusal(() => open(keys, { apiKey: 'sk-no-colon-here' }));
+    expect(message).to.include('`apiKey`').and.not.include('no-colon');
+  });
+
+  it('name their secrets: marked ones at any depth, every key of a list, and the password of the proxy', () => {
+    const keys: Keys = (joi) => ({
+      ...usual(joi),
+      access: joi.object({ id: joi.string(), token: joi.string().meta({ secret: true }) }),
+      accounts: joi.array().items(joi.object({ password: joi.string().meta({ secret: true }) })),
+      either: joi.alternatives(joi.number(), joi.string().meta({ secret: true })),
+    });
+    const { open: made } = open(keys, {
+      apiKey: ['sk-first-key', 'sk-second-key'],
+      access: { id: 'not-secret', token: 'token-value' },
+      accounts: [{ password: 'password-1' }, { password: 'password-2' }],
+      either: 'either-value',
+      proxy: 'http://user:p%40ssword@127.0.0.1:3128',
+    });
+    expect(made.secrets).to.have.members([
+      'sk-first-key',
+      'sk-second-key',
+      'token-value',
+      'password-1',
+      'password-2',
+      'either-value',
+      'p%40ssword',
+      'p@ssword',
+    ]);
+  });
+
+  it('take an apiKey for a secret even when the plugin forgot to mark it', () => {
+    const keys: Keys = (joi) => ({ apiKey: joi.string() });
+    expect(open(keys, { apiKey: 'sk-unmarked' }).open.secrets).to.deep.equal(['sk-unmarked']);
+  });
+
+  it('name the origins that may be asked: baseUrl and every other setting that ends in Url', async () => {
+    const server = createServer((_, response) => void response.end('ok'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const keys: Keys = (joi) => ({
+      ...usual(joi),
+      oauth: joi.object({ tokenUrl: joi.string() }),
+      note: joi.string(),
+    });
+    const init = { method: 'GET', signal: new AbortController().signal } as const;
+    const allowed = open(keys, { apiKey: 'sk-abcdef', oauth: { tokenUrl: `${origin}/token` } });
+    expect(await (await allowed.host.http.request(`${origin}/other`, init)).body.text()).to.equal('ok');
+    const foreign = open(keys, { apiKey: 'sk-abcdef', note: origin });
+    const refused: unknown = await foreign.host.http.request(origin, init).catch((error: unknown) => error);
+    expect(refused).to.include({ name: 'UpstreamFault', kind: 'protocol' });
+    await allowed.open.close();
+    await foreign.open.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const loose: Keys = (joi) => ({ baseUrl: joi.string(), proxy: joi.any() });
+  const urls: readonly (readonly [settings: object, words: string])[] = [
+    [{ baseUrl: 'api.example.com' }, '`baseUrl` is not a URL of http or https'],
+    [{ baseUrl: 'ftp://api.example.com' }, '`baseUrl` is not a URL of http or https'],
+    [{ baseUrl: 'https://user:pass@api.example.com' }, '`baseUrl` carries a user or password'],
+    [{ proxy: '127.0.0.1:3128' }, '`proxy` is not a URL of http or https'],
+    [{ proxy: 3128 }, '`proxy` is not a URL of http or https'],
+  ];
+  for (const [settings, words] of urls) {
+    it(`refuse ${JSON.stringify(settings)}`, () => {
+      expect(refusal(() => open(loose, settings))).to.equal(
+        `Upstream \`acme\`: ${words}`.concat(
+          words.includes('carries') ? '; they belong into a setting of their own' : '',
+        ),
+      );
+    });
+  }
+
+  it('blame a plugin whose schema or creation throws', () => {
+    const throws = () => {
+      throw new TypeError('x is not a function\nat once');
+    };
+    expect(refusal(() => open(usual, { apiKey: 'sk-abcdef' }, { settings: throws }))).to.equal(
+      'Plugin acme-compatible: settings() failed: x is not a function',
+    );
+    expect(refusal(() => open(usual, { apiKey: 'sk-abcdef' }, { create: throws }))).to.equal(
+      'Upstream `acme`: plugin acme-compatible failed: x is not a function',
+    );
+    const noSchema = { settings: () => ({}) } as unknown as Partial<ProviderPlugin>;
+    expect(refusal(() => open(usual, {}, noSchema))).to.include('does not return a schema');
+  });
+
+  it('close the provider before its connections', async () => {
+    const steps: string[] = [];
+    const closing: Partial<ProviderPlugin> = {
+      create: () => ({
+        close: async () => void steps.push('provider'),
+      }),
+    };
+    const made = createProvider({
+      plugin: { contract: 1, name: 'acme', settings: (joi) => joi.object({}), create: closing.create as never },
+      upstream: 'acme',
+      settings: {},
+      log: { warn() {} },
+    });
+    await made.close();
+    expect(steps).to.deep.equal(['provider']);
+  });
+});

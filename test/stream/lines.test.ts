@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createLineDecoder, type LineLimits } from '../../lib/stream/lines.ts';
+
+const encoder = new TextEncoder();
+
+function decode(chunks: readonly Uint8Array[], limits?: LineLimits): { lines: string[]; failure: string | undefined } {
+  const decoder = createLineDecoder(limits);
+  const lines: string[] = [];
+  for (const chunk of chunks) decoder.push(chunk, lines);
+  decoder.end(lines);
+  return { lines, failure: decoder.failure?.message };
+}
+
+function everyByte(bytes: Uint8Array): Uint8Array[] {
+  return Array.from(bytes, (byte) => Uint8Array.of(byte));
+}
+
+describe('lines of JSON', () => {
+  const cases: readonly (readonly [what: string, text: string, lines: readonly string[]])[] = [
+    ['one value a line', '{"a":1}\n{"a":2}\n', ['{"a":1}', '{"a":2}']],
+    ['a last line without its end', '{"a":1}\n{"a":2}', ['{"a":1}', '{"a":2}']],
+    ['CRLF and CR', '1\r\n2\r3\r\n', ['1', '2', '3']],
+    ['empty lines and white space passed over', '\n\n1\n  \n\t\n2\n\n', ['1', '2']],
+    ['a byte order mark', '\uFEFF1\n', ['1']],
+    ['characters of several bytes', '"ю€😀"\n', ['"ю€😀"']],
+    ['nothing', '', []],
+  ];
+  for (const [what, text, lines] of cases) {
+    it(`reads ${what}`, () => {
+      expect(decode([encoder.encode(text)]).lines).to.deep.equal(lines);
+      expect(decode(everyByte(encoder.encode(text))).lines).to.deep.equal(lines);
+    });
+  }
+
+  it('gives back any values, however their bytes are cut', () => {
+    const ends = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.json(), ends)), fc.nat(), (values, at) => {
+        const bytes = encoder.encode(values.map(([json, end]) => json + end).join(''));
+        const expected = values.map(([json]) => json);
+        const place = at % (bytes.length + 1);
+        expect(decode([bytes.subarray(0, place), bytes.subarray(place)]).lines).to.deep.equal(expected);
+        expect(decode(everyByte(bytes)).lines).to.deep.equal(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('turns broken UTF-8 into replacement characters, the same under every cut', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
+        const whole = new TextDecoder().decode(bytes);
+        const expected = whole.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '');
+        for (let place = 0; place <= bytes.length; place++) {
+          const decoded = decode([bytes.subarray(0, place), bytes.subarray(place)]);
+          expect(decoded.lines).to.deep.equal(expected);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('fails on a line above the limit, after the lines before it', () => {
+    const bytes = encoder.encode('1\n1234567\n2\n');
+    expect(decode([bytes], { charsMax: 6, bytesMax: 100 })).to.deep.equal({
+      lines: ['1'],
+      failure: 'a line is longer than 6 characters',
+    });
+  });
+
+  it('fails on a body above the limit, after the lines within it', () => {
+    const bytes = encoder.encode('1\n2\n3\n4\n');
+    for (const chunks of [[bytes], everyByte(bytes)]) {
+      expect(decode(chunks, { charsMax: 6, bytesMax: 4 })).to.deep.equal({
+        lines: ['1', '2'],
+        failure: 'the answer is longer than 4 bytes',
+      });
+    }
+  });
+
+  it('keeps copies, not views, of bytes that wait for their rest', () => {
+    const decoder = createLineDecoder();
+    const lines: string[] = [];
+    const chunk = encoder.encode('"ю');
+    decoder.push(chunk.subarray(0, 2), lines);
+    const reused = chunk.subarray(0, 2).fill(0x41);
+    expect(reused[1]).to.equal(0x41);
+    decoder.push(encoder.encode('ю').subarray(1), lines);
+    decoder.end(lines);
+    expect(lines).to.deep.equal(['"ю']);
+  });
+});
