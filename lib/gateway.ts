@@ -16,7 +16,7 @@ import { verifyLedger } from './ledger/audit.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
 import { registerRoutes } from './routes/routes.ts';
-import { decideSandbox, makeDemoAccount } from './sandbox.ts';
+import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
@@ -29,7 +29,7 @@ export interface Gateway {
   stop(): Promise<void>;
   /** Reads the catalog again. */
   reload(): Promise<boolean>;
-  /** What an operator is told once at the first start. */
+  /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
 }
 
@@ -37,8 +37,8 @@ export interface GatewayFacts {
   readonly sandbox: boolean;
   /** The demo account's key, when this start made it. */
   readonly demoKey: string | undefined;
-  /** Text models that can be used. */
-  readonly models: number;
+  /** Models that can be used. */
+  readonly models: readonly { readonly id: string; readonly type: string }[];
   readonly switchedOff: readonly string[];
 }
 
@@ -61,7 +61,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, facts);
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
-  const demoKey = sandbox ? await makeDemoAccount(store, config) : undefined;
+  let demoKey: string | undefined;
   const { ownerId, leaseMs } = config;
   const ledger = createLedger({ store, ownerId, leaseMs, log });
   const limiter = createLimiter({ store: store.limits });
@@ -88,10 +88,15 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
 
   return {
     server: http.server,
-    facts: { sandbox, demoKey, models: listModels(catalog.current()).length, switchedOff: facts.switchedOff },
+    get facts() {
+      return { sandbox, demoKey, models: listModels(catalog.current()), switchedOff: facts.switchedOff };
+    },
     async start() {
       await owner.start();
       await http.start();
+      // Only now: a start that fails would leave an account whose key nobody has seen.
+      if (sandbox) demoKey = await makeDemoAccount(store, config);
+      else await warnOfDemo(store, log);
       catalog.watch();
       audits.start();
     },
@@ -101,7 +106,9 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
         if ((await calls.drain(config.drainMs)) > 0) calls.endAll(fault('shutting_down'));
         await calls.drain(LEDGER_DRAIN_MS);
       });
-      await ledger.drain(LEDGER_DRAIN_MS);
+      const left = await ledger.drain(LEDGER_DRAIN_MS);
+      if (left > 0)
+        log.error({ left }, 'stopped before the store has confirmed everything; open holds go back in full');
       await owner.stop();
       await holders.close();
       await catalog.close();
@@ -123,6 +130,11 @@ function prepareServer(server: Server, { holders, limiter, log }: ServerParts): 
   });
   server.ext('onPreResponse', onPreResponse);
   registerAuth(server, { holders, limiter });
+}
+
+async function warnOfDemo(store: Store, log: Log): Promise<void> {
+  const account = await findDemoAccount(store);
+  if (account) log.warn({ account }, 'the demo account of the sandbox can spend its gift on real models: suspend it');
 }
 
 /** pino takes the fields first, plugins and the catalog the message. */

@@ -2,6 +2,7 @@
 import { type Config, OperatorError, readConfig } from './config.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
+import { StoreError } from './store/store.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -23,7 +24,8 @@ async function main(): Promise<void> {
 /** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
 function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
-  const lines = [`tollgate listens on ${url} (${facts.models} text models)`];
+  const lines = [`tollgate listens on ${url} (${facts.models.length} models)`];
+  const model = facts.models.find(({ type }) => type === 'text')?.id;
   if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
   if (facts.demoKey) {
     lines.push(
@@ -35,11 +37,11 @@ function greet(config: Config, { facts, server }: Gateway): void {
       'Try it:',
       '',
       `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${facts.demoKey}' -H 'content-type: application/json' \\`,
-      `    -d '{"model":"sandbox-standard","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
+      `    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
       '',
     );
   }
-  if (facts.models === 0) {
+  if (facts.models.length === 0) {
     lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
   }
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -65,7 +67,13 @@ function obeySignals(gateway: Gateway, log: Log): void {
 }
 
 main().catch((error: unknown) => {
-  const text = error instanceof OperatorError ? error.message : (error as Error).stack;
-  process.stderr.write(`tollgate: ${text}\n`);
+  process.stderr.write(`tollgate: ${describe(error)}\n`);
   process.exit(1);
 });
+
+/** One line for what an operator can mend, a stack for what only a developer can. */
+function describe(error: unknown): string {
+  if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
+  if (error instanceof StoreError) return `The database does not answer: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

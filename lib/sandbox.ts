@@ -11,11 +11,12 @@ const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
 
 export async function decideSandbox(store: Store, config: Config, facts: CatalogFacts): Promise<boolean> {
-  if (config.sandbox !== 'auto') return config.sandbox === 'on';
   const before = await store.settings.get(MODE);
   const unused = before === undefined && (await store.accounts.list()).length === 0;
-  const sandbox = !facts.real && (before === 'sandbox' || unused);
-  const mode = sandbox ? 'sandbox' : 'real';
+  const byItself = !facts.real && (before === 'sandbox' || unused);
+  const sandbox = config.sandbox === 'auto' ? byItself : config.sandbox === 'on';
+  // An override never makes a sandbox of a store that has been in real use.
+  const mode = sandbox && (before === 'sandbox' || unused) ? 'sandbox' : 'real';
   if (before !== mode) await store.settings.set(MODE, mode);
   return sandbox;
 }
@@ -30,4 +31,11 @@ export async function makeDemoAccount(store: Store, config: Config): Promise<str
   await store.ledger.apply([{ op, tried: false, abandoned: false }]);
   await store.settings.set(DEMO, id);
   return key;
+}
+
+/** The id of the demo account while it can be used: in real mode its gift would buy real answers. */
+export async function findDemoAccount(store: Store): Promise<string | undefined> {
+  const id = await store.settings.get(DEMO);
+  const account = id === undefined ? undefined : await store.accounts.get(id);
+  return account?.status === 'active' ? account.id : undefined;
 }

@@ -59,7 +59,8 @@ function check(path: string): void {
     const vendor = VENDORS.exec(text);
     if (vendor) problems.push(`${path}: names the vendor ${vendor[0]}; that belongs into providers/ or catalog/`);
   }
-  if (!path.startsWith('test/') && !text.startsWith('// ')) problems.push(`${path}: does not open with what it is for`);
+  if (!path.startsWith('test/') && !/^(#!.*\n)?\/\/ /.test(text))
+    problems.push(`${path}: does not open with what it is for`);
   const tree = parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true });
   if (!path.startsWith('test/')) checkFunctions(path, tree);
   checkImports(path, text);

@@ -15,6 +15,8 @@ export interface Route {
 
 export interface TextModel extends Pick<TextEntry, 'id' | 'aliases' | 'type' | 'provider' | 'delivery' | 'vision'> {
   readonly price: TextPrice;
+  /** The same as JSON, as every charge keeps it. */
+  readonly prices: string;
   /** In order of preference; empty when no upstream of the model is switched on. */
   readonly routes: readonly Route[];
 }
@@ -52,8 +54,9 @@ export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, P
     if (entry.type !== 'text') return { id, aliases, type: entry.type, provider };
     const { delivery, vision } = entry;
     const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
+    const prices = JSON.stringify({ input: `${price.input}`, output: `${price.output}` });
     const routes = textRoutes(entry.routes, providers);
-    return { id, aliases, type: 'text', provider, delivery, vision, price, routes };
+    return { id, aliases, type: 'text', provider, delivery, vision, price, prices, routes };
   });
   const byName = indexNames(models, Object.keys(file.retired), problems);
   checkReferences(file, byName, { problems, warnings });

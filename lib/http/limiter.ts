@@ -1,5 +1,6 @@
 // Rate limits by a window from its first request: in memory while this process is alone on the store, in the store
 // otherwise; nothing is lost when it changes over.
+import { fault } from '../faults.ts';
 import type { LimitStore, LimitWindow } from '../store/store.ts';
 
 export interface LimitRule {
@@ -15,7 +16,7 @@ export interface LimitResult {
 }
 
 export interface Limiter {
-  /** Counts one request of a key. */
+  /** Counts one request of a key. Rejects with a 503 fault when the store has to count and does not in time. */
   hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult>;
   /** Says how many other processes use the store now. */
   setPeers(peers: number): Promise<void>;
@@ -25,25 +26,34 @@ export interface LimiterOptions {
   readonly store: LimitStore;
   readonly windowMs?: number;
   readonly now?: () => number;
+  /** How long a request waits for the store. */
+  readonly answerWithinMs?: number;
 }
 
+const ANSWER_WITHIN_MS = 4800;
 const WINDOW_MS = 60_000;
 /** Memory is swept when it has grown to this many windows since the last time. */
 const SWEEP_AT = 10_000;
 
-export function createLimiter({ store, windowMs = WINDOW_MS, now = Date.now }: LimiterOptions): Limiter {
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { store, windowMs = WINDOW_MS, now = Date.now, answerWithinMs = ANSWER_WITHIN_MS } = options;
   let windows = new Map<string, { endsAt: number; count: number }>();
   let sweepAt = SWEEP_AT;
-  /** `local` counts here; `shared` in the store; `joining` in the store, whose windows are on their way here. */
+  /** `local` counts here, `shared` in the store. */
   let mode: 'local' | 'shared' = 'local';
   let change: Promise<void> = Promise.resolve();
   let changing: Promise<void> | undefined;
 
   function hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult> {
     const bucket = `${rule.name}:${keyId}`;
-    if (changing) return changing.then(() => hit(rule, keyId));
-    if (mode === 'local') return judge(rule, count(bucket));
-    return store.hit(bucket, windowMs, now()).then((window) => judge(rule, window));
+    if (mode === 'local' && !changing) return judge(rule, count(bucket));
+    return inTime(countShared(bucket), answerWithinMs).then((window) => judge(rule, window));
+  }
+
+  async function countShared(bucket: string): Promise<LimitWindow> {
+    // A change that fails leaves everything as it was.
+    while (changing) await changing.catch(() => undefined);
+    return mode === 'local' ? count(bucket) : store.hit(bucket, windowMs, now());
   }
 
   function count(bucket: string): LimitWindow {
@@ -98,4 +108,18 @@ export function createLimiter({ store, windowMs = WINDOW_MS, now = Date.now }: L
       return result;
     },
   };
+}
+
+function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (error?: unknown) => {
+      clearTimeout(timer);
+      reject(fault('store_unavailable', {}, error));
+    };
+    const timer = setTimeout(fail, withinMs);
+    answer.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, fail);
+  });
 }

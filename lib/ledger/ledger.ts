@@ -37,8 +37,8 @@ export interface HoldRequest {
   readonly key: string;
   readonly kind: ChargeKind;
   readonly model: string;
-  /** The prices the call is made with. */
-  readonly prices: Readonly<Record<string, Micro>>;
+  /** The prices the call is made with, as the charge keeps them. */
+  readonly prices: string;
   readonly amount: Micro;
 }
 
@@ -82,13 +82,12 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, amount } = request;
-    const prices = JSON.stringify(request.prices, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));
+    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs } as const;
     // A hold that turns out to be applied after its call was answered 503 goes back at once.
-    const onLate = (outcome: Outcome) => {
-      if (outcome.status === 'done') void end({ kind: 'release', wallet, chargeId, at: now() });
+    const onLate = ({ charge }: Outcome) => {
+      if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
     const outcome = await queue.submit(op, { persistent: false, onLate }).catch((error: unknown) => {
       throw fault('store_unavailable', {}, error);
@@ -112,8 +111,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     const outcome = await end(op);
     const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
     const state = after.charge?.state;
-    if (outcome && outcome.status !== 'done')
-      log.error({ charge: charge.id, ...outcome }, 'a call ended twice or too late');
+    // A repeat after a lost answer finds the very end it asked for; any other was made by somebody else.
+    if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
+      log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
+    }
     return {
       charged: state === 'settled' ? (after.charge?.charged ?? 0n) : 0n,
       reserved: charge.reserved,
@@ -144,7 +145,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 function held({ status, wallet, charge }: Outcome, amount: Micro): Hold {
-  if (status === 'done' && wallet && charge) return { wallet, charge };
+  // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
+  if (wallet && charge?.state === 'held') return { wallet, charge };
   switch (status) {
     case 'insufficient':
       throw insufficientFault(wallet as Wallet, amount);

@@ -33,15 +33,20 @@ export function createOwner(options: OwnerOptions): Owner {
   /** Since when every renewal succeeded: after an outage the others get a whole lease to report first. */
   let steadySince: number | undefined;
 
-  async function renew(): Promise<void> {
+  /** Resolves to the end of the lease. */
+  async function renew(): Promise<number> {
     const at = now();
-    const peers = await store.renew({ id: ownerId, now: at, until: at + leaseMs });
+    const until = at + leaseMs;
+    const peers = await store.renew({ id: ownerId, now: at, until });
     await onPeers?.(peers);
+    return until;
   }
 
   async function tick(): Promise<void> {
     try {
-      await renew();
+      const until = await renew();
+      // The store took so long that the lease is over again: the holds of the living, ours too, would look orphaned.
+      if (now() > until) throw new Error('the lease ended while it was renewed');
       steadySince ??= now() + leaseMs;
       if (now() < steadySince) return;
       const expired = await ledger.expireOrphans(ORPHANS_AT_ONCE);

@@ -2,7 +2,6 @@
 // time; an operation whose fate is unknown goes on in the background until the store has said what became of it.
 
 import type { LedgerStore, Submission } from '../store/store.ts';
-import { StoreError } from '../store/store.ts';
 import type { Operation, Outcome } from './decide.ts';
 
 export interface QueueOptions {
@@ -106,10 +105,9 @@ export function createQueue({
         lane.failures = 0;
         for (const [index, item] of batch.entries()) answer(item, outcomes[index]);
       } catch (error) {
-        if (error instanceof StoreError && error.applied === 'no') for (const item of lane.running) item.tried = false;
         onRetry?.(error, lane.running.length);
         lane.failures += 1;
-        await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)));
+        await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)), { ref: false });
       }
     }
     if (store.lane === 'wallet') lanes.delete(name);
@@ -148,9 +146,8 @@ export function createQueue({
       for (const item of [...lane.running, ...lane.waiting]) {
         if (item.deadline > now) break;
         if (!item.reject) continue;
-        const gone = !item.tried && !item.options.persistent;
-        if (gone) item.abandoned = true;
-        item.reject(new NoOutcome(gone ? 'never' : 'unknown'));
+        item.abandoned = !item.options.persistent;
+        item.reject(new NoOutcome(item.abandoned && !item.tried ? 'never' : 'unknown'));
         forget(item);
       }
     }
@@ -158,7 +155,7 @@ export function createQueue({
 
   async function drain(withinMs: number): Promise<number> {
     const until = performance.now() + withinMs;
-    while (open > 0 && performance.now() < until) await pause(10);
+    while (open > 0 && performance.now() < until) await pause(10, { ref: true });
     return open;
   }
 
@@ -166,6 +163,10 @@ export function createQueue({
 }
 
 /** A pause with jitter, so that processes that collided do not collide again. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2)));
+function pause(ms: number, { ref }: { ref: boolean }): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
+    // Trying again keeps no process alive whose service has stopped.
+    if (!ref) timer.unref();
+  });
 }

@@ -97,7 +97,7 @@ export interface Host {
   readonly clock: HostClock;
 }
 
-/** HTTP limited to the origin of `baseUrl` and the further origins named in the settings. */
+/** HTTP limited to the origins that the settings name: `baseUrl` and every other setting whose name ends in `Url`. */
 export interface HostHttp {
   /**
    * Sends one request; never follows redirects, never inflates. Resolves when the headers have arrived.

@@ -39,7 +39,7 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
       key: context.keyId,
       kind: 'text',
       model: model.id,
-      prices: { input: price.input, output: price.output },
+      prices: model.prices,
       amount: textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens }),
     });
     const meter = createMeter({
@@ -114,7 +114,7 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
   const { context, model, meter, timeouts } = call;
   if (call.request.images > 0) return { type: 'error', fault: fault('vision_unavailable') };
   const totalDeadline = performance.now() + timeouts.totalTimeoutMs;
-  let last: Ending = { type: 'error', fault: fault('upstream_failed') };
+  let last: Ending | undefined;
   for (const route of model.routes) {
     if (context.signal.aborted) return endingOfAbort(context.signal);
     onAsk();
@@ -124,7 +124,7 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
     // Another route cannot help a request that is refused for what it says.
     if (meter.hasText || last.fault.data?.code === 'upstream_refused' || performance.now() >= totalDeadline) break;
   }
-  return last;
+  return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
 function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: Ended; paid: Paid }): void {

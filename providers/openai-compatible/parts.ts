@@ -150,7 +150,7 @@ export class Reply {
     const [word = ''] = raw.toLowerCase().split(':', 1);
     const failed = FAILURES.get(word);
     if (failed) {
-      const complaint = complaintOf(choice);
+      const complaint = choice.error ? complaintOf({ error: choice.error }) : undefined;
       throw complaint ? this.#faults.ofComplaint(complaint) : this.#faults.ofKind(failed, `finish reason ${raw}`);
     }
     this.#reason = { reason: REASONS.get(word) ?? 'other', raw };

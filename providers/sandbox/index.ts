@@ -33,18 +33,18 @@ async function* answer({ call, signal, host, settings }: Answering): AsyncGenera
   if (markers.fail) throw host.fault.make('server', 'the prompt asked for a failure with [[fail]]', 500);
   const composed = composeAnswer(call, markers.words);
   const words = cutWords(composed, call.maxTokens);
-  const failAt = markers.failMid ? Math.ceil(words.length / 2) : undefined;
+  const sent = markers.failMid ? words.slice(0, Math.ceil(words.length / 2)) : words;
   const wordMs = markers.slow ? SLOW_WORD_MS : settings.wordMs;
 
   yield [{ type: 'start', model: call.model }, { type: 'usage', input: countWords(call), output: 0 }, ...BLOCK_START];
-  for (const [at, text] of words.entries()) {
-    if (at === failAt) throw host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', 500);
+  for (const [at, text] of sent.entries()) {
     if (at > 0) await pause(wordMs, host, signal);
     yield [
       { type: 'block-delta', index: 0, text },
       { type: 'usage', output: at + 1 },
     ];
   }
+  if (markers.failMid) throw host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', 500);
   yield [
     { type: 'block-end', index: 0 },
     { type: 'finish', reason: words.length < composed.length ? 'length' : 'stop' },

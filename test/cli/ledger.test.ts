@@ -1,9 +1,10 @@
 // `tollgate ledger`, in both modes: pages, an audit that finds what was tampered with, and work beside a busy writer.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { createRig, expectRefusal, parseObject, type Rig } from './command.ts';
+import { createRig, parseObject, type Rig } from './command.ts';
 
 const CALLS = fileURLToPath(new URL('./calls.ts', import.meta.url));
 
@@ -85,5 +86,24 @@ describe('cli ledger', () => {
     }
     expect(await rig.json('ledger', 'verify')).to.include({ ok: true });
     expect(await rig.text('ledger', 'verify')).to.match(/^ledger +adds up$/m);
+  });
+
+  it('finds a balance that was changed behind its back, with exit code 1', async () => {
+    const db = new DatabaseSync(rig.databaseUrl.slice('sqlite:'.length));
+    db.prepare('UPDATE wallets SET avail = avail + 2500000, adjusted = adjusted + 2500000 WHERE id = ?').run(account);
+    db.close();
+    const { code, stdout, stderr } = await rig.run('ledger', 'verify', '--json');
+    expect([code, stderr]).to.deep.equal([1, '']);
+    const json = parseObject(stdout);
+    expect(Object.keys(json)).to.deep.equal(['ok', 'wallets', 'entries', 'drift_rub', 'problems']);
+    expect(json).to.include({ ok: false, wallets: 2, drift_rub: 5 });
+    const problems = json.problems as { wallet: string }[];
+    expect(problems.length).to.be.above(0);
+    for (const { wallet } of problems) expect(wallet).to.equal(account);
+    const text = await rig.run('ledger', 'verify');
+    expect(text.code).to.equal(1);
+    expect(text.stdout).to.match(/^ledger +DOES NOT ADD UP$/m);
+    expect(text.stdout).to.match(/^drift +5\.00 RUB$/m);
+    expect(text.stdout).to.include(`\n${account}: avail`);
   });
 });

@@ -82,49 +82,29 @@ describe('cli wallet', () => {
       balance_rub: 989.499999,
     });
     expect(await rig.json('wallet', 'adjust', other, '--reason', '-5', '-0.499999')).to.include({ balance_rub: 989 });
-    expect(await rig.text(...adjust(other, '11'))).to.match(/^Adjusted by 11\.00 RUB\.\n[^]*^balance +1000\.00 RUB$/m);
+    expect(await rig.text(...adjust(other, '11'))).to.match(
+      /^Adjusted by 11\.00 RUB\.\n(.*\n)*balance +1000\.00 RUB$/m,
+    );
     expect(await rig.refused(1, ...adjust(other, '-1000.000001'))).to.include('The balance is 1000.00 RUB');
     expect(await rig.json(...adjust(other, '-1000'))).to.include({ balance_rub: 0 });
     const { entries } = (await rig.json('ledger', 'list', other)) as { entries: { note: string }[] };
     expect(entries.map(({ note }) => note).slice(0, 4)).to.deep.equal(['correction', 'correction', '-5', 'order']);
   });
 
-  const garbage: [amount: string, line: RegExp][] = [
-    ['0', /zero/],
-    ['0.000000', /zero/],
-    ['1.1234567', /6 decimals/],
-    ['1e3', /plain digits/],
-    ['0x10', /plain digits/],
-    ['1,5', /plain digits/],
-    ['1 000', /plain digits/],
-    ['+5', /plain digits/],
-    ['.5', /plain digits/],
-    ['5.', /plain digits/],
-    ['', /plain digits/],
-    ['NaN', /plain digits/],
-    ['Infinity', /plain digits/],
-    ['١٢', /plain digits/],
-    ['1000000000.000001', /largest amount is 1000000000\.00 RUB/],
-    ['9'.repeat(400), /largest amount/],
-  ];
-  it('refuses every amount that is not one, in one line', async () => {
-    for (const [amount, line] of garbage) expect(await rig.refused(2, ...topup(account, amount, 'bad'))).to.match(line);
-    expect(await rig.refused(2, ...topup(account, '-5', 'bad'))).to.match(/above zero/);
-  });
-
-  it('refuses negative amounts that are not one, too', async () => {
-    const negative: [amount: string, line: RegExp][] = [
-      ['-0', /zero/],
-      ['-1e3', /plain digits/],
-      ['-.5', /plain digits/],
-      ['-1,5', /plain digits/],
-      ['-5x', /plain digits/],
-      ['--5', /unknown option/],
-      ['-1.1234567', /6 decimals/],
-      ['-1000000000.000001', /largest amount/],
+  it('refuses what is not an amount, in one line', async () => {
+    const wrong: [args: readonly string[], line: RegExp][] = [
+      [topup(account, '1e3', 'bad'), /plain digits/],
+      [topup(account, '', 'bad'), /plain digits/],
+      [topup(account, '-5', 'bad'), /above zero/],
+      [topup(account, '1000000000.000001', 'bad'), /largest amount is 1000000000\.00 RUB/],
+      [adjust(account, '-0'), /zero/],
+      [adjust(account, '-1.1234567'), /6 decimals/],
+      [adjust(account, '-1,5'), /plain digits/],
+      [adjust(account, '-5x'), /plain digits/],
+      [adjust(account, '--5'), /unknown option/],
     ];
-    for (const [amount, line] of negative) expect(await rig.refused(2, ...adjust(account, amount))).to.match(line);
-    expect(await rig.json('wallet', 'show', account)).to.include({ adjusted_rub: 0 });
+    for (const [args, line] of wrong) expect(await rig.refused(2, ...args)).to.match(line);
+    expect(await rig.json('wallet', 'show', account)).to.include({ balance_rub: 1012.345678, adjusted_rub: 0 });
   });
 
   it('refuses unknown accounts and empty or many-lined ids and reasons', async () => {

@@ -103,13 +103,16 @@ export function loadRecordings(folder: string): readonly Recording[] {
 /** The recordings of one file: one object, or a list of them. */
 export function readRecordings(file: string): readonly Recording[] {
   const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => {
-    const { value, error } = schema.validate(entry, { convert: false, abortEarly: false });
-    if (error) throw new Error(`${file}: ${error.message}`);
-    const { body, bodyBase64, ...reply } = value.reply;
-    const bytes = bodyBase64 === undefined ? Buffer.from(body ?? '') : Buffer.from(bodyBase64, 'base64');
-    return { ...value, reply: { ...reply, body: bytes } };
-  });
+  return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => parseRecording(entry, file));
+}
+
+/** Checks one recording and fills in what it leaves out; `where` it is from goes into the error. */
+export function parseRecording(entry: unknown, where: string): Recording {
+  const { value, error } = schema.validate(entry, { convert: false, abortEarly: false });
+  if (error) throw new Error(`${where}: ${error.message}`);
+  const { body, bodyBase64, ...reply } = value.reply;
+  const bytes = bodyBase64 === undefined ? Buffer.from(body ?? '') : Buffer.from(bodyBase64, 'base64');
+  return { ...value, reply: { ...reply, body: bytes } };
 }
 
 /** How a reply goes out. */

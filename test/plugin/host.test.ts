@@ -142,8 +142,9 @@ describe('host of a plugin', () => {
       const pending = get(host(origin), origin, controller.signal).catch((error: unknown) => error);
       await arrived.promise;
       const aborted = performance.now();
-      controller.abort('the client left');
-      expect(await pending).to.equal('the client left');
+      const reason = Symbol('a reason need not be an error');
+      controller.abort(reason);
+      expect(await pending).to.equal(reason);
       await closed.promise;
       expect(performance.now() - aborted).to.be.below(100);
     });
@@ -161,8 +162,9 @@ describe('host of a plugin', () => {
         const pending = read(one, body, reading, controller.signal).catch((error: unknown) => error);
         await sleep(30);
         const aborted = performance.now();
-        controller.abort('the client left');
-        expect(await pending).to.equal('the client left');
+        const reason = Symbol('a reason need not be an error');
+        controller.abort(reason);
+        expect(await pending).to.equal(reason);
         await closed.promise;
         expect(performance.now() - aborted).to.be.below(100);
       });
@@ -371,7 +373,7 @@ describe('host of a plugin', () => {
       const controller = new AbortController();
       const started = performance.now();
       await one.clock.sleep(20, controller.signal);
-      expect(performance.now() - started).to.be.within(15, 500);
+      expect(performance.now() - started).to.be.within(15, 5000);
       const pending = one.clock.sleep(60_000, controller.signal).catch((error: unknown) => error);
       controller.abort('stop');
       expect(await pending).to.equal('stop');

@@ -1,5 +1,5 @@
 // A connection to the database file: opened, checked and migrated, with write transactions that wait for their turn.
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreError } from '../store.ts';
@@ -34,18 +34,16 @@ const LOG_BYTES_MAX = 67_108_864;
 
 /** Opens the file for writing; makes it, its folder and its tables if need be. Throws `Refusal`. */
 export function openForWrites({ path, busyMs }: ConnectionOptions): Connection {
-  makeFile(path);
+  checkPlace(path);
   const db = explained(path, () => waitForTurn(busyMs, () => prepare(path)));
   return { db, write: createWrite(db, busyMs) };
 }
 
 /** Opens a file that has its tables. */
 export function openForReads({ path, busyMs }: ConnectionOptions): DatabaseSync {
-  return explained(path, () => {
-    const db = new DatabaseSync(path, { timeout: busyMs });
-    db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READER_CACHE_KIB}`);
-    return db;
-  });
+  const db = new DatabaseSync(path, { timeout: busyMs });
+  db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READER_CACHE_KIB}`);
+  return db;
 }
 
 /** A statement whose integers come as bigint, for rows with money. */
@@ -53,23 +51,39 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
   return db.prepare(sql, { readBigInts: true });
 }
 
-function makeFile(path: string): void {
+/**
+ * Says what is wrong with the place in better words than SQLite's. It never opens the file: closing it again would
+ * drop the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+function checkPlace(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
   } catch (error) {
     throw new Refusal(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
   }
   try {
-    // SQLite gives its side files the mode of the database.
-    closeSync(openSync(path, 'a', 0o600));
+    // SQLite makes its side files in the folder.
+    accessSync(dirname(path), constants.W_OK);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) throw new Refusal(`The database ${path} is a folder.`);
+    if (found) accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     throw new Refusal(`The database ${path} cannot be written: ${codeOf(error)}.`);
   }
 }
 
-function prepare(path: string): DatabaseSync {
+/** The file of a new database is its owner's alone; SQLite gives its side files the same mode. */
+function openFile(path: string): DatabaseSync {
+  const isNew = !existsSync(path);
   // Without a timeout of SQLite's own: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  if (isNew) chmodSync(path, 0o600);
+  return db;
+}
+
+function prepare(path: string): DatabaseSync {
+  const db = openFile(path);
   try {
     checkIdentity(db, path);
     db.exec('PRAGMA journal_mode = WAL');

@@ -1,0 +1,58 @@
+// The gateway under benchmark, in a process of its own: everything switched on, commits durable.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { readConfig } from '../../lib/config.ts';
+import { createGateway } from '../../lib/gateway.ts';
+import { createLog } from '../../lib/http/log.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+const upstream = process.argv[2] as string;
+const models = process.argv.slice(3);
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+writeFileSync(
+  join(folder, 'models.json'),
+  JSON.stringify({
+    upstreams: { up: { plugin: 'openai-compatible', settings: { baseUrl: `${upstream}/v1`, apiKey: 'bench-key' } } },
+    models: models.map((id) => ({
+      id,
+      type: 'text',
+      provider: 'Bench',
+      routes: [{ upstream: 'up', model: id }],
+      price: { input: '40', output: '240' },
+    })),
+  }),
+);
+const config = readConfig({
+  PORT: '0',
+  DATABASE_URL: `sqlite:${join(folder, 'bench.db')}`,
+  CATALOG_DIR: folder,
+  SANDBOX: 'off',
+  RATE_LIMIT_PER_MINUTE: '1000000000',
+});
+const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination: join(folder, 'log') });
+const gateway = await createGateway(config, log);
+await gateway.start();
+
+const store = await openStore(config.databaseUrl);
+const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
+const { id } = await accounts.create('bench');
+const { key } = await accounts.issueKey(id, 'bench');
+const op = { kind: 'topup', wallet: id, at: Date.now(), amount: 10n ** 14n, paymentId: id } as const;
+await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+await store.close();
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+process.send?.({ port: gateway.server.info.port, key });
+process.on('message', () => {
+  process.send?.({ memory: process.memoryUsage().rss, delayP99Ms: delay.percentile(99) / 1e6 });
+  delay.reset();
+});
+process.on('disconnect', async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});

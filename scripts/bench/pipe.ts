@@ -1,0 +1,32 @@
+// The floor of the benchmark: a bare pipe of node:http and undici, without a key, a limit, a check or a bill.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent, request as ask } from 'undici';
+
+const upstream = process.argv[2] as string;
+const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+
+const server = createServer((request, response) => {
+  const controller = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  ask(`${upstream}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: request,
+    dispatcher,
+    signal: controller.signal,
+  }).then(
+    ({ statusCode, headers, body }) => {
+      response.writeHead(statusCode, { 'content-type': headers['content-type'] as string });
+      body.on('error', () => response.destroy());
+      body.pipe(response);
+    },
+    () => response.destroy(),
+  );
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.on('message', () => process.send?.({ memory: process.memoryUsage().rss }));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,86 @@
+// The benchmark's upstream, in a process of its own: answers chat-style as the model's name in the request says.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const chunk = (text: string) =>
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]}\n\n`;
+const usage = (output: number) =>
+  `"usage":{"prompt_tokens":12,"completion_tokens":${output},"total_tokens":${12 + output}}`;
+const end = (output: number) =>
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n` +
+  `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],${usage(output)}}\n\ndata: [DONE]\n\n`;
+const json = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"A short answer of eight words or so."},"finish_reason":"stop"}],${usage(9)}}`;
+
+const SSE = { 'content-type': 'text/event-stream' };
+const WORD = 'token ';
+const PACE_MS = 20;
+
+/** Model names: `call`, `stream-N` (N fragments, one packet each turn), `burst-N` (one packet), `paced-N`, `idle`. */
+function answer(model: string, streams: boolean, response: ServerResponse): void {
+  const [kind = '', count = '20'] = model.split('-');
+  const total = Number(count);
+  if (!streams) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(json);
+    return;
+  }
+  response.writeHead(200, SSE);
+  switch (kind) {
+    case 'call':
+      response.end(chunk('A short answer of ') + chunk('eight words or so.') + end(9));
+      return;
+    case 'burst':
+      response.end(chunk(WORD).repeat(total) + end(total));
+      return;
+    case 'idle':
+      response.write(chunk(WORD));
+      return;
+    case 'paced':
+      pace(response, total);
+      return;
+    default:
+      step(response, total, total);
+  }
+}
+
+function step(response: ServerResponse, left: number, total: number): void {
+  if (left === 0) {
+    response.end(end(total));
+    return;
+  }
+  response.write(chunk(WORD));
+  setImmediate(step, response, left - 1, total);
+}
+
+function pace(response: ServerResponse, total: number): void {
+  let sent = 0;
+  const timer = setInterval(() => {
+    sent += 1;
+    if (sent <= total) response.write(chunk(WORD));
+    else {
+      clearInterval(timer);
+      response.end(end(total));
+    }
+  }, PACE_MS);
+  response.on('close', () => clearInterval(timer));
+}
+
+let open = 0;
+const server = createServer((request, response) => {
+  let text = '';
+  open += 1;
+  response.on('close', () => {
+    open -= 1;
+  });
+  request.on('data', (part) => {
+    text += part;
+  });
+  request.on('end', () => {
+    const body = JSON.parse(text);
+    answer(body.model, body.stream === true, response);
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.on('message', () => process.send?.({ open }));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,148 @@
+// Records one real answer of an upstream as a fixture: the request's body comes on stdin, the recording goes to stdout.
+import { Buffer } from 'node:buffer';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Agent, ProxyAgent, request } from 'undici';
+import { loadPlugin } from '../lib/plugin/loader.ts';
+import { scrub } from '../lib/plugin/secret.ts';
+import { openStage } from '../test/contract/provider/subject.ts';
+import { parseRecording } from '../test/helpers/recordings.ts';
+
+const USAGE = `usage: node scripts/record.ts <url> [options] < request.json
+  --header 'name: value'   header of the request, as often as needed; \${NAME} is taken from the environment
+  --method METHOD          POST by default
+  --name TEXT              name of the recording
+  --source URL             where the format is documented; the URL without its query by default
+  --proxy URL              HTTP proxy
+  --plugin FOLDER          fills in what this plugin makes of the answer: read it before you believe it`;
+
+const ANSWER_MS = 120_000;
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Other headers are of the connection, or name an account. */
+const KEPT_HEADERS = ['content-type', 'location', 'retry-after', 'x-should-retry'];
+
+const SECRET_HEADERS = /^(authorization|.*-key|.*token.*|cookie)$/i;
+
+await main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      header: { type: 'string', multiple: true, default: [] },
+      method: { type: 'string', default: 'POST' },
+      name: { type: 'string', default: 'an answer' },
+      source: { type: 'string' },
+      proxy: { type: 'string' },
+      plugin: { type: 'string' },
+    },
+  });
+  const [template] = positionals;
+  if (template === undefined || positionals.length > 1) throw new Error(USAGE);
+  const secrets = new Set<string>();
+  const url = fillIn(template, secrets);
+  const headers = Object.fromEntries(values.header.map((line) => readHeader(line, secrets)));
+  const body = Buffer.concat(await process.stdin.toArray());
+  const answer = await ask({ url, method: values.method, headers, body, proxy: values.proxy });
+  const found = [...secrets].filter((secret) => secret.length >= 6);
+  const recording = {
+    name: values.name,
+    source: values.source ?? scrub(url.split('?')[0] as string, found),
+    about: `Recorded on ${new Date().toISOString().slice(0, 10)}.`,
+    reply: replyOf(answer, found),
+  };
+  const expect = values.plugin === undefined ? { finish: 'stop', text: '' } : await observe(recording, values.plugin);
+  process.stdout.write(`${JSON.stringify([{ ...recording, expect }], null, 2)}\n`);
+}
+
+function readHeader(line: string, secrets: Set<string>): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  if (colon < 1) throw new Error(`not a header: ${line}`);
+  const name = line.slice(0, colon).trim().toLowerCase();
+  const value = fillIn(line.slice(colon + 1).trim(), secrets);
+  if (SECRET_HEADERS.test(name)) secrets.add(value.replace(/^\w+ /, ''));
+  return [name, value];
+}
+
+function fillIn(template: string, secrets: Set<string>): string {
+  return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = process.env[name];
+    if (value === undefined) throw new Error(`the environment has no ${name}`);
+    secrets.add(value);
+    return value;
+  });
+}
+
+interface Asking {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+  readonly proxy: string | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  readonly broken: boolean;
+}
+
+/** One request, no redirect, nothing compressed; an answer that breaks off is kept as far as it came. */
+async function ask({ url, method, headers, body, proxy }: Asking): Promise<Answer> {
+  const dispatcher =
+    proxy === undefined ? new Agent({ allowH2: false }) : new ProxyAgent({ uri: proxy, allowH2: false });
+  const response = await request(url, {
+    method: method as 'POST',
+    headers: { ...headers, 'accept-encoding': 'identity' },
+    ...(body.length > 0 && { body }),
+    dispatcher,
+    signal: AbortSignal.timeout(ANSWER_MS),
+    bodyTimeout: 0,
+  });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let broken = false;
+  try {
+    for await (const chunk of response.body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`);
+    }
+  } catch (error) {
+    if (bytes > ANSWER_BYTES_MAX) throw error;
+    broken = true;
+  }
+  await dispatcher.destroy();
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks), broken };
+}
+
+function replyOf({ status, headers, body, broken }: Answer, secrets: readonly string[]): object {
+  const kept = KEPT_HEADERS.filter((name) => headers[name] !== undefined);
+  const text = scrub(body.toString('utf8'), secrets);
+  const isText = Buffer.from(body.toString('utf8')).equals(body);
+  const bytes = Buffer.from(scrub(body.toString('latin1'), secrets), 'latin1');
+  return {
+    status,
+    headers: Object.fromEntries(kept.map((name) => [name, scrub(String(headers[name]), secrets)])),
+    ...(isText ? { body: text } : { bodyBase64: bytes.toString('base64') }),
+    ...(broken && { end: 'reset' }),
+  };
+}
+
+/** What the plugin of a folder makes of the recording, as an expectation. */
+async function observe(recording: object, folder: string): Promise<object> {
+  const plugin = await loadPlugin(resolve(folder));
+  const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
+  const stage = await openStage(plugin, {});
+  try {
+    const { text, finish, usage, fault } = await stage.run(complete);
+    return fault === undefined ? { text, finish, usage } : { text, fault };
+  } finally {
+    await stage.close();
+  }
+}

@@ -1,0 +1,75 @@
+// One money operation from outside the server, against a store that fails in every way before it works.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { apply } from '../../lib/cli/money.ts';
+import type { Operation } from '../../lib/ledger/decide.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { type LedgerStore, type Store, StoreError } from '../../lib/store/store.ts';
+
+describe('cli money', () => {
+  let folder: string;
+  let store: Store;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-money-'));
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+  });
+
+  after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** The real store, whose `apply` fails so often, before or after it has written. */
+  function failing(times: number, applied: StoreError['applied']): Store & { attempts: number } {
+    const ledger: LedgerStore = Object.create(store.ledger);
+    const flaky = { ...store, ledger, attempts: 0 };
+    ledger.apply = async (batch) => {
+      flaky.attempts += 1;
+      if (flaky.attempts > times) return store.ledger.apply(batch);
+      if (applied === 'unknown') await store.ledger.apply(batch);
+      throw new StoreError('disk is slow', applied);
+    };
+    return flaky;
+  }
+
+  async function adjustOf(adjustId: string): Promise<Operation> {
+    const { id: wallet } = await createAccounts({ store, keyPrefix: 'tg-' }).create(adjustId);
+    return { kind: 'adjust', wallet, at: Date.now(), amount: 5_000_000n, reason: 'test', adjustId };
+  }
+
+  it('tries again what was certainly not written', async () => {
+    const op = await adjustOf('adj_no');
+    const flaky = failing(2, 'no');
+    expect((await apply(flaky, op)).status).to.equal('done');
+    expect(flaky.attempts).to.equal(3);
+    expect((await store.ledger.wallet(op.wallet))?.avail).to.equal(5_000_000n);
+  });
+
+  it('books once what may have been written', async () => {
+    const op = await adjustOf('adj_unknown');
+    const { status, wallet } = await apply(failing(2, 'unknown'), op);
+    expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['exists', 5_000_000n, 1]);
+  });
+
+  for (const [applied, line] of [
+    ['no', /^disk is slow$/],
+    ['unknown', /may have been booked: see "tollgate ledger list acc_/],
+  ] as const) {
+    it(`gives up in the end, and says so (written: ${applied})`, async () => {
+      const op = await adjustOf(`adj_never_${applied}`);
+      const flaky = failing(Number.POSITIVE_INFINITY, applied);
+      const error = await apply(flaky, op).then(
+        () => undefined,
+        (thrown: unknown) => thrown as StoreError,
+      );
+      expect(error).to.be.instanceOf(StoreError);
+      expect(error?.applied).to.equal(applied);
+      expect(error?.message).to.match(line);
+      expect(flaky.attempts).to.equal(5);
+    });
+  }
+});

@@ -1,0 +1,310 @@
+// The same request in both dialects is the same call: system prompts, history, lenient blocks, limits, refusals.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { isFault } from '../../../lib/faults.ts';
+import type { TextRequest } from '../../../lib/text/request.ts';
+import { type Asked, SUBJECTS } from './subject.ts';
+
+const text = (words: string) => ({ type: 'text', text: words });
+const user = (content: unknown) => ({ role: 'user', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
+const said = (role: 'user' | 'assistant', ...texts: string[]) => ({ role, content: texts.map(text) });
+
+const plain: TextRequest = {
+  model: 'model-a',
+  system: undefined,
+  messages: [said('user', 'hi')],
+  messageCount: 1,
+  images: 0,
+  maxTokens: 8192,
+  stream: false,
+};
+
+type Row = readonly [name: string, asked: Asked, expected: Partial<TextRequest>];
+
+/** `messageCount` is what the wire had, so a system prompt as a message counts in one dialect only: rows leave it out. */
+const rows: readonly Row[] = [
+  ['a prompt', { messages: [user('hi')] }, {}],
+  ['a system prompt', { system: 'be kind', messages: [user('hi')] }, { system: 'be kind' }],
+  [
+    'a system prompt in blocks',
+    { system: [{ ...text('be kind'), cache_control: {} }, text('be brief')], messages: [user('hi')] },
+    { system: 'be kind\n\nbe brief' },
+  ],
+  [
+    'system and developer messages anywhere',
+    {
+      messages: [
+        user('one'),
+        { role: 'system', content: 'a' },
+        user('hi'),
+        { role: 'developer', content: [text('b')] },
+      ],
+    },
+    { system: 'a\n\nb', messages: [said('user', 'one'), said('user', 'hi')] },
+  ],
+  ['an empty system prompt', { system: '', messages: [user('hi')] }, {}],
+  [
+    'history',
+    { messages: [user('one'), assistant([text('two'), text('three')]), user([text('hi')])] },
+    { messages: [said('user', 'one'), said('assistant', 'two', 'three'), said('user', 'hi')] },
+  ],
+  [
+    'an assistant message last',
+    { messages: [user('hi'), assistant('I think')] },
+    { messages: [said('user', 'hi'), said('assistant', 'I think')] },
+  ],
+  [
+    'an assistant message of null',
+    { messages: [user('one'), assistant(null), user('hi')] },
+    {
+      messages: [said('user', 'one'), said('user', 'hi')],
+    },
+  ],
+  [
+    'an assistant message without content',
+    { messages: [user('one'), { role: 'assistant' }, user('hi')] },
+    {
+      messages: [said('user', 'one'), said('user', 'hi')],
+    },
+  ],
+  [
+    'tool calls and results',
+    {
+      messages: [
+        user('one'),
+        assistant([text('let me see'), { type: 'tool_use', id: 't', name: 'look', input: { text: { deep: 1 } } }]),
+        user([{ type: 'tool_result', tool_use_id: 't', content: [text('found'), { type: 'image', source: 1 }] }]),
+        user([{ type: 'tool_result', tool_use_id: 't', content: 'also found' }, text('hi')]),
+      ],
+    },
+    {
+      messages: [
+        said('user', 'one'),
+        said('assistant', 'let me see'),
+        said('user', 'found'),
+        said('user', 'also found', 'hi'),
+      ],
+    },
+  ],
+  [
+    'tool and function messages',
+    {
+      messages: [
+        user('one'),
+        { role: 'tool', content: 'result' },
+        { role: 'function', content: [text('x')] },
+        user('hi'),
+      ],
+    },
+    { messages: [said('user', 'one'), said('user', 'result'), said('user', 'x'), said('user', 'hi')] },
+  ],
+  [
+    'documents and thinking',
+    {
+      messages: [
+        assistant([
+          { type: 'thinking', thinking: 'hm', signature: 's' },
+          { type: 'redacted_thinking', data: 'x' },
+        ]),
+        user([
+          { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'the paper' } },
+          { type: 'document', source: { type: 'content', content: [text('the chapter')] } },
+          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } },
+          { type: 'search_result', source: 'https://x', content: [text('the page')] },
+          text('hi'),
+        ]),
+      ],
+    },
+    { messages: [said('user', 'the paper', 'the chapter', 'the page', 'hi')] },
+  ],
+  [
+    'blocks of unknown types',
+    {
+      messages: [
+        user([{ type: 'who_knows', text: 'kept' }, { type: 'input_audio', input_audio: { data: 'x' } }, text('hi')]),
+      ],
+    },
+    { messages: [said('user', 'kept', 'hi')] },
+  ],
+  ['empty texts', { messages: [user(''), user([text(''), text('hi'), text('')])] }, {}],
+  ['a stream', { stream: true, messages: [user('hi')] }, { stream: true }],
+  ['no stream', { stream: false, messages: [user('hi')] }, {}],
+  [
+    'options of null',
+    { stream: null, max_tokens: null, max_completion_tokens: null, temperature: null, messages: [user('hi')] },
+    {},
+  ],
+  [
+    'unknown fields, and sampling of any type',
+    { temperature: 'hot', top_p: {}, top_k: [], foo: { bar: [null] }, n: 3, messages: [{ ...user('hi'), name: 5 }] },
+    {},
+  ],
+  ['a model named like an object member', { model: '__proto__', messages: [user('hi')] }, { model: '__proto__' }],
+];
+
+const limits: readonly (readonly [object, number])[] = [
+  [{ max_tokens: 1 }, 1],
+  [{ max_tokens: 32_768 }, 32_768],
+  [{ max_tokens: 32_769 }, 32_768],
+  [{ max_tokens: 2 ** 53 + 2 }, 32_768],
+  [{ max_tokens: 1e300 }, 32_768],
+  [{ max_tokens: JSON.parse('1e400') }, 32_768],
+  [{ max_tokens: 5.0 }, 5],
+  [{ max_completion_tokens: 7 }, 7],
+  [{ max_completion_tokens: 99_999 }, 32_768],
+  [{ max_tokens: 9, max_completion_tokens: 7 }, 9],
+  [{ max_tokens: null, max_completion_tokens: 7 }, 7],
+];
+
+/** What is refused, the field that the message names first, and the words after it. */
+const refusals: readonly (readonly [asked: unknown, field: string, words: RegExp])[] = [
+  [{ model: undefined }, 'model', /required/],
+  [{ model: null }, 'model', /string/],
+  [{ model: 5 }, 'model', /string/],
+  [{ model: '' }, 'model', /empty/],
+  [{ messages: undefined }, 'messages', /required/],
+  [{ messages: null }, 'messages', /array/],
+  [{ messages: [] }, 'messages', /at least 1/],
+  [{ messages: { 0: user('hi') } }, 'messages', /array/],
+  [{ messages: 'hi' }, 'messages', /array/],
+  [{ messages: [null] }, 'messages[0]', /object/],
+  [{ messages: [user('hi'), 'hi'] }, 'messages[1]', /object/],
+  [{ messages: [[user('hi')]] }, 'messages[0]', /object/],
+  [{ messages: [{ content: 'hi' }] }, 'messages[0].role', /one of/],
+  [{ messages: [{ role: 'bot', content: 'hi' }] }, 'messages[0].role', /one of/],
+  [{ messages: [{ role: ['user'], content: 'hi' }] }, 'messages[0].role', /one of/],
+  [{ messages: [{ role: 'constructor', content: 'hi' }] }, 'messages[0].role', /one of/],
+  [{ messages: [{ role: 'user' }] }, 'messages[0].content', /string or an array/],
+  [{ messages: [user(null)] }, 'messages[0].content', /string or an array/],
+  [{ messages: [user(5)] }, 'messages[0].content', /string or an array/],
+  [{ messages: [user(text('hi'))] }, 'messages[0].content', /string or an array/],
+  [{ messages: [user(['hi'])] }, 'messages[0].content[0]', /object/],
+  [{ messages: [user([text('a'), { text: 'hi' }])] }, 'messages[0].content[1].type', /string/],
+  [{ messages: [user([{ type: 'text' }])] }, 'messages[0].content[0].text', /string/],
+  [{ messages: [user([{ type: 'text', text: 5 }])] }, 'messages[0].content[0].text', /string/],
+  [{ messages: [assistant('hi')] }, 'messages', /role user/],
+  [{ messages: [{ role: 'system', content: 'hi' }] }, 'messages', /role user/],
+  [{ messages: [{ role: 'tool', content: 'hi' }] }, 'messages', /role user/],
+  [{ messages: [user('hi'), user('')] }, 'messages[1].content', /must contain text/],
+  [{ messages: [user([])] }, 'messages[0].content', /must contain text/],
+  [{ messages: [user([{ type: 'input_audio' }])] }, 'messages[0].content', /must contain text/],
+  [{ max_tokens: 0 }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: -1 }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: 1.5 }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: '100' }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: true }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: [100] }, 'max_tokens', /whole number above zero/],
+  [{ max_tokens: JSON.parse('-1e400') }, 'max_tokens', /whole number above zero/],
+  [{ max_completion_tokens: 0 }, 'max_completion_tokens', /whole number above zero/],
+  [{ max_tokens: 5, max_completion_tokens: 'x' }, 'max_completion_tokens', /whole number above zero/],
+  [{ stream: 'true' }, 'stream', /boolean/],
+  [{ stream: 1 }, 'stream', /boolean/],
+];
+
+describe('the contract of dialects: requests', () => {
+  for (const [name, asked, expected] of rows) {
+    it(`reads ${name} in each dialect alike`, () => {
+      for (const { dialect, body } of SUBJECTS) {
+        const wire = body(asked);
+        const { messages } = wire as { messages: unknown[] };
+        expect(dialect.parse(wire)).to.deep.equal({ ...plain, ...expected, messageCount: messages.length });
+      }
+    });
+  }
+
+  for (const [fields, maxTokens] of limits) {
+    it(`takes ${Object.entries(fields).join(' and ').replaceAll(',', ' ')} as ${maxTokens}`, () => {
+      for (const { dialect, body } of SUBJECTS) {
+        expect(dialect.parse(body({ messages: [user('hi')], ...fields })).maxTokens).to.equal(maxTokens);
+      }
+    });
+  }
+
+  /** The message of the 400 that a body gets. */
+  function refusalOf(parse: () => unknown): string {
+    try {
+      parse();
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      expect(error.output.statusCode).to.equal(400);
+      expect(error.data).to.include({ type: 'invalid_request_error', chatCode: 'invalid_request', retryable: false });
+      return error.message;
+    }
+    throw new Error('it was not refused');
+  }
+
+  for (const [fields, field, words] of refusals) {
+    it(`refuses ${JSON.stringify(fields)?.slice(0, 70)} and names ${field}`, () => {
+      for (const { dialect } of SUBJECTS) {
+        const body = { model: 'model-a', messages: [user('hi')], ...(fields as object) };
+        const message = refusalOf(() => dialect.parse(body));
+        expect(message.startsWith(`Invalid \`${field}\`: `), message).to.equal(true);
+        expect(message).to.match(words);
+      }
+    });
+  }
+
+  it('refuses what is no object', () => {
+    for (const { dialect } of SUBJECTS) {
+      for (const body of [null, 5, 'hi', true, [], [user('hi')]]) {
+        expect(refusalOf(() => dialect.parse(body))).to.contain('an object is expected');
+      }
+    }
+  });
+
+  it('takes images by https and in base64, up to four in a message', () => {
+    for (const { dialect, body, image } of SUBJECTS) {
+      const four = [
+        image({ url: 'https://x.example/a.png' }),
+        ...Array.from({ length: 3 }, () => image({ data: 'aGk=' })),
+      ];
+      const parsed = dialect.parse(body({ messages: [user([...four, text('what?')]), user(four)] }));
+      expect(parsed).to.deep.equal({
+        ...plain,
+        messages: [said('user', 'what?')],
+        messageCount: 2,
+        images: 8,
+      });
+      const five = body({ messages: [user('hi'), user([...four, image({ data: 'aGk=' })])] });
+      expect(refusalOf(() => dialect.parse(five))).to.match(/^Invalid `messages\[1\]\.content`: .*at most 4 images/);
+    }
+  });
+
+  it('refuses images by any other scheme', () => {
+    const urls = ['http://x.example/a.png', 'ftp://x/a', 'file:///etc/passwd', 'x', '', 'https://', 'data:text/html,x'];
+    for (const { dialect, body, image } of SUBJECTS) {
+      for (const url of urls) {
+        const message = refusalOf(() => dialect.parse(body({ messages: [user([text('hi'), image({ url })])] })));
+        expect(message).to.match(/^Invalid `messages\[0\]\.content\[1\]\.[a-z_.]*url`: .*https URL/);
+      }
+    }
+  });
+
+  it('reads any conversation alike, and keeps every text', () => {
+    const words = fc.string({ unit: 'binary', maxLength: 12 });
+    const content = fc.oneof(words, fc.array(words.map(text), { maxLength: 3 }));
+    const message = fc.record({ role: fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool'), content });
+    const conversation = fc.record({
+      messages: fc.array(message, { maxLength: 6 }),
+      last: fc.string({ minLength: 1 }),
+    });
+    fc.assert(
+      fc.property(conversation, ({ messages, last }) => {
+        const asked = { messages: [...messages, user(last)] };
+        const [first, second] = SUBJECTS.map(({ dialect, body }) => dialect.parse(body(asked)));
+        expect(first).to.deep.equal(second);
+        const textsOf = (wanted: boolean) =>
+          asked.messages
+            .filter(({ role }) => (role === 'system' || role === 'developer') === wanted)
+            .flatMap((item) => (typeof item.content === 'string' ? [text(item.content)] : item.content))
+            .flatMap((block) => (block.text === '' ? [] : [block.text]));
+        expect(first?.messages.flatMap((item) => item.content.map((block) => block.text))).to.deep.equal(
+          textsOf(false),
+        );
+        expect(first?.system ?? '').to.equal(textsOf(true).join('\n\n'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,162 @@
+// The dialects under one contract: how each says the same thing on the wire, and how what it writes is read back.
+import { chatDialect } from '../../../lib/dialects/chat/dialect.ts';
+import type { Dialect } from '../../../lib/dialects/dialect.ts';
+import { messageDialect } from '../../../lib/dialects/message/dialect.ts';
+import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
+import { eventsOf, type StreamEvent, textOf } from '../../helpers/client.ts';
+
+export interface Subject {
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** The body of a request with a system prompt as the dialect has it. */
+  body(content: Asked): Record<string, unknown>;
+  /** An image as a block of content. */
+  image(source: { readonly url: string } | { readonly data: string }): object;
+  /** The wire's word for the end of an answer. */
+  readonly reasons: Readonly<Record<FinishReason, string>>;
+  /** The body of an error. */
+  envelope(error: { readonly type: string; readonly code: string; readonly message: string }): object;
+  readonly idPrefix: string;
+  /** What a client knows after a stream. */
+  read(events: readonly StreamEvent[]): StreamRead;
+  /** What a client knows after a reply. */
+  readReply(reply: object): Answer;
+}
+
+export interface Asked {
+  readonly system?: string | readonly object[];
+  readonly messages: readonly unknown[];
+  readonly [field: string]: unknown;
+}
+
+export interface Answer {
+  readonly id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly reason: string;
+  readonly input: number;
+  readonly output: number;
+  readonly billing: unknown;
+}
+
+export type StreamRead = Partial<Answer> & {
+  /** The body of the error event, if there was one. */
+  readonly error?: object;
+  /** What kinds of events came, in order; repeated fragments once. */
+  readonly kinds: readonly string[];
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
+type Json = any;
+
+const defined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function withoutRepeats(kinds: readonly string[]): readonly string[] {
+  return kinds.filter((kind, at) => kind !== kinds[at - 1]);
+}
+
+const message: Subject = {
+  name: 'message',
+  dialect: messageDialect,
+  body: (asked) => ({ model: 'model-a', ...asked }),
+  image: (source) =>
+    'url' in source
+      ? { type: 'image', source: { type: 'url', url: source.url } }
+      : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: source.data } },
+  reasons: { stop: 'end_turn', length: 'max_tokens', filter: 'refusal', tool: 'end_turn', other: 'end_turn' },
+  envelope: ({ type, message: words }) => ({ type: 'error', error: { type, message: words } }),
+  idPrefix: 'msg_',
+  read(events) {
+    const dataOf = (name: string): Json => events.find(({ event }) => event === name)?.data;
+    const start = dataOf('message_start')?.message;
+    const delta = dataOf('message_delta');
+    return {
+      ...defined({
+        id: start?.id,
+        model: start?.model,
+        input: start?.usage.input_tokens,
+        reason: delta?.delta.stop_reason,
+        output: delta?.usage.output_tokens,
+        billing: dataOf('billing'),
+        error: dataOf('error'),
+      }),
+      text: textOf(events),
+      kinds: withoutRepeats(events.map(({ event }) => String(event))),
+    };
+  },
+  readReply(reply: Json) {
+    return {
+      id: reply.id,
+      model: reply.model,
+      text: reply.content.map((block: Json) => block.text).join(''),
+      reason: reply.stop_reason,
+      input: reply.usage.input_tokens,
+      output: reply.usage.output_tokens,
+      billing: reply.billing,
+    };
+  },
+};
+
+const chat: Subject = {
+  name: 'chat',
+  dialect: chatDialect,
+  body: ({ system, messages, ...more }) => ({
+    model: 'model-a',
+    messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+    ...more,
+  }),
+  image: (source) => ({
+    type: 'image_url',
+    image_url: { url: 'url' in source ? source.url : `data:image/png;base64,${source.data}` },
+  }),
+  reasons: { stop: 'stop', length: 'length', filter: 'content_filter', tool: 'stop', other: 'stop' },
+  envelope: ({ type, code, message: words }) => ({ error: { message: words, type, code } }),
+  idPrefix: 'chatcmpl_',
+  read(events) {
+    const chunks: Json[] = events.map(({ data }) => data);
+    const last = chunks.find((chunk) => chunk.usage);
+    const kindOf = (chunk: Json): string => {
+      if (chunk === '[DONE]') return 'done';
+      if (chunk.error) return 'error';
+      if (chunk.usage) return 'final';
+      return chunk.choices[0].delta.role ? 'role' : 'content';
+    };
+    return {
+      ...defined({
+        id: chunks[0]?.id,
+        model: chunks[0]?.model,
+        input: last?.usage.prompt_tokens,
+        output: last?.usage.completion_tokens,
+        reason: last?.choices[0].finish_reason,
+        billing: last?.billing,
+        error: chunks.find((chunk) => chunk.error),
+      }),
+      text: textOf(events),
+      kinds: withoutRepeats(chunks.map(kindOf)),
+    };
+  },
+  readReply(reply: Json) {
+    return {
+      id: reply.id,
+      model: reply.model,
+      text: reply.choices[0].message.content,
+      reason: reply.choices[0].finish_reason,
+      input: reply.usage.prompt_tokens,
+      output: reply.usage.completion_tokens,
+      billing: reply.billing,
+    };
+  },
+};
+
+export const SUBJECTS: readonly Subject[] = [message, chat];
+
+/** Renders arrays of parts and reads the stream strictly. */
+export function renderAll({ dialect }: Subject, arrays: readonly (readonly StreamPart[])[]): string {
+  const render = dialect.createRenderer();
+  return arrays.map((parts) => render(parts)).join('');
+}
+
+export function readStream(subject: Subject, text: string): StreamRead {
+  return subject.read(eventsOf(text));
+}

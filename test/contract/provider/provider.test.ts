@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Check, collectChecks } from './check.ts';
+
+const PROVIDERS = fileURLToPath(new URL('../../../providers/', import.meta.url));
+
+/** A plugin that does not load is one check that fails. */
+async function listChecks(folder: string): Promise<readonly Check[]> {
+  try {
+    return await collectChecks(folder);
+  } catch (error) {
+    return [{ group: 'plugin', name: 'loads', run: () => Promise.reject(error) }];
+  }
+}
+
+const suites = new Map<string, Map<string, Check[]>>();
+for (const { name } of readdirSync(PROVIDERS, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+  suites.set(
+    name,
+    Map.groupBy(await listChecks(join(PROVIDERS, name)), (check) => check.group),
+  );
+}
+
+describe('contract of providers', function () {
+  this.timeout(60_000);
+  this.slow(1_000);
+  for (const [provider, groups] of suites) {
+    describe(provider, () => {
+      for (const [group, checks] of groups) {
+        describe(group, () => {
+          for (const check of checks) it(check.name, () => check.run());
+        });
+      }
+    });
+  }
+});

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { parseRecording } from '../../helpers/recordings.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/record.ts', import.meta.url));
+const OPENAI = fileURLToPath(new URL('../../../providers/openai-compatible', import.meta.url));
+
+const KEY = 'sk-recorded-1234567890';
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('recorder of answers', () => {
+  let server: Server;
+  let origin: string;
+  let asked: { readonly headers: IncomingMessage['headers']; readonly body: string }[];
+  let answer: (response: ServerResponse) => unknown;
+
+  beforeEach(async () => {
+    asked = [];
+    server = createServer(async (incoming, response) => {
+      asked.push({ headers: incoming.headers, body: (await incoming.toArray()).join('') });
+      answer(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+
+  async function record(args: readonly string[], input = '{"model":"m"}'): Promise<Ran> {
+    const child = spawn(process.execPath, [SCRIPT, ...args], { env: { ...process.env, KEY } });
+    child.stdin.end(input);
+    const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
+    const code = child.exitCode ?? (await once(child, 'exit'))[0];
+    return { code, out: out.join(''), err: err.join('') };
+  }
+
+  it('keeps the bytes of an answer, and neither the key nor what names the account', async () => {
+    answer = async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-organization': 'org-1', 'set-cookie': 'a=b' });
+      response.write(`data: {"text":"при`);
+      await sleep(20);
+      response.end(`вет","echo":"${KEY}"}\r\n\r\n`);
+    };
+    const { code, out } = await record([
+      `${origin}/v1/generate?key=\${KEY}`,
+      '--header',
+      `Authorization: Bearer \${KEY}`,
+      '--name',
+      'hello',
+    ]);
+    expect(code).to.equal(0);
+    expect(asked[0]?.headers).to.include({ authorization: `Bearer ${KEY}`, 'accept-encoding': 'identity' });
+    expect(asked[0]?.body).to.equal('{"model":"m"}');
+    expect(out).not.to.include(KEY);
+    const [recording] = JSON.parse(out);
+    expect(recording.source).to.equal(`${origin}/v1/generate`);
+    expect(recording.reply).to.deep.equal({
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: 'data: {"text":"привет","echo":"[secret]"}\r\n\r\n',
+    });
+    expect(parseRecording(recording, 'test').name).to.equal('hello');
+  });
+
+  it('keeps bytes that are no text, an error status, and a connection that breaks', async () => {
+    const bytes = Buffer.from([0xff, 0x00, 0xc3]);
+    answer = async (response) => {
+      response.writeHead(500, { 'retry-after': '7' });
+      response.write(bytes);
+      await sleep(30);
+      response.socket?.resetAndDestroy();
+    };
+    const { out } = await record([`${origin}/`, '--header', 'x-api-key: sk-literal-123456']);
+    const [recording] = JSON.parse(out);
+    expect(recording.reply).to.deep.equal({
+      status: 500,
+      headers: { 'retry-after': '7' },
+      bodyBase64: bytes.toString('base64'),
+      end: 'reset',
+    });
+  });
+
+  it('fills in what a plugin makes of the answer', async () => {
+    const chunk = { choices: [{ index: 0, delta: { content: 'Hi!' }, finish_reason: 'stop' }] };
+    answer = (response) => {
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    };
+    const { out } = await record([`${origin}/v1/chat/completions`, '--plugin', OPENAI]);
+    expect(JSON.parse(out)[0].expect).to.deep.equal({
+      text: 'Hi!',
+      finish: 'stop',
+      usage: { input: null, output: null },
+    });
+  });
+
+  const mistakes: readonly (readonly [what: string, args: readonly string[], words: string])[] = [
+    ['no URL', [], 'usage:'],
+    ['a header that is none', ['http://127.0.0.1:9/', '--header', 'nonsense'], 'not a header: nonsense'],
+    ['an unset variable', [`http://127.0.0.1:9/\${NO_SUCH_VARIABLE}`], 'the environment has no NO_SUCH_VARIABLE'],
+    ['nobody listening', ['http://127.0.0.1:9/'], 'ECONNREFUSED'],
+  ];
+  for (const [what, args, words] of mistakes) {
+    it(`says what is wrong with ${what}`, async () => {
+      const { code, out, err } = await record(args);
+      expect(code).to.equal(1);
+      expect(out).to.equal('');
+      expect(err).to.include(words);
+    });
+  }
+});

@@ -1,0 +1,72 @@
+// Accounts and the status of their wallets.
+import { expect } from 'chai';
+import { StoreError } from '../../../lib/store/store.ts';
+import { AT, applied, newAccount, newId, RUB, rejection, type StoreKind, topup, useStore } from './context.ts';
+
+export function accountContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('makes an account with an empty, active wallet of the same id', async () => {
+    const { store } = context;
+    const id = newId('acc');
+    await store.accounts.create({ id, name: 'Иванов & "sons"', createdAt: AT });
+    expect(await store.accounts.get(id)).to.deep.equal({
+      id,
+      name: 'Иванов & "sons"',
+      status: 'active',
+      createdAt: AT,
+      autoTopup: { enabled: false, amount: 0n, threshold: 0n },
+    });
+    expect(await store.ledger.wallet(id)).to.deep.include({ id, avail: 0n, seq: 0, status: 'active' });
+  });
+
+  it('refuses an id twice and leaves the first as it was', async () => {
+    const { store } = context;
+    const id = await newAccount(store);
+    await applied(store, topup(id, 1000n * RUB));
+    const error = await rejection(store.accounts.create({ id, name: 'second', createdAt: AT }));
+    expect(error).to.be.instanceOf(StoreError);
+    expect(error).to.have.property('applied', 'no');
+    expect((await store.accounts.get(id))?.name).to.equal('test');
+    expect((await store.ledger.wallet(id))?.avail).to.equal(1000n * RUB);
+  });
+
+  it('does not know an account that was not made', async () => {
+    const { store } = context;
+    expect(await store.accounts.get(newId('acc'))).to.equal(undefined);
+    expect(await store.accounts.setStatus(newId('acc'), 'suspended')).to.equal(false);
+  });
+
+  it('lists all accounts, oldest first', async () => {
+    const { store } = context;
+    const [young, old, middle] = [newId('acc'), newId('acc'), newId('acc')];
+    await store.accounts.create({ id: young, name: 'young', createdAt: AT + 3 });
+    await store.accounts.create({ id: old, name: 'old', createdAt: AT + 1 });
+    await store.accounts.create({ id: middle, name: 'middle', createdAt: AT + 2 });
+    const listed = await store.accounts.list();
+    const made = listed.filter(({ id }) => [young, old, middle].includes(id));
+    expect(made.map(({ name }) => name)).to.deep.equal(['old', 'middle', 'young']);
+    expect(listed.map(({ createdAt }) => createdAt)).to.deep.equal(listed.map((row) => row.createdAt).toSorted());
+    expect(made[0]).to.deep.equal(await store.accounts.get(old));
+  });
+
+  it('suspends and resumes, and every opener sees it', async () => {
+    const { store } = context;
+    const other = await context.open();
+    const id = await newAccount(store);
+    for (const status of ['suspended', 'suspended', 'active'] as const) {
+      expect(await store.accounts.setStatus(id, status)).to.equal(true);
+      expect((await other.accounts.get(id))?.status).to.equal(status);
+      expect((await other.ledger.wallet(id))?.status).to.equal(status);
+    }
+  });
+
+  it('moves no money when the status changes', async () => {
+    const { store } = context;
+    const id = await newAccount(store);
+    await applied(store, topup(id, 1000n * RUB));
+    const before = await store.ledger.wallet(id);
+    await store.accounts.setStatus(id, 'suspended');
+    expect(await store.ledger.wallet(id)).to.deep.equal({ ...before, status: 'suspended' });
+  });
+}

@@ -1,0 +1,69 @@
+// A process of its own on a store, told by its parent what to do.
+import type { Operation } from '../../../lib/ledger/decide.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { AT, applied, newId, reserve, settle, statuses } from './context.ts';
+
+/** What a child does; it sends one reply, or for `load` one message per batch until it is killed. */
+export type Order =
+  | { readonly task: 'reserve'; readonly wallet: string; readonly batches: number; readonly amount: bigint }
+  | { readonly task: 'add-keys'; readonly account: string; readonly count: number; readonly activeMax: number }
+  | { readonly task: 'hit'; readonly bucket: string; readonly count: number }
+  | { readonly task: 'hold'; readonly wallet: string; readonly owner: string }
+  | { readonly task: 'load'; readonly wallet: string };
+
+const [, , url = ''] = process.argv;
+const store = await openStore(url);
+process.on('message', async (order: Order) => {
+  say(await obey(store, order));
+  await store.close();
+  process.disconnect?.();
+});
+say('ready');
+
+async function obey(opened: Store, order: Order): Promise<unknown> {
+  switch (order.task) {
+    case 'reserve': {
+      const found: string[] = [];
+      for (let batch = 0; batch < order.batches; batch += 1) {
+        const operations = Array.from({ length: 5 }, () => reserve(order.wallet, { amount: order.amount }));
+        found.push(...(await statuses(opened, ...operations)));
+      }
+      return found;
+    }
+    case 'add-keys': {
+      const key = { account: order.account, name: 'child', last4: 'abcd', createdAt: AT };
+      const adds = Array.from({ length: order.count }, () =>
+        opened.keys.add({ ...key, id: newId('key'), hash: newId('hash') }, order.activeMax),
+      );
+      return Promise.all(adds);
+    }
+    case 'hit': {
+      const hits = Array.from({ length: order.count }, () => opened.limits.hit(order.bucket, 60_000, AT));
+      return (await Promise.all(hits)).map((window) => window.count);
+    }
+    case 'hold': {
+      const { wallet, owner } = order;
+      await opened.owners.renew({ id: owner, now: AT, until: AT + 1000 });
+      return statuses(opened, reserve(wallet, { owner, lease: AT + 1000 }));
+    }
+    case 'load':
+      return load(opened, order.wallet);
+  }
+}
+
+/** Works until it is killed; what it says was acknowledged by the store. */
+async function load(opened: Store, wallet: string): Promise<never> {
+  let ending: Operation[] = [];
+  while (true) {
+    const starting = Array.from({ length: 8 }, () => reserve(wallet));
+    const outcomes = await applied(opened, ...ending, ...starting);
+    const charges = outcomes.map((outcome) => outcome.charge);
+    say(charges.map((charge) => [charge?.id, charge?.state]));
+    ending = charges.filter((charge) => charge?.state === 'held').map((charge) => settle(wallet, charge?.id ?? ''));
+  }
+}
+
+function say(message: unknown): void {
+  process.send?.(message);
+}

@@ -1,0 +1,158 @@
+// What a store suite starts from: a database of its own, any number of openers, and short ways to write operations.
+import { randomBytes } from 'node:crypto';
+import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/ledger/decide.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import type { Store, Submission } from '../../../lib/store/store.ts';
+
+/** A kind of store under test: it makes empty databases. */
+export interface StoreKind {
+  readonly name: string;
+  create(): Promise<StoreDatabase>;
+}
+
+export interface StoreDatabase {
+  /** A `DATABASE_URL`. */
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+export interface StoreContext {
+  readonly url: string;
+  /** The first opener of the database. */
+  readonly store: Store;
+  /** One more opener, as another process would be; closed at the end. */
+  open(): Promise<Store>;
+}
+
+/** A database for all tests of a suite; tests stay apart by the ids they make. */
+export function useStore(kind: StoreKind): StoreContext {
+  const stores: Store[] = [];
+  let database: StoreDatabase | undefined;
+  const open = async () => {
+    const store = await openStore(opened(database).url);
+    stores.push(store);
+    return store;
+  };
+  before(async () => {
+    database = await kind.create();
+    await open();
+  });
+  after(async () => {
+    for (const store of stores) await store.close();
+    await database?.remove();
+  });
+  return {
+    get url() {
+      return opened(database).url;
+    },
+    get store() {
+      return opened(stores[0]);
+    },
+    open,
+  };
+}
+
+function opened<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the suite has not started');
+  return value;
+}
+
+export function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`;
+}
+
+export const RUB = 1_000_000n;
+export const AT = 1_800_000_000_000;
+
+export async function newAccount(store: Store): Promise<string> {
+  const id = newId('acc');
+  await store.accounts.create({ id, name: 'test', createdAt: AT });
+  return id;
+}
+
+/** An account whose wallet has been topped up. */
+export async function newWallet(store: Store, rub = 1000n): Promise<string> {
+  const id = await newAccount(store);
+  await applied(store, topup(id, rub * RUB));
+  return id;
+}
+
+export function topup(wallet: string, amount: bigint, more: { paymentId?: string; at?: number } = {}): Operation {
+  return { kind: 'topup', wallet, at: AT, amount, paymentId: newId('pay'), ...more };
+}
+
+export function adjust(wallet: string, amount: bigint, more: { adjustId?: string; reason?: string } = {}): Operation {
+  return { kind: 'adjust', wallet, at: AT, amount, reason: 'test', adjustId: newId('adj'), ...more };
+}
+
+interface Start {
+  readonly chargeId?: string;
+  readonly amount?: bigint;
+  readonly at?: number;
+}
+
+function start(wallet: string) {
+  const call = { key: 'key_1', chargeKind: 'text', model: 'model-1', prices: '{"input":"40000000"}' } as const;
+  return { wallet, at: AT, chargeId: newId('req'), amount: RUB, ...call };
+}
+
+export function reserve(wallet: string, more: Start & { owner?: string; lease?: number } = {}): Operation {
+  return { kind: 'reserve', ...start(wallet), owner: 'own_1', lease: AT + 15_000, ...more };
+}
+
+export function charge(wallet: string, more: Start = {}): Operation {
+  return { kind: 'charge', ...start(wallet), chargeKind: 'video', ...more };
+}
+
+export function settle(wallet: string, chargeId: string, more: { amount?: bigint; at?: number } = {}): Operation {
+  return { kind: 'settle', wallet, at: AT, chargeId, amount: RUB, tokensInput: 10, tokensOutput: 20, ...more };
+}
+
+export function giveBack(
+  kind: 'release' | 'expire' | 'refund',
+  wallet: string,
+  chargeId: string,
+  more: { at?: number } = {},
+): Operation {
+  return { kind, wallet, at: AT, chargeId, ...more };
+}
+
+export function submission(op: Operation, more: Partial<Submission> = {}): Submission {
+  return { op, tried: false, abandoned: false, ...more };
+}
+
+/** Applies the operations as one batch of a wallet's lane; all of them get an outcome. */
+export async function applied(store: Store, ...operations: Operation[]): Promise<Outcome[]> {
+  const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
+  return outcomes.map((outcome) => {
+    if (!outcome) throw new Error('an operation was dropped');
+    return outcome;
+  });
+}
+
+export async function statuses(store: Store, ...operations: Operation[]): Promise<OutcomeStatus[]> {
+  return (await applied(store, ...operations)).map((outcome) => outcome.status);
+}
+
+/** Everything of a wallet that an operation could change. */
+export async function everythingOf(store: Store, wallet: string) {
+  return { wallet: await walletOf(store, wallet), entries: await store.ledger.entries(wallet, { limit: 10_000 }) };
+}
+
+export async function walletOf(store: Store, id: string): Promise<Wallet> {
+  const wallet = await store.ledger.wallet(id);
+  if (!wallet) throw new Error(`no wallet ${id}`);
+  return wallet;
+}
+
+/** The balance columns, in RUB. */
+export function balances({ avail, held, charged, topped, adjusted }: Omit<Wallet, 'id' | 'seq' | 'status'>) {
+  return [avail, held, charged, topped, adjusted].map((micro) => Number(micro) / 1e6);
+}
+
+/** What a promise is rejected with; fails when it is not. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  const [result] = await Promise.allSettled([promise]);
+  if (result?.status !== 'rejected') throw new Error('it was not rejected');
+  return result.reason;
+}

@@ -1,0 +1,25 @@
+// The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
+import { accountContract } from './accounts.ts';
+import type { StoreKind } from './context.ts';
+import { keyContract } from './keys.ts';
+import { ledgerContract } from './ledger.ts';
+import { ledgerReadContract } from './ledger-reads.ts';
+import { lifecycleContract } from './lifecycle.ts';
+import { limitContract } from './limits.ts';
+import { modelContract } from './model.ts';
+import { ownerContract } from './owners.ts';
+import { processContract } from './processes.ts';
+import { settingContract } from './settings.ts';
+
+export function storeContract(kind: StoreKind): void {
+  describe(`${kind.name}: ledger`, () => ledgerContract(kind));
+  describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
+  describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
+  describe(`${kind.name}: accounts`, () => accountContract(kind));
+  describe(`${kind.name}: keys`, () => keyContract(kind));
+  describe(`${kind.name}: limits`, () => limitContract(kind));
+  describe(`${kind.name}: owners`, () => ownerContract(kind));
+  describe(`${kind.name}: settings`, () => settingContract(kind));
+  describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
+  describe(`${kind.name}: several processes`, () => processContract(kind));
+}

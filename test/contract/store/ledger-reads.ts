@@ -1,0 +1,316 @@
+// What the ledger tells: wallets, charges, the journal, sums over time, orphans and the numbers of the audit.
+import { expect } from 'chai';
+import type { Store, WalletAudit } from '../../../lib/store/store.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  charge,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  reserve,
+  type StoreContext,
+  type StoreKind,
+  settle,
+  topup,
+  useStore,
+} from './context.ts';
+
+export function ledgerReadContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  rowTests(context);
+  journalTests(context);
+  describe('charged over time', () => chargedAtTests(context));
+  describe('orphans', () => orphanTests(context));
+  describe('audit', () => auditTests(context));
+}
+
+function rowTests(context: StoreContext): void {
+  it('knows nothing of ids it has not seen', async () => {
+    const { ledger } = context.store;
+    expect(await ledger.wallet(newId('acc'))).to.equal(undefined);
+    expect(await ledger.charge(newId('req'))).to.equal(undefined);
+    expect(await ledger.entries(newId('acc'), { limit: 10 })).to.deep.equal([]);
+    expect(await ledger.entriesOfCharge(newId('req'))).to.deep.equal([]);
+    expect(await ledger.chargedAt(newId('acc'), AT)).to.equal(0n);
+  });
+
+  it('gives a new wallet, and a charge with everything its call was made with', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    const empty = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
+    expect(await store.ledger.wallet(wallet)).to.deep.equal({ id: wallet, ...empty });
+    await applied(store, topup(wallet, 1000n * RUB));
+    const chargeId = newId('req');
+    await applied(store, reserve(wallet, { chargeId, amount: 3n * RUB, owner: 'own_7', lease: AT + 9 }));
+    expect(await store.ledger.charge(chargeId)).to.deep.equal({
+      id: chargeId,
+      wallet,
+      key: 'key_1',
+      kind: 'text',
+      state: 'held',
+      reserved: 3n * RUB,
+      charged: 0n,
+      model: 'model-1',
+      prices: '{"input":"40000000"}',
+      tokensInput: null,
+      tokensOutput: null,
+      owner: 'own_7',
+      lease: AT + 9,
+      createdAt: AT,
+      endedAt: null,
+    });
+    await applied(store, settle(wallet, chargeId, { amount: 2n * RUB, at: AT + 5 }));
+    expect(await store.ledger.charge(chargeId)).to.deep.include({
+      ...{ state: 'settled', reserved: 3n * RUB, charged: 2n * RUB, tokensInput: 10, tokensOutput: 20 },
+      ...{ owner: null, lease: null, createdAt: AT, endedAt: AT + 5 },
+    });
+  });
+}
+
+function journalTests(context: StoreContext): void {
+  it('lists entries newest first, in pages', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await applied(store, ...Array.from({ length: 9 }, () => reserve(wallet)));
+    const seqs = async (page: { before?: number; limit: number }) =>
+      (await store.ledger.entries(wallet, page)).map((entry) => entry.seq);
+    expect(await seqs({ limit: 4 })).to.deep.equal([10, 9, 8, 7]);
+    expect(await seqs({ before: 7, limit: 4 })).to.deep.equal([6, 5, 4, 3]);
+    expect(await seqs({ before: 3, limit: 4 })).to.deep.equal([2, 1]);
+    expect(await seqs({ before: 1, limit: 4 })).to.deep.equal([]);
+  });
+
+  it('keeps each entry whole', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    await applied(store, topup(wallet, 1000n * RUB, { paymentId: 'bank-1', at: AT + 1 }));
+    await applied(store, adjust(wallet, -7n * RUB, { adjustId: `${wallet}-a`, reason: 'goodwill' }));
+    const none = { charge: null, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+    const rest = { ...none, wallet, chargedAfter: 0n };
+    expect(await store.ledger.entries(wallet, { limit: 10 })).to.deep.equal([
+      {
+        ...rest,
+        ...{ opId: `adjust:${wallet}-a`, seq: 2, kind: 'adjust', at: AT },
+        ...{ avail: -7n * RUB, adjusted: -7n * RUB, note: 'goodwill' },
+      },
+      {
+        ...rest,
+        ...{ opId: 'topup:bank-1', seq: 1, kind: 'topup', at: AT + 1 },
+        ...{ avail: 1000n * RUB, topped: 1000n * RUB, note: 'bank-1' },
+      },
+    ]);
+  });
+
+  it('lists the entries of one charge, oldest first', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const [chargeId, other] = [newId('req'), newId('req')];
+    await applied(store, reserve(wallet, { chargeId }), reserve(wallet, { chargeId: other }));
+    await applied(store, settle(wallet, other), settle(wallet, chargeId), giveBack('refund', wallet, chargeId));
+    const entries = await store.ledger.entriesOfCharge(chargeId);
+    expect(entries.map(({ kind, seq }) => [kind, seq])).to.deep.equal([
+      ['reserve', 2],
+      ['settle', 5],
+      ['refund', 6],
+    ]);
+    expect(new Set(entries.map((entry) => entry.charge))).to.deep.equal(new Set([chargeId]));
+    for (const kind of ['release', 'expire'] as const) {
+      const ended = newId('req');
+      await applied(store, reserve(wallet, { chargeId: ended }), giveBack(kind, wallet, ended));
+      const kinds = (await store.ledger.entriesOfCharge(ended)).map((entry) => entry.kind);
+      expect(kinds).to.deep.equal(['reserve', kind]);
+    }
+    const video = newId('req');
+    await applied(store, charge(wallet, { chargeId: video }));
+    expect((await store.ledger.entriesOfCharge(video)).map((entry) => entry.kind)).to.deep.equal(['charge']);
+  });
+
+  it('does not take a payment for a charge of the same name', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const name = newId('req');
+    await applied(store, topup(wallet, RUB, { paymentId: name }), reserve(wallet, { chargeId: name }));
+    expect((await store.ledger.entriesOfCharge(name)).map((entry) => entry.kind)).to.deep.equal(['reserve']);
+  });
+}
+
+function chargedAtTests(context: StoreContext): void {
+  it('is what was charged up to a moment, refunds subtracted', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    const [first, second] = [newId('req'), newId('req')];
+    await applied(store, topup(wallet, 1000n * RUB, { at: AT }));
+    await applied(store, reserve(wallet, { chargeId: first, at: AT + 10 }));
+    await applied(store, settle(wallet, first, { amount: 5n * RUB, at: AT + 20 }));
+    await applied(store, charge(wallet, { chargeId: second, amount: 8n * RUB, at: AT + 30 }));
+    await applied(store, giveBack('refund', wallet, first, { at: AT + 40 }));
+    await applied(store, reserve(wallet, { at: AT + 50 }));
+    const moments: readonly [number, bigint][] = [
+      [0, 0n],
+      [AT - 1, 0n],
+      [AT + 19, 0n],
+      [AT + 20, 5n],
+      [AT + 29, 5n],
+      [AT + 30, 13n],
+      [AT + 39, 13n],
+      [AT + 40, 8n],
+      [AT + 1_000_000, 8n],
+    ];
+    for (const [at, rub] of moments) {
+      expect(await store.ledger.chargedAt(wallet, at), `at ${at - AT}`).to.equal(rub * RUB);
+    }
+  });
+
+  it('counts all of one millisecond', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await applied(store, charge(wallet), charge(wallet), charge(wallet));
+    expect(await store.ledger.chargedAt(wallet, AT)).to.equal(3n * RUB);
+    expect(await store.ledger.chargedAt(wallet, AT - 1)).to.equal(0n);
+  });
+}
+
+function orphanTests(context: StoreContext): void {
+  const orphansOf = async (store: Store, wallet: string, now: number) =>
+    (await store.ledger.orphans(now, 10_000)).filter((row) => row.wallet === wallet);
+
+  it('are held charges whose lease is over and whose owner is not alive', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const [alive, dead] = [newId('own'), newId('own')];
+    await store.owners.renew({ id: alive, until: AT + 30_000, now: AT });
+    await store.owners.renew({ id: dead, until: AT + 5000, now: AT });
+    const [ofAlive, ofDead, leased, settled, released] = Array.from({ length: 5 }, () => newId('req')) as [
+      ...[string, string, string, string, string],
+    ];
+    await applied(
+      store,
+      reserve(wallet, { chargeId: ofAlive, owner: alive, lease: AT + 10_000 }),
+      reserve(wallet, { chargeId: ofDead, owner: dead, lease: AT + 10_000 }),
+      reserve(wallet, { chargeId: leased, owner: dead, lease: AT + 60_000 }),
+      reserve(wallet, { chargeId: settled, owner: dead, lease: AT + 10_000 }),
+      reserve(wallet, { chargeId: released, owner: dead, lease: AT + 10_000 }),
+    );
+    await applied(store, settle(wallet, settled), giveBack('release', wallet, released));
+    const ids = async (now: number) => (await orphansOf(store, wallet, now)).map((row) => row.id);
+    expect(await ids(AT + 10_000), 'the lease is not over').to.deep.equal([]);
+    expect(await ids(AT + 20_000)).to.deep.equal([ofDead]);
+    expect(await ids(AT + 40_000)).to.have.members([ofDead, ofAlive]);
+    expect(await ids(AT + 90_000)).to.have.members([ofDead, ofAlive, leased]);
+    const [row] = await orphansOf(store, wallet, AT + 20_000);
+    expect(row).to.deep.equal(await store.ledger.charge(ofDead));
+  });
+
+  it('include those of an owner that never registered, and those of one that left', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const left = newId('own');
+    await store.owners.renew({ id: left, until: AT + 90_000, now: AT });
+    await applied(
+      store,
+      reserve(wallet, { owner: newId('own'), lease: AT }),
+      reserve(wallet, { owner: left, lease: AT }),
+    );
+    expect(await orphansOf(store, wallet, AT + 1)).to.have.length(1);
+    await store.owners.remove(left);
+    expect(await orphansOf(store, wallet, AT + 1)).to.have.length(2);
+  });
+
+  it('are as many as asked for, and none once they expired', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await applied(store, ...Array.from({ length: 5 }, () => reserve(wallet, { owner: newId('own'), lease: AT })));
+    expect(await store.ledger.orphans(AT + 1, 3)).to.have.length(3);
+    const found = await orphansOf(store, wallet, AT + 1);
+    await applied(store, ...found.map((row) => giveBack('expire', wallet, row.id)));
+    expect(await orphansOf(store, wallet, AT + 1)).to.deep.equal([]);
+  });
+}
+
+function auditTests(context: StoreContext): void {
+  const auditOf = async (store: Store, wallet: string): Promise<WalletAudit | undefined> =>
+    (await everyAudit(store, 1000)).find((row) => row.wallet.id === wallet);
+
+  it('sums the journal and the charges of a wallet', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const ids = Array.from({ length: 5 }, () => newId('req'));
+    const [held, settled, over, released, refunded] = ids as [string, string, string, string, string];
+    await applied(
+      store,
+      adjust(wallet, -RUB),
+      ...ids.map((chargeId) => reserve(wallet, { chargeId, amount: 10n * RUB })),
+      settle(wallet, settled, { amount: 4n * RUB }),
+      settle(wallet, over, { amount: 12n * RUB }),
+      giveBack('release', wallet, released),
+      settle(wallet, refunded, { amount: 3n * RUB }),
+      giveBack('refund', wallet, refunded),
+      charge(wallet, { amount: 5n * RUB }),
+    );
+    expect((await store.ledger.charge(held))?.state).to.equal('held');
+    expect(await auditOf(store, wallet)).to.deep.equal({
+      wallet: await store.ledger.wallet(wallet),
+      ...{ entries: 13, seqMin: 1, seqMax: 13, unbalanced: 0 },
+      ...{ avail: 968n * RUB, held: 10n * RUB, charged: 21n * RUB, topped: 1000n * RUB, adjusted: -RUB },
+      ...{ overshoot: 2n * RUB, holds: 10n * RUB, settled: 21n * RUB },
+    });
+  });
+
+  it('has zeros for a wallet without entries', async () => {
+    const { store } = context;
+    const wallet = await newAccount(store);
+    expect(await auditOf(store, wallet)).to.deep.equal({
+      wallet: await store.ledger.wallet(wallet),
+      ...{ entries: 0, seqMin: 0, seqMax: 0, unbalanced: 0 },
+      ...{ avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n, holds: 0n, settled: 0n },
+    });
+  });
+
+  it('goes through all wallets once, in order of id', async () => {
+    const { store } = context;
+    const made = [];
+    for (let index = 0; index < 7; index += 1) made.push(await newAccount(store));
+    const ids = (await everyAudit(store, 3)).map((row) => row.wallet.id);
+    expect(ids).to.deep.equal(ids.toSorted());
+    expect(new Set(ids).size).to.equal(ids.length);
+    expect(ids).to.include.members(made);
+  });
+
+  it('reads each wallet at one moment while it changes', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store, 1_000_000n);
+    let writing = true;
+    const writer = (async () => {
+      while (writing) {
+        const chargeId = newId('req');
+        await applied(store, reserve(wallet, { chargeId }));
+        await applied(store, settle(wallet, chargeId));
+      }
+    })();
+    try {
+      for (let turn = 0; turn < 10; turn += 1) {
+        const row = await auditOf(store, wallet);
+        expect(row?.seqMax).to.equal(row?.wallet.seq);
+        expect(row?.entries).to.equal(row?.wallet.seq);
+        expect([row?.avail, row?.held]).to.deep.equal([row?.wallet.avail, row?.wallet.held]);
+        expect([row?.holds, row?.settled]).to.deep.equal([row?.wallet.held, row?.wallet.charged]);
+      }
+    } finally {
+      writing = false;
+      await writer;
+    }
+  });
+}
+
+async function everyAudit(store: Store, limit: number): Promise<WalletAudit[]> {
+  const rows: WalletAudit[] = [];
+  while (true) {
+    const page = await store.ledger.audit({ after: rows.at(-1)?.wallet.id ?? '', limit });
+    rows.push(...page);
+    if (page.length < limit) return rows;
+  }
+}

@@ -1,0 +1,300 @@
+// Batches of operations: one transaction, idempotent, refusals change nothing.
+import { expect } from 'chai';
+import type { Operation } from '../../../lib/ledger/decide.ts';
+import { AMOUNT_MAX } from '../../../lib/ledger/money.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  balances,
+  charge,
+  everythingOf,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  reserve,
+  type StoreKind,
+  settle,
+  statuses,
+  submission,
+  topup,
+  useStore,
+  walletOf,
+} from './context.ts';
+
+export function ledgerContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('names its lane and its largest batch, and takes one that large', async () => {
+    const { store } = context;
+    expect(store.ledger.lane).to.be.oneOf(['store', 'wallet']);
+    const wallet = await newWallet(store, 10_000n);
+    const batch = Array.from({ length: store.ledger.batchMax }, () => reserve(wallet));
+    expect(new Set(await statuses(store, ...batch))).to.deep.equal(new Set(['done']));
+    expect((await walletOf(store, wallet)).held).to.equal(BigInt(store.ledger.batchMax) * RUB);
+  });
+
+  it('answers in the order of the operations, each with the wallet and charge right after it', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const chargeId = newId('req');
+    const outcomes = await applied(
+      store,
+      reserve(wallet, { chargeId, amount: 10n * RUB }),
+      settle(wallet, chargeId, { amount: 4n * RUB }),
+      giveBack('refund', wallet, chargeId),
+    );
+    expect(outcomes.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([
+      ['done', 'held'],
+      ['done', 'settled'],
+      ['done', 'refunded'],
+    ]);
+    expect(outcomes.map((outcome) => outcome.wallet && balances(outcome.wallet))).to.deep.equal([
+      [990, 10, 0, 1000, 0],
+      [996, 0, 4, 1000, 0],
+      [1000, 0, 0, 1000, 0],
+    ]);
+  });
+
+  it('has committed when it answers: another opener reads it', async () => {
+    const { store } = context;
+    const other = await context.open();
+    const wallet = await newWallet(store);
+    for (let turn = 1; turn <= 20; turn += 1) {
+      const chargeId = newId('req');
+      const [outcome] = await applied(store, reserve(wallet, { chargeId }));
+      expect(await other.ledger.wallet(wallet)).to.deep.equal(outcome?.wallet);
+      expect(await other.ledger.charge(chargeId)).to.deep.equal(outcome?.charge);
+    }
+  });
+
+  describe('idempotence', () => {
+    it('changes nothing when a batch is sent again', async () => {
+      const { store } = context;
+      const wallet = await newAccount(store);
+      const [first, second, third] = [newId('req'), newId('req'), newId('req')];
+      const batch = [
+        topup(wallet, 1000n * RUB),
+        adjust(wallet, -RUB),
+        reserve(wallet, { chargeId: first }),
+        settle(wallet, first),
+        reserve(wallet, { chargeId: second }),
+        giveBack('release', wallet, second),
+        charge(wallet, { chargeId: third }),
+        giveBack('refund', wallet, third),
+      ];
+      expect(new Set(await statuses(store, ...batch))).to.deep.equal(new Set(['done']));
+      const before = await everythingOf(store, wallet);
+      expect(new Set(await statuses(store, ...batch))).to.deep.equal(new Set(['exists']));
+      expect(await everythingOf(store, wallet)).to.deep.equal(before);
+    });
+
+    it('applies an operation once that is twice in a batch', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [once, paid] = [reserve(wallet), topup(wallet, RUB)];
+      expect(await statuses(store, once, once, paid, paid)).to.deep.equal(['done', 'exists', 'done', 'exists']);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
+    });
+
+    it('answers a repeat by another opener with the charge as it is', async () => {
+      const { store } = context;
+      const other = await context.open();
+      const wallet = await newWallet(store);
+      const op = reserve(wallet);
+      const [outcome] = await applied(store, op);
+      expect(await applied(other, op)).to.deep.equal([{ ...outcome, status: 'exists' }]);
+    });
+
+    it('takes a payment once over all wallets', async () => {
+      const { store } = context;
+      const [first, second] = [await newWallet(store), await newWallet(store)];
+      const paymentId = newId('pay');
+      expect(await statuses(store, topup(first, RUB, { paymentId }))).to.deep.equal(['done']);
+      expect(await statuses(store, topup(second, RUB, { paymentId }))).to.deep.equal(['id_taken']);
+      expect(await statuses(store, topup(first, 2n * RUB, { paymentId }))).to.deep.equal(['id_taken']);
+      expect(balances(await walletOf(store, second))).to.deep.equal([1000, 0, 0, 1000, 0]);
+    });
+  });
+
+  describe('refusals', () => {
+    const refused: readonly [string, (wallet: string, chargeId: string) => Operation][] = [
+      ['insufficient', (wallet) => reserve(wallet, { amount: 1000n * RUB })],
+      ['insufficient', (wallet) => charge(wallet, { amount: 1000n * RUB })],
+      ['insufficient', (wallet) => adjust(wallet, -1000n * RUB)],
+      ['no_charge', (wallet) => settle(wallet, newId('req'))],
+      ['no_charge', (wallet) => giveBack('release', wallet, newId('req'))],
+      ['not_settled', (wallet, chargeId) => giveBack('refund', wallet, chargeId)],
+      ['exists', (wallet, chargeId) => reserve(wallet, { chargeId })],
+    ];
+    for (const [status, makeOperation] of refused) {
+      it(`changes nothing: ${makeOperation('wallet', 'charge').kind} is ${status}`, async () => {
+        const { store } = context;
+        const wallet = await newWallet(store);
+        const chargeId = newId('req');
+        await applied(store, reserve(wallet, { chargeId }));
+        const before = await everythingOf(store, wallet);
+        const [outcome] = await applied(store, makeOperation(wallet, chargeId));
+        expect(outcome?.status).to.equal(status);
+        expect(outcome?.wallet).to.deep.equal(before.wallet);
+        expect(await everythingOf(store, wallet)).to.deep.equal(before);
+      });
+    }
+
+    it('refuses a wallet that is not there', async () => {
+      const { store } = context;
+      const nobody = newId('acc');
+      expect(await applied(store, topup(nobody, 1000n * RUB))).to.deep.equal([{ status: 'no_wallet' }]);
+      expect(await store.ledger.wallet(nobody)).to.equal(undefined);
+      expect(await store.ledger.entries(nobody, { limit: 10 })).to.deep.equal([]);
+    });
+
+    it('refuses a first call without money and a first payment that is too small', async () => {
+      const { store } = context;
+      const wallet = await newAccount(store);
+      const batch = [reserve(wallet), topup(wallet, 999n * RUB), charge(wallet)];
+      expect(await statuses(store, ...batch)).to.deep.equal(['never_topped', 'first_topup_too_small', 'never_topped']);
+      expect((await everythingOf(store, wallet)).entries).to.deep.equal([]);
+    });
+
+    it('starts nothing on a suspended wallet, but ends what runs', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const chargeId = newId('req');
+      await applied(store, reserve(wallet, { chargeId }));
+      await store.accounts.setStatus(wallet, 'suspended');
+      expect(await statuses(store, reserve(wallet), charge(wallet))).to.deep.equal(['suspended', 'suspended']);
+      expect(await statuses(store, settle(wallet, chargeId))).to.deep.equal(['done']);
+      await store.accounts.setStatus(wallet, 'active');
+      expect(await statuses(store, reserve(wallet))).to.deep.equal(['done']);
+    });
+
+    it('refuses a charge of another wallet', async () => {
+      const { store } = context;
+      const [owner, thief] = [await newWallet(store), await newWallet(store)];
+      const chargeId = newId('req');
+      await applied(store, reserve(owner, { chargeId }));
+      for (const op of [
+        settle(thief, chargeId),
+        giveBack('release', thief, chargeId),
+        reserve(thief, { chargeId }),
+        giveBack('refund', thief, chargeId),
+      ]) {
+        expect(await statuses(store, op)).to.deep.equal(['id_taken']);
+      }
+      expect(balances(await walletOf(store, thief))).to.deep.equal([1000, 0, 0, 1000, 0]);
+      expect((await store.ledger.charge(chargeId))?.state).to.equal('held');
+    });
+
+    it('leaves the rest of the batch alone', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const batch = [reserve(wallet, { amount: 600n * RUB }), reserve(wallet, { amount: 600n * RUB }), reserve(wallet)];
+      expect(await statuses(store, ...batch)).to.deep.equal(['done', 'insufficient', 'done']);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([399, 601, 0, 1000, 0]);
+    });
+  });
+
+  it('takes several wallets in one batch, if its lane says so', async function () {
+    const { store } = context;
+    if (store.ledger.lane !== 'store') this.skip();
+    const [first, second] = [await newWallet(store), await newWallet(store)];
+    const batch = [reserve(first), reserve(newId('acc')), reserve(second, { amount: 2n * RUB }), reserve(first)];
+    expect(await statuses(store, ...batch)).to.deep.equal(['done', 'no_wallet', 'done', 'done']);
+    expect((await walletOf(store, first)).held).to.equal(2n * RUB);
+    expect((await walletOf(store, second)).held).to.equal(2n * RUB);
+  });
+
+  it('lets exactly as many parallel reserves through as the balance pays for', async () => {
+    const openers = [context.store, await context.open(), await context.open()];
+    const wallet = await newWallet(context.store);
+    const tries = openers.map(async (store) => {
+      const found: string[] = [];
+      for (let batch = 0; batch < 5; batch += 1) {
+        const operations = Array.from({ length: 5 }, () => reserve(wallet, { amount: 27n * RUB }));
+        found.push(...(await statuses(store, ...operations)));
+      }
+      return found;
+    });
+    const found = (await Promise.all(tries)).flat();
+    expect(found.filter((status) => status === 'done')).to.have.length(37);
+    expect(found.filter((status) => status === 'insufficient')).to.have.length(38);
+    expect(balances(await walletOf(context.store, wallet))).to.deep.equal([1, 999, 0, 1000, 0]);
+  });
+
+  describe('items of a batch', () => {
+    it('marks what it tries', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const batch = [submission(reserve(wallet)), submission(reserve(wallet, { amount: 5000n * RUB }))];
+      await store.ledger.apply(batch);
+      expect(batch.map((item) => item.tried)).to.deep.equal([true, true]);
+    });
+
+    it('drops what nobody waits for and was never tried', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [first, gone, last] = [reserve(wallet), reserve(wallet), reserve(wallet)];
+      const batch = [submission(first), submission(gone, { abandoned: true }), submission(last)];
+      const outcomes = await store.ledger.apply(batch);
+      expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(['done', undefined, 'done']);
+      expect(batch.map((item) => item.tried)).to.deep.equal([true, false, true]);
+      expect(outcomes[2]?.charge?.id).to.equal('chargeId' in last && last.chargeId);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([998, 2, 0, 1000, 0]);
+    });
+
+    it('applies what nobody waits for but may have been applied before', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [outcome] = await store.ledger.apply([submission(reserve(wallet), { abandoned: true, tried: true })]);
+      expect(outcome?.status).to.equal('done');
+    });
+
+    it('takes a batch of which nothing is left', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const gone = submission(reserve(wallet), { abandoned: true });
+      expect(await store.ledger.apply([gone])).to.deep.equal([undefined]);
+      expect(await store.ledger.apply([])).to.deep.equal([]);
+      expect(gone.tried).to.equal(false);
+    });
+  });
+
+  describe('values', () => {
+    it('keeps amounts exact beyond what a double holds', async () => {
+      const { store } = context;
+      const wallet = await newAccount(store);
+      await applied(store, ...Array.from({ length: 10 }, () => topup(wallet, AMOUNT_MAX)), topup(wallet, 1n));
+      await applied(store, reserve(wallet, { amount: AMOUNT_MAX - 1n }), adjust(wallet, -AMOUNT_MAX));
+      expect(await walletOf(store, wallet)).to.deep.include({
+        avail: 8n * AMOUNT_MAX + 2n,
+        held: AMOUNT_MAX - 1n,
+        topped: 10n * AMOUNT_MAX + 1n,
+        adjusted: -AMOUNT_MAX,
+      });
+    });
+
+    it('keeps an overshoot, a balance below zero and no tokens', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const chargeId = newId('req');
+      await applied(store, reserve(wallet, { chargeId, amount: 1000n * RUB }));
+      const op = { kind: 'settle', wallet, chargeId, at: AT + 5, amount: 1003n * RUB } as const;
+      await applied(store, { ...op, tokensInput: null, tokensOutput: null });
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([-3, 0, 1003, 1000, 0]);
+      const [entry] = await store.ledger.entries(wallet, { limit: 1 });
+      expect(entry).to.deep.include({ kind: 'settle', overshoot: 3n * RUB, chargedAfter: 1003n * RUB });
+      expect(await store.ledger.charge(chargeId)).to.deep.include({ tokensInput: null, tokensOutput: null });
+    });
+
+    it('keeps any text as it is', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const reason = `it's "quoted", two\nlines, 50 %, \u0001, Привет 🙂; DROP TABLE wallets`;
+      await applied(store, adjust(wallet, RUB, { reason }));
+      expect((await store.ledger.entries(wallet, { limit: 1 }))[0]?.note).to.equal(reason);
+    });
+  });
+}

@@ -1,0 +1,100 @@
+// Counting windows that several processes share.
+import { expect } from 'chai';
+import { AT, newId, type StoreKind, useStore } from './context.ts';
+
+const MINUTE = 60_000;
+
+export function limitContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('opens a window with its first hit and counts until it ends', async () => {
+    const { limits } = context.store;
+    const bucket = newId('key');
+    const endsAt = AT + MINUTE;
+    expect(await limits.hit(bucket, MINUTE, AT)).to.deep.equal({ bucket, endsAt, count: 1 });
+    expect(await limits.hit(bucket, MINUTE, AT + 1)).to.deep.equal({ bucket, endsAt, count: 2 });
+    expect(await limits.hit(bucket, MINUTE, endsAt - 1)).to.deep.equal({ bucket, endsAt, count: 3 });
+    const next = { bucket, endsAt: endsAt + MINUTE, count: 1 };
+    expect(await limits.hit(bucket, MINUTE, endsAt)).to.deep.equal(next);
+  });
+
+  it('keeps buckets apart, and takes the length of the window from the hit', async () => {
+    const { limits } = context.store;
+    const [short, long] = [newId('key'), newId('key')];
+    expect((await limits.hit(short, 1000, AT)).endsAt).to.equal(AT + 1000);
+    expect((await limits.hit(long, MINUTE, AT)).endsAt).to.equal(AT + MINUTE);
+    expect((await limits.hit(short, 1000, AT + 999)).count).to.equal(2);
+    expect((await limits.hit(long, MINUTE, AT + 999)).count).to.equal(2);
+  });
+
+  it('counts every hit of several openers exactly once', async () => {
+    const openers = [context.store, await context.open()];
+    const bucket = newId('key');
+    const hits = Array.from({ length: 40 }, (_, index) => openers[index % 2]?.limits.hit(bucket, MINUTE, AT));
+    const counts = (await Promise.all(hits)).map((window) => window?.count ?? 0);
+    expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 40 }, (_, index) => index + 1));
+  });
+
+  it('shows the windows that are open, with the hits sent before', async () => {
+    const { limits } = context.store;
+    const [bucket, ended] = [newId('key'), newId('key')];
+    const hits = [limits.hit(ended, 10, AT), ...Array.from({ length: 5 }, () => limits.hit(bucket, MINUTE, AT))];
+    const windows = await limits.open(AT + 10);
+    await Promise.all(hits);
+    expect(windows.find((window) => window.bucket === bucket)).to.deep.equal({ bucket, endsAt: AT + MINUTE, count: 5 });
+    expect(windows.find((window) => window.bucket === ended)).to.equal(undefined);
+  });
+
+  describe('merge', () => {
+    const openAt = async (now: number, bucket: string) =>
+      (await context.store.limits.open(now)).find((window) => window.bucket === bucket);
+
+    it('adds to windows that are open and brings those that are not', async () => {
+      const { limits } = context.store;
+      const [known, fresh] = [newId('key'), newId('key')];
+      await limits.hit(known, MINUTE, AT);
+      await limits.merge(
+        [
+          { bucket: known, endsAt: AT + MINUTE, count: 4 },
+          { bucket: fresh, endsAt: AT + 500, count: 7 },
+        ],
+        AT + 1,
+      );
+      expect(await openAt(AT + 1, known)).to.deep.equal({ bucket: known, endsAt: AT + MINUTE, count: 5 });
+      expect(await openAt(AT + 1, fresh)).to.deep.equal({ bucket: fresh, endsAt: AT + 500, count: 7 });
+      expect((await limits.hit(fresh, MINUTE, AT + 2)).count).to.equal(8);
+    });
+
+    it('takes two windows of a bucket as one that began with the first hit of both', async () => {
+      const { limits } = context.store;
+      const [early, late] = [newId('key'), newId('key')];
+      await limits.hit(early, MINUTE, AT);
+      await limits.hit(late, MINUTE, AT + 100);
+      await limits.merge(
+        [
+          { bucket: early, endsAt: AT + MINUTE + 50, count: 1 },
+          { bucket: late, endsAt: AT + MINUTE + 50, count: 1 },
+        ],
+        AT + 200,
+      );
+      expect((await openAt(AT + 200, early))?.endsAt).to.equal(AT + MINUTE);
+      expect((await openAt(AT + 200, late))?.endsAt).to.equal(AT + MINUTE + 50);
+    });
+
+    it('drops what has ended, here and there', async () => {
+      const { limits } = context.store;
+      const [mine, theirs] = [newId('key'), newId('key')];
+      await limits.hit(mine, 10, AT);
+      await limits.merge(
+        [
+          { bucket: mine, endsAt: AT + MINUTE, count: 2 },
+          { bucket: theirs, endsAt: AT + 20, count: 9 },
+        ],
+        AT + 20,
+      );
+      expect(await openAt(AT, mine)).to.deep.equal({ bucket: mine, endsAt: AT + MINUTE, count: 2 });
+      expect(await openAt(AT, theirs)).to.equal(undefined);
+      await limits.merge([], AT + 20);
+    });
+  });
+}

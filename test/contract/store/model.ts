@@ -1,0 +1,105 @@
+// Random batches against the store and against the pure functions: rows and outcomes must be the same.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Charge, Entry, Operation, Wallet } from '../../../lib/ledger/decide.ts';
+import { emptyWallet } from '../../../lib/ledger/decide.ts';
+import { fold } from '../../../lib/ledger/fold.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import {
+  adjust,
+  charge,
+  giveBack,
+  newAccount,
+  newId,
+  RUB,
+  reserve,
+  type StoreKind,
+  settle,
+  submission,
+  topup,
+  useStore,
+} from './context.ts';
+
+/** One random operation, before it knows its wallet and the ids of this run. */
+interface Sketch {
+  readonly kind: Operation['kind'];
+  readonly id: number;
+  readonly rub: number;
+}
+
+const KINDS = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
+
+const sketch: fc.Arbitrary<Sketch> = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  id: fc.integer({ min: 0, max: 9 }),
+  rub: fc.integer({ min: 1, max: 700 }),
+});
+
+const RUNS = 15;
+
+export function modelContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('does what the pure functions do, batch after batch', async () => {
+    const batches = fc.array(fc.array(sketch, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(batches, (sketches) => compare(context.store, sketches)),
+      { numRuns: RUNS },
+    );
+  });
+}
+
+async function compare(store: Store, sketches: readonly (readonly Sketch[])[]): Promise<void> {
+  const wallet = await newAccount(store);
+  const run = newId('run');
+  const model = createModel(wallet);
+  await both([topup(wallet, 1000n * RUB)]);
+  for (const batch of sketches) await both(batch.map((item) => operationOf(item, { wallet, run })));
+
+  async function both(operations: readonly Operation[]): Promise<void> {
+    const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
+    expect(outcomes).to.deep.equal(model.apply(operations));
+    expect(await store.ledger.wallet(wallet)).to.deep.equal(model.wallet());
+    for (const row of model.charges()) expect(await store.ledger.charge(row.id)).to.deep.equal(row);
+    const entries = await store.ledger.entries(wallet, { limit: 10_000 });
+    expect(entries.toReversed()).to.deep.equal(model.entries());
+  }
+}
+
+function operationOf({ kind, id, rub }: Sketch, { wallet, run }: { wallet: string; run: string }): Operation {
+  const amount = BigInt(rub) * RUB;
+  const chargeId = `${run}-${id}`;
+  switch (kind) {
+    case 'topup':
+      return topup(wallet, amount, { paymentId: chargeId });
+    case 'adjust':
+      return adjust(wallet, rub % 2 === 0 ? amount : -amount, { adjustId: chargeId });
+    case 'reserve':
+      return reserve(wallet, { chargeId, amount });
+    case 'charge':
+      return charge(wallet, { chargeId, amount });
+    case 'settle':
+      return settle(wallet, chargeId, { amount });
+    default:
+      return giveBack(kind, wallet, chargeId);
+  }
+}
+
+/** The ledger in memory, with every row always loaded. */
+function createModel(id: string) {
+  const wallets = new Map<string, Wallet>([[id, emptyWallet(id)]]);
+  const charges = new Map<string, Charge>();
+  const journal = new Map<string, Entry>();
+  return {
+    apply(operations: readonly Operation[]) {
+      const folded = fold({ wallets, charges, entries: new Map(journal) }, operations);
+      for (const row of folded.wallets) wallets.set(row.id, row);
+      for (const row of folded.charges) charges.set(row.id, row);
+      for (const row of folded.entries) journal.set(row.opId, row);
+      return folded.outcomes;
+    },
+    wallet: () => wallets.get(id),
+    charges: () => [...charges.values()],
+    entries: () => [...journal.values()],
+  };
+}

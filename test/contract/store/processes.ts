@@ -1,0 +1,129 @@
+// Real processes on one store: exact limits among them, and nothing acknowledged is lost when one is killed.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { auditWallet } from '../../../lib/ledger/audit.ts';
+import type { Order } from './child.ts';
+import {
+  AT,
+  balances,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  type StoreKind,
+  settle,
+  statuses,
+  useStore,
+  walletOf,
+} from './context.ts';
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+
+export function processContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  const children: ChildProcess[] = [];
+  before(function () {
+    // Each test starts processes, which take their time on a busy machine.
+    for (const test of this.test?.parent?.tests ?? []) test.timeout(60_000);
+  });
+  after(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+
+  /** A child that has opened the store. */
+  async function start(): Promise<ChildProcess> {
+    const child = fork(CHILD, [context.url], { serialization: 'advanced' });
+    children.push(child);
+    expect(await next(child)).to.equal('ready');
+    return child;
+  }
+
+  async function ask(child: ChildProcess, order: Order): Promise<string[]> {
+    const [exited, reply] = [once(child, 'exit'), next(child)];
+    child.send(order);
+    const found = await reply;
+    expect((await exited)[0]).to.equal(0);
+    return found as string[];
+  }
+
+  async function askTwo(order: Order): Promise<string[]> {
+    const pair = await Promise.all([start(), start()]);
+    return (await Promise.all(pair.map((child) => ask(child, order)))).flat();
+  }
+
+  it('lets exactly as many reserves of two processes through as the balance pays for', async () => {
+    const wallet = await newWallet(context.store);
+    const found = await askTwo({ task: 'reserve', wallet, batches: 20, amount: 9n * RUB });
+    expect(found.filter((status) => status === 'done')).to.have.length(111);
+    expect(found.filter((status) => status === 'insufficient')).to.have.length(200 - 111);
+    expect(balances(await walletOf(context.store, wallet))).to.deep.equal([1, 999, 0, 1000, 0]);
+  });
+
+  it('holds the maximum of keys among two processes', async () => {
+    const account = await newAccount(context.store);
+    const found = await askTwo({ task: 'add-keys', account, count: 20, activeMax: 10 });
+    expect(found.filter((result) => result === 'added')).to.have.length(10);
+    expect(await context.store.keys.list(account)).to.have.length(10);
+  });
+
+  it('counts the hits of two processes exactly', async () => {
+    const counts = (await askTwo({ task: 'hit', bucket: newId('key'), count: 50 })).map(Number);
+    expect(counts.toSorted((a, b) => a - b)).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
+  });
+
+  it('finds what a process left held, and returns it in full', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const owner = newId('own');
+    expect(await ask(await start(), { task: 'hold', wallet, owner })).to.deep.equal(['done']);
+    const orphansAt = async (now: number) =>
+      (await store.ledger.orphans(now, 1000)).filter((charge) => charge.owner === owner);
+    expect(await orphansAt(AT + 1000)).to.deep.equal([]);
+    const [orphan] = await orphansAt(AT + 1001);
+    expect(await statuses(store, giveBack('expire', wallet, orphan?.id ?? ''))).to.deep.equal(['done']);
+    expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 0, 0, 1000, 0]);
+  });
+
+  it('loses nothing that was acknowledged when a process is killed, and keeps the books balanced', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store, 1_000_000n);
+    for (let round = 0; round < 3; round += 1) {
+      const acknowledged = await loadAndKill(await start(), wallet);
+      expect(acknowledged.size).to.be.greaterThan(100);
+      for (const [id, state] of acknowledged) {
+        const charge = await store.ledger.charge(id);
+        // The last batch may have been committed without being acknowledged.
+        expect(charge?.state, id).to.be.oneOf(state === 'settled' ? ['settled'] : ['held', 'settled']);
+      }
+      const held = [...acknowledged].filter(([, state]) => state === 'held');
+      for (const [id] of held) expect((await statuses(store, settle(wallet, id)))[0]).to.be.oneOf(['done', 'exists']);
+    }
+    const rows = await store.ledger.audit({ after: '', limit: 1000 });
+    const row = rows.find((audit) => audit.wallet.id === wallet);
+    expect(row && auditWallet(row)).to.deep.equal({ drift: 0n, problems: [] });
+  });
+
+  /** What the store had acknowledged when the process was killed in the middle of its work: charge to state. */
+  async function loadAndKill(child: ChildProcess, wallet: string): Promise<Map<string, string>> {
+    const acknowledged = new Map<string, string>();
+    const exited = once(child, 'exit');
+    const order: Order = { task: 'load', wallet };
+    child.on('message', (rows: [string, string][]) => {
+      for (const [id, state] of rows) acknowledged.set(id, state);
+      if (acknowledged.size > 200) child.kill('SIGKILL');
+    });
+    child.send(order);
+    expect((await exited)[1]).to.equal('SIGKILL');
+    return acknowledged;
+  }
+}
+
+async function next(child: ChildProcess): Promise<unknown> {
+  const early = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the child ended with ${code}`)));
+  const [message] = await Promise.race([once(child, 'message'), early]);
+  early.catch(() => undefined);
+  return message;
+}

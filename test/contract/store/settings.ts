@@ -1,0 +1,24 @@
+// Facts remembered across starts.
+import { expect } from 'chai';
+import { newId, type StoreKind, useStore } from './context.ts';
+
+export function settingContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('remembers the last value of a name', async () => {
+    const { settings } = context.store;
+    const [name, other] = [newId('name'), newId('name')];
+    expect(await settings.get(name)).to.equal(undefined);
+    await settings.set(name, 'on');
+    expect(await settings.get(name)).to.equal('on');
+    await settings.set(name, '');
+    expect(await settings.get(name)).to.equal('');
+    expect(await settings.get(other)).to.equal(undefined);
+  });
+
+  it('is the same for every opener', async () => {
+    const name = newId('name');
+    await context.store.settings.set(name, 'Привет "мир"');
+    expect(await (await context.open()).settings.get(name)).to.equal('Привет "мир"');
+  });
+}

@@ -1,0 +1,166 @@
+// Kills the service with -9 in the middle of its streams, starts it again on the same store, and holds what clients were
+// told against the ledger.
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send } from './client.ts';
+import { chatCatalog, type TestAccount } from './gateway.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from './process.ts';
+import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream } from './upstream.ts';
+
+export const LEASE_MS = 400;
+/** The service renews and sweeps three times per lease. */
+const SWEEP_MS = Math.floor(LEASE_MS / 3);
+const STREAMS = 12;
+const KILL_AFTER_MS = { least: 100, most: 600 };
+const ACCOUNTS = 4;
+
+export interface Round {
+  /** Calls that were answered, whole or in part. */
+  readonly calls: number;
+  /** Calls whose charge the client was told, as of this round. */
+  readonly told: number;
+  /** Of those, how many the ledger does not have with that amount. */
+  readonly lost: number;
+  /** Open holds that the dead process left. */
+  readonly orphans: number;
+  /** From the moment the new process listened until nothing was held. */
+  readonly returnedMs: number;
+  readonly readyMs: number;
+  /** From then until the first call was answered in full. */
+  readonly firstCallMs: number;
+  readonly problems: readonly string[];
+}
+
+export interface CrashRig {
+  round(): Promise<Round>;
+  close(): Promise<void>;
+}
+
+/** What a client has seen of one call. */
+interface Heard {
+  readonly requestId: string;
+  readonly account: TestAccount;
+  /** In RUB; undefined when the stream broke off before its billing. */
+  readonly charged: number | undefined;
+}
+
+export async function openCrashRig(): Promise<CrashRig> {
+  const upstream = await startUpstream(slowAnswer);
+  const home = makeHome(chatCatalog(upstream.url));
+  const books = await openBooks(home);
+  const accounts: TestAccount[] = [];
+  while (accounts.length < ACCOUNTS) accounts.push(await books.account('1000000'));
+  let service = await start(home);
+  return {
+    async round() {
+      const result = await crash({ home, books, accounts, service });
+      service = result.service;
+      return result.round;
+    },
+    async close() {
+      await service.stop();
+      await books.close();
+      await upstream.close();
+      home.remove();
+    },
+  };
+}
+
+function start(home: Home): Promise<Service> {
+  return startService(home, { env: { LEASE_MS: String(LEASE_MS), SANDBOX: 'off', LOG_LEVEL: 'warn' } });
+}
+
+interface Stage {
+  readonly home: Home;
+  readonly books: Books;
+  readonly accounts: readonly TestAccount[];
+  readonly service: Service;
+}
+
+async function crash({ home, books, accounts, service: doomed }: Stage): Promise<{ service: Service; round: Round }> {
+  let dead = false;
+  const heard: Heard[] = [];
+  const workers = Array.from({ length: STREAMS }, async (_, index) => {
+    const account = accounts[index % accounts.length] as TestAccount;
+    const path = DIALECTS[index % DIALECTS.length] as string;
+    while (!dead) {
+      const call = await listen(doomed.url + path, account);
+      if (call) heard.push(call);
+      else await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+  const { least, most } = KILL_AFTER_MS;
+  await new Promise((resolve) => setTimeout(resolve, least + Math.random() * (most - least)));
+  dead = true;
+  doomed.kill('SIGKILL');
+  await Promise.all([doomed.exit, ...workers]);
+  const orphans = await countHeld(books, heard);
+
+  const service = await start(home);
+  const readyAt = performance.now();
+  const reply = await send(service.url + DIALECTS[1], { key: accounts[0]?.key ?? '', body: ask('still there?') });
+  const firstCallMs = performance.now() - readyAt;
+  const problems = reply.status === 200 ? [] : [`the first call was answered ${reply.status}`];
+  while ((await books.held()) > 0n && performance.now() - readyAt < 10 * LEASE_MS) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const returnedMs = performance.now() - readyAt;
+  if (returnedMs > LEASE_MS + SWEEP_MS + firstCallMs)
+    problems.push(`holds were back after ${Math.round(returnedMs)} ms`);
+  const { lost, told } = await compare(books, heard);
+  const report = await verifyLedger(books.store);
+  problems.push(...lost, ...report.problems.map(({ wallet, problem }) => `${wallet}: ${problem}`));
+  const figures = { calls: heard.length, told, lost: lost.length, orphans };
+  return { service, round: { ...figures, returnedMs, readyMs: service.readyMs, firstCallMs, problems } };
+}
+
+/** Words with pauses, between 50 and 500 ms in all. */
+const slowAnswer: Behaviour = async ({ response }) => {
+  response.writeHead(200, SSE);
+  const words = 5 + Math.floor(Math.random() * 20);
+  for (let word = 0; word < words && !response.destroyed; word += 1) {
+    response.write(chatChunk('word '.repeat(40)));
+    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 10));
+  }
+  response.end(chatEnd({ input: 7, output: words * 40 }));
+};
+
+/** One stream as far as it gets; undefined when there was not even an answer. */
+async function listen(url: string, account: TestAccount): Promise<Heard | undefined> {
+  const sent = open(url, { key: account.key, body: ask('hi', { stream: true }) });
+  let text = '';
+  let requestId: string | undefined;
+  try {
+    const response = await responseOf(sent);
+    requestId = String(response.headers['x-request-id']);
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  } catch {
+    // The service was killed; what came until then counts.
+  }
+  if (requestId === undefined) return undefined;
+  const whole = text.slice(0, text.lastIndexOf('\n\n') + 2);
+  const charged = whole === '' || whole === '\n' ? undefined : billingOf(eventsOf(whole))?.charged_rub;
+  return { requestId, account, charged };
+}
+
+async function countHeld({ store }: Books, heard: readonly Heard[]): Promise<number> {
+  const charges = await Promise.all(heard.map(({ requestId }) => store.ledger.charge(requestId)));
+  return charges.filter((charge) => charge?.state === 'held').length;
+}
+
+/** What clients were told against what the ledger says; a call that broke off may have been charged or returned. */
+async function compare({ store }: Books, heard: readonly Heard[]): Promise<{ told: number; lost: readonly string[] }> {
+  const lost: string[] = [];
+  let told = 0;
+  for (const { requestId, account, charged } of heard) {
+    const charge = await store.ledger.charge(requestId);
+    if (charged === undefined) {
+      if (charge?.state === 'held') lost.push(`${requestId} is still held`);
+      continue;
+    }
+    told += 1;
+    const right =
+      charge?.state === 'settled' && charge.wallet === account.id && Number(charge.charged) / 1e6 === charged;
+    if (!right) lost.push(`${requestId}: told ${charged}, the ledger says ${charge?.state} ${charge?.charged}`);
+  }
+  return { told, lost };
+}

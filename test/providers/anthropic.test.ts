@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import nock from 'nock';
+import type { TextCall } from '../../lib/plugin/contract.ts';
+import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
+import plugin from '../../providers/anthropic/index.ts';
+
+const ORIGIN = 'https://messages.example';
+const KEY = 'sk-test-0123456789';
+
+const event = (data: { readonly type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const delta = (text: string, index = 0) =>
+  event({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } } as { type: string });
+const ANSWER =
+  event({
+    type: 'message_start',
+    message: { id: 'msg_1', model: 'up-1', usage: { input_tokens: 9, output_tokens: 1 } },
+  } as { type: string }) +
+  delta('Hi') +
+  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } } as {
+    type: string;
+  }) +
+  event({ type: 'message_stop' });
+
+const CALL: TextCall = {
+  model: 'claude-x',
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  maxTokens: 64,
+  options: {},
+};
+
+interface Sent {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+describe('anthropic', () => {
+  const warnings: unknown[] = [];
+  const closers: (() => Promise<void>)[] = [];
+
+  before(() => nock.disableNetConnect());
+  after(() => nock.enableNetConnect());
+  beforeEach(() => {
+    warnings.length = 0;
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+    nock.cleanAll();
+  });
+
+  function open(settings: object = {}) {
+    const { provider, close } = createProvider({
+      plugin,
+      upstream: 'main',
+      settings: { baseUrl: ORIGIN, apiKey: KEY, ...settings },
+      log: { warn: (message, fields) => warnings.push({ message, ...fields }) },
+    });
+    closers.push(close);
+    return async (call: Partial<TextCall> = {}, status = 200, body = ANSWER) => {
+      const sent: Sent[] = [];
+      nock(ORIGIN)
+        .post(/.*/)
+        .reply(async (request: Request) => {
+          const { pathname, search } = new URL(request.url);
+          const headers = Object.fromEntries(request.headers);
+          sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
+          return [status, body, { 'content-type': 'text/event-stream' }];
+        });
+      const parts: StreamPart[] = [];
+      let error: unknown;
+      try {
+        for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
+          parts.push(...some);
+      } catch (thrown) {
+        error = thrown;
+      }
+      return { sent: sent[0] as Sent, parts, error };
+    };
+  }
+
+  it('asks for a stream and sends nothing else', async () => {
+    const { sent } = await open()();
+    expect(sent.path).to.equal('/v1/messages');
+    expect(sent.body).to.deep.equal({
+      model: 'claude-x',
+      max_tokens: 64,
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: true,
+    });
+    expect(sent.headers).to.include({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
+    expect(sent.headers).not.to.have.property('authorization');
+  });
+
+  it('keeps the system prompt apart from the messages, and several blocks too', async () => {
+    const content = [{ type: 'text', text: 'A' } as const, { type: 'text', text: 'B' } as const];
+    const { sent } = await open()({ system: 'Be brief.', messages: [{ role: 'user', content }] });
+    expect(sent.body).to.deep.include({ system: 'Be brief.', messages: [{ role: 'user', content }] });
+  });
+
+  it('lets several keys take turns', async () => {
+    const ask = open({ apiKey: ['key-one', 'key-two'] });
+    const used = [];
+    for (let turn = 0; turn < 3; turn += 1) used.push((await ask()).sent.headers['x-api-key']);
+    expect(used).to.deep.equal(['key-one', 'key-two', 'key-one']);
+  });
+
+  it('lets a route override address, version and style of the key', async () => {
+    const options = { baseUrl: `${ORIGIN}/anthropic/`, version: '2024-01-01', auth: 'bearer' };
+    const { sent } = await open()({ options });
+    expect(sent.path).to.equal('/anthropic/v1/messages');
+    expect(sent.headers).to.include({ authorization: `Bearer ${KEY}`, 'anthropic-version': '2024-01-01' });
+    expect(sent.headers).not.to.have.property('x-api-key');
+  });
+
+  it('keeps the setting and warns when an option has an unknown value', async () => {
+    const { sent } = await open()({ options: { auth: 'basic', version: 1 } });
+    expect(sent.headers).to.include({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
+    expect(warnings[0]).to.deep.include({ names: ['version', 'auth'] });
+  });
+
+  it('maps a stream', async () => {
+    const { parts, error } = await open()();
+    expect(error).to.equal(undefined);
+    expect(parts).to.deep.equal([
+      { type: 'usage', input: 9, output: 1 },
+      { type: 'start', id: 'msg_1', model: 'up-1' },
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      { type: 'block-delta', index: 0, text: 'Hi' },
+      { type: 'usage', input: 9, output: 2 },
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'stop', raw: 'end_turn' },
+    ]);
+  });
+
+  it('numbers the blocks of text anew', async () => {
+    const body = delta('A', 1) + delta('B', 1) + delta('C', 4) + event({ type: 'message_stop' });
+    const { parts } = await open()({}, 200, body);
+    expect(parts.map((part) => ('index' in part ? `${part.type} ${part.index}` : part.type))).to.deep.equal([
+      'start',
+      'block-start 0',
+      'block-delta 0',
+      'block-delta 0',
+      'block-end 0',
+      'block-start 1',
+      'block-delta 1',
+      'block-end 1',
+      'finish',
+    ]);
+  });
+
+  const refusals: readonly (readonly [status: number, body: object, kind: string])[] = [
+    [
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low' } },
+      'quota',
+    ],
+    [400, { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: too large' } }, 'request'],
+    [403, { error: { code: 'insufficient_user_quota', message: 'x', type: 'new_api_error' } }, 'quota'],
+    [404, { detail: 'Not Found' }, 'auth'],
+    [404, {}, 'request'],
+    [429, { error: { type: '1302', message: 'High concurrency usage of this API' } }, 'rate'],
+    [500, { error: { type: 'api_error', message: 'billing database' } }, 'server'],
+    [529, {}, 'overloaded'],
+  ];
+  for (const [status, body, kind] of refusals) {
+    it(`${status} ${JSON.stringify(body)} is ${kind}`, async () => {
+      const { error } = await open()({}, status, JSON.stringify(body));
+      expect(error).to.include({ name: 'UpstreamFault', kind, status });
+    });
+  }
+
+  it('keeps the key out of a fault', async () => {
+    const body = JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `invalid ${KEY}` } });
+    const { error } = await open()({}, 401, body);
+    expect((error as Error).message)
+      .to.include('invalid')
+      .and.not.include(KEY);
+  });
+
+  it('has defaults for its settings', () => {
+    expect(checkSettings({ plugin, upstream: 'main', settings: {} }).settings).to.deep.equal({
+      baseUrl: 'https://api.anthropic.com',
+      version: '2023-06-01',
+      auth: 'x-api-key',
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { expect } from 'chai';
+import nock from 'nock';
+import type { TextCall } from '../../lib/plugin/contract.ts';
+import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
+import plugin from '../../providers/openai-compatible/index.ts';
+
+const ORIGIN = 'https://llm.example';
+const KEY = 'sk-test-0123456789';
+
+const chunk = (choice: object, more: object = {}) =>
+  `data: ${JSON.stringify({ id: 'c1', model: 'up-1', choices: [choice], ...more })}\n\n`;
+const ANSWER =
+  chunk({ index: 0, delta: { content: 'Hi' } }) +
+  chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage: { prompt_tokens: 9, completion_tokens: 1 } }) +
+  'data: [DONE]\n\n';
+
+const CALL: TextCall = {
+  model: 'gpt-x',
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  maxTokens: 64,
+  options: {},
+};
+
+interface Sent {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Reply {
+  readonly status?: number;
+  readonly body?: string;
+  readonly type?: string;
+}
+
+describe('openai-compatible', () => {
+  const warnings: unknown[] = [];
+  const closers: (() => Promise<void>)[] = [];
+
+  before(() => nock.disableNetConnect());
+  after(() => nock.enableNetConnect());
+  beforeEach(() => {
+    warnings.length = 0;
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+    nock.cleanAll();
+  });
+
+  /** A provider whose calls are answered by nock; every call resolves with what was sent and what came of it. */
+  function open(settings: object = {}) {
+    const { provider, close } = createProvider({
+      plugin,
+      upstream: 'main',
+      settings: { baseUrl: `${ORIGIN}/v1`, apiKey: KEY, ...settings },
+      log: { warn: (message, fields) => warnings.push({ message, ...fields }) },
+    });
+    closers.push(close);
+    return async (
+      call: Partial<TextCall> = {},
+      { status = 200, body = ANSWER, type = 'text/event-stream' }: Reply = {},
+    ) => {
+      const sent: Sent[] = [];
+      nock(ORIGIN)
+        .post(/.*/)
+        .reply(async (request: Request) => {
+          const { pathname, search } = new URL(request.url);
+          const headers = Object.fromEntries(request.headers);
+          sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
+          return [status, body, { 'content-type': type }];
+        });
+      const parts: StreamPart[] = [];
+      let error: unknown;
+      try {
+        for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
+          parts.push(...some);
+      } catch (thrown) {
+        error = thrown;
+      }
+      return { sent: sent[0] as Sent, parts, error };
+    };
+  }
+
+  describe('request', () => {
+    it('asks for a stream with usage, limited by max_tokens, and sends nothing else', async () => {
+      const { sent } = await open()();
+      expect(sent.path).to.equal('/v1/chat/completions');
+      expect(sent.body).to.deep.equal({
+        model: 'gpt-x',
+        messages: [{ role: 'user', content: 'Hello' }],
+        stream: true,
+        max_tokens: 64,
+        stream_options: { include_usage: true },
+      });
+      expect(sent.headers['content-type']).to.equal('application/json');
+    });
+
+    it('puts the system prompt first and keeps several blocks apart', async () => {
+      const content = [{ type: 'text', text: 'A' } as const, { type: 'text', text: 'B' } as const];
+      const { sent } = await open()({
+        system: 'Be brief.',
+        messages: [
+          { role: 'user', content },
+          { role: 'assistant', content: [{ type: 'text', text: 'C' }] },
+        ],
+      });
+      expect(sent.body.messages).to.deep.equal([
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+        { role: 'assistant', content: 'C' },
+      ]);
+    });
+
+    const bases: readonly (readonly [string, string])[] = [
+      [ORIGIN, '/chat/completions'],
+      [`${ORIGIN}/v1/`, '/v1/chat/completions'],
+      [
+        `${ORIGIN}/openai/deployments/d?api-version=2024-10-21`,
+        '/openai/deployments/d/chat/completions?api-version=2024-10-21',
+      ],
+    ];
+    for (const [baseUrl, path] of bases) {
+      it(`asks ${path} at ${baseUrl}`, async () => {
+        expect((await open({ baseUrl })()).sent.path).to.equal(path);
+      });
+    }
+
+    const auths: readonly (readonly [string, string | undefined, string | undefined])[] = [
+      ['bearer', 'authorization', `Bearer ${KEY}`],
+      ['api-key', 'api-key', KEY],
+      ['x-api-key', 'x-api-key', KEY],
+      ['none', undefined, undefined],
+    ];
+    for (const [auth, header, value] of auths) {
+      it(`sends the key in the style ${auth}`, async () => {
+        const { sent } = await open({ auth })();
+        if (header !== undefined) expect(sent.headers[header]).to.equal(value);
+        const others = ['authorization', 'api-key', 'x-api-key'].filter((name) => name !== header);
+        for (const name of others) expect(sent.headers).not.to.have.property(name);
+      });
+    }
+
+    it('sends no key to a server that has none', async () => {
+      const { sent } = await open({ apiKey: undefined })();
+      expect(sent.headers).not.to.have.property('authorization');
+    });
+
+    it('lets several keys take turns, each upstream by itself', async () => {
+      const [ask, other] = [open({ apiKey: ['key-one', 'key-two'] }), open({ apiKey: ['key-one', 'key-two'] })];
+      const used = [];
+      for (const call of [ask, ask, other, ask]) used.push((await call()).sent.headers.authorization);
+      expect(used).to.deep.equal(['Bearer key-one', 'Bearer key-two', 'Bearer key-one', 'Bearer key-one']);
+    });
+
+    it('lets a route override the settings', async () => {
+      const { sent } = await open({ usage: 'none' })({
+        options: {
+          maxTokensParam: 'max_completion_tokens',
+          usage: 'usage_include',
+          auth: 'api-key',
+          baseUrl: `${ORIGIN}/v2`,
+        },
+      });
+      expect(sent.path).to.equal('/v2/chat/completions');
+      expect(sent.body).to.include({ max_completion_tokens: 64 });
+      expect(sent.body).to.deep.include({ usage: { include: true } });
+      expect(sent.body).not.to.have.any.keys('max_tokens', 'stream_options');
+      expect(sent.headers['api-key']).to.equal(KEY);
+    });
+
+    it('keeps the setting and warns when an option has an unknown value', async () => {
+      const { sent } = await open()({ options: { usage: 'often', baseUrl: 1, sizeMap: {} } });
+      expect(sent.body).to.have.property('stream_options');
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.deep.include({ names: ['baseUrl', 'usage'], model: 'gpt-x' });
+    });
+
+    it('does not let an option lead the key to another origin', async () => {
+      const { error, sent } = await open()({ options: { baseUrl: 'https://other.example/v1' } });
+      expect(sent).to.equal(undefined);
+      expect(error).to.include({ name: 'UpstreamFault', kind: 'protocol' });
+    });
+  });
+
+  describe('answer', () => {
+    it('is mapped from a stream', async () => {
+      const { parts, error } = await open()();
+      expect(error).to.equal(undefined);
+      expect(parts).to.deep.equal([
+        { type: 'start', id: 'c1', model: 'up-1' },
+        { type: 'block-start', index: 0, block: { type: 'text' } },
+        { type: 'block-delta', index: 0, text: 'Hi' },
+        { type: 'usage', input: 9, output: 1 },
+        { type: 'block-end', index: 0 },
+        { type: 'finish', reason: 'stop', raw: 'stop' },
+      ]);
+    });
+
+    it('is mapped from a whole reply', async () => {
+      const body = JSON.stringify({
+        id: 'c2',
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'length' }],
+        usage: { prompt_tokens: 4, completion_tokens: 2 },
+      });
+      const { parts } = await open()({}, { body, type: 'application/json' });
+      expect(parts.map(({ type }) => type)).to.deep.equal([
+        'start',
+        'block-start',
+        'block-delta',
+        'usage',
+        'block-end',
+        'finish',
+      ]);
+      expect(parts.at(-1)).to.deep.include({ reason: 'length' });
+    });
+
+    it('keeps the key out of the fault of an error status', async () => {
+      const body = JSON.stringify({
+        error: { message: `Incorrect API key provided: ${KEY}`, code: 'invalid_api_key' },
+      });
+      const { error } = await open()({}, { status: 401, body, type: 'application/json' });
+      expect(error).to.include({ name: 'UpstreamFault', kind: 'auth', status: 401 });
+      expect((error as Error).message)
+        .to.include('Incorrect API key')
+        .and.not.include(KEY);
+    });
+
+    it('shortens what an upstream says', async () => {
+      const { error } = await open()({}, { status: 500, body: 'x'.repeat(50_000), type: 'text/plain' });
+      expect(error).to.include({ kind: 'server' });
+      expect((error as Error).message.length).to.be.below(600);
+    });
+
+    it('yields the text before an error that arrived with it', async () => {
+      const { parts, error } = await open()(
+        {},
+        { body: `${chunk({ delta: { content: 'Hi' } })}data: {"error":{"message":"x","code":503}}\n\n` },
+      );
+      expect(parts.at(-1)).to.deep.equal({ type: 'block-delta', index: 0, text: 'Hi' });
+      expect(error).to.include({ kind: 'overloaded', status: 503 });
+    });
+  });
+
+  describe('settings', () => {
+    const check = (settings: object) => checkSettings({ plugin, upstream: 'main', settings }).settings;
+
+    it('have defaults', () => {
+      expect(check({})).to.deep.equal({
+        baseUrl: 'https://api.openai.com/v1',
+        maxTokensParam: 'max_tokens',
+        usage: 'stream_options',
+        auth: 'bearer',
+        deltas: 'incremental',
+      });
+    });
+
+    for (const wrong of [
+      { usage: 'yes' },
+      { auth: 'basic' },
+      { maxTokensParam: 'n' },
+      { deltas: 'x' },
+      { apiKey: ' sk-1 ' },
+    ]) {
+      it(`refuse ${JSON.stringify(wrong)}`, () => {
+        expect(() => check(wrong)).to.throw(Object.keys(wrong)[0] as string);
+      });
+    }
+  });
+});
