@@ -105,6 +105,14 @@ function textsOf(block: unknown, depth: number): readonly string[] {
   if (typeof block === 'string') return block === '' ? [] : [block];
   if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
   if (Array.isArray(block)) return block.flatMap((item) => textsOf(item, depth + 1));
-  const { text, content } = block as { text?: unknown; content?: unknown };
-  return typeof text === 'string' ? textsOf(text, depth) : textsOf(content, depth + 1);
+  const { text, content, source } = block as { text?: unknown; content?: unknown; source?: unknown };
+  if (typeof text === 'string') return textsOf(text, depth);
+  return [...textsOf(textOfSource(source), depth + 1), ...textsOf(content, depth + 1)];
+}
+
+/** A document has its text in its source; what is data of another kind is no text. */
+function textOfSource(source: unknown): unknown {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const { type, data, content } = source as { type?: unknown; data?: unknown; content?: unknown };
+  return type === 'text' ? data : content;
 }

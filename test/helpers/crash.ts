@@ -4,7 +4,7 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send } from './client.ts';
 import { chatCatalog, type TestAccount } from './gateway.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from './process.ts';
-import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream } from './upstream.ts';
+import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE, startUpstream } from './upstream.ts';
 
 export const LEASE_MS = 400;
 /** The service renews and sweeps three times per lease. */
@@ -97,7 +97,7 @@ async function crash({ home, books, accounts, service: doomed }: Stage): Promise
 
   const service = await start(home);
   const readyAt = performance.now();
-  const reply = await send(service.url + DIALECTS[1], { key: accounts[0]?.key ?? '', body: ask('still there?') });
+  const reply = await send(service.url + DIALECTS[1], { key: accounts[0]?.key ?? '', body: ask(AT_ONCE) });
   const firstCallMs = performance.now() - readyAt;
   const problems = reply.status === 200 ? [] : [`the first call was answered ${reply.status}`];
   while ((await books.held()) > 0n && performance.now() - readyAt < 10 * LEASE_MS) {
@@ -113,8 +113,12 @@ async function crash({ home, books, accounts, service: doomed }: Stage): Promise
   return { service, round: { ...figures, returnedMs, readyMs: service.readyMs, firstCallMs, problems } };
 }
 
-/** Words with pauses, between 50 and 500 ms in all. */
-const slowAnswer: Behaviour = async ({ response }) => {
+const AT_ONCE = 'still there?';
+
+/** Words with pauses, between 50 and 500 ms in all; one prompt is answered at once. */
+const slowAnswer: Behaviour = async (call) => {
+  const { body, response } = call;
+  if (JSON.stringify(body).includes(AT_ONCE)) return chatAnswer('Yes.')(call);
   response.writeHead(200, SSE);
   const words = 5 + Math.floor(Math.random() * 20);
   for (let word = 0; word < words && !response.destroyed; word += 1) {

@@ -159,7 +159,7 @@ describe('server-sent events', () => {
     expect(decoder.failure).to.equal(undefined);
     decoder.push(byte, []);
     expect(decoder.failure?.message).to.equal('a line is longer than 1048576 characters');
-    expect(performance.now() - started).to.be.below(5000);
+    expect(performance.now() - started).to.be.below(15_000);
   });
 
   it('reads an event of a million data lines and a long line of one, both in linear time', () => {
@@ -168,6 +168,6 @@ describe('server-sent events', () => {
     expect(many.events).to.have.length(1);
     const one = decode(everyByte(encoder.encode(`data: ${'ю'.repeat(200_000)}\n\n`)));
     expect(one.events[0]?.data).to.have.length(200_000);
-    expect(performance.now() - started).to.be.below(5000);
+    expect(performance.now() - started).to.be.below(15_000);
   });
 });

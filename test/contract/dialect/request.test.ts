@@ -5,7 +5,7 @@ import { isFault } from '../../../lib/faults.ts';
 import type { TextRequest } from '../../../lib/text/request.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
 
-const text = (words: string) => ({ type: 'text', text: words });
+const text = (words: string) => ({ type: 'text' as const, text: words });
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
 const said = (role: 'user' | 'assistant', ...texts: string[]) => ({ role, content: texts.map(text) });
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
   ],
   [
     'unknown fields, and sampling of any type',
-    { temperature: 'hot', top_p: {}, top_k: [], foo: { bar: [null] }, n: 3, messages: [{ ...user('hi'), name: 5 }] },
+    { temperature: 'hot', top_p: {}, top_k: [], foo: { bar: [null] }, messages: [{ ...user('hi'), name: 5 }] },
     {},
   ],
   ['a model named like an object member', { model: '__proto__', messages: [user('hi')] }, { model: '__proto__' }],
@@ -291,7 +291,7 @@ describe('the contract of dialects: requests', () => {
     });
     fc.assert(
       fc.property(conversation, ({ messages, last }) => {
-        const asked = { messages: [...messages, user(last)] };
+        const asked = { messages: [...messages, { role: 'user', content: last }] };
         const [first, second] = SUBJECTS.map(({ dialect, body }) => dialect.parse(body(asked)));
         expect(first).to.deep.equal(second);
         const textsOf = (wanted: boolean) =>

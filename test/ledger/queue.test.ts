@@ -1,0 +1,245 @@
+// The queue before a store that fails in every way it may: nothing is applied twice, lost, or answered wrongly.
+import { expect } from 'chai';
+import type { Operation, Outcome } from '../../lib/ledger/decide.ts';
+import { createQueue, NoOutcome, type Queue, type QueueOptions } from '../../lib/ledger/queue.ts';
+import { until } from '../helpers/client.ts';
+import {
+  answerAfter,
+  type FaultyOptions,
+  type FaultyStore,
+  lose,
+  makeGate,
+  openFaultyStore,
+  refuse,
+  refuseAfter,
+  vanish,
+  waitFor,
+} from '../helpers/faulty-store.ts';
+
+/** Above the queue's own tick of 100 ms. */
+const SOON_MS = 150;
+
+describe('ledger queue', () => {
+  let store: FaultyStore;
+  let wallet: string;
+
+  afterEach(() => store.close());
+
+  async function openQueue(options: Partial<QueueOptions> = {}, faulty: FaultyOptions = {}): Promise<Queue> {
+    store = await openFaultyStore(faulty);
+    wallet = await store.wallet();
+    return createQueue({ store: store.store.ledger, ...options });
+  }
+
+  const reserve = (chargeId: string, of = wallet): Operation => ({
+    kind: 'reserve',
+    wallet: of,
+    chargeId,
+    key: 'key',
+    chargeKind: 'text',
+    model: 'm',
+    prices: '{}',
+    amount: 10_000_000n,
+    at: Date.now(),
+    owner: 'me',
+    lease: Date.now() + 60_000,
+  });
+  const release = (chargeId: string): Operation => ({ kind: 'release', wallet, chargeId, at: Date.now() });
+  const once = { persistent: false };
+  const forever = { persistent: true };
+  const noOutcome = async (submitted: Promise<Outcome>) => {
+    const error = await submitted.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof NoOutcome)) throw new Error(`answered ${error}`);
+    return error.applied;
+  };
+  const stateOf = async (chargeId: string) => (await store.real.ledger.charge(chargeId))?.state;
+  const done = async (queue: Queue) => expect(await queue.drain(5000)).to.equal(0);
+
+  it('commits what one turn of the loop queued as one batch, and what arrives meanwhile as the next', async () => {
+    const queue = await openQueue();
+    const gate = makeGate();
+    store.next('ledger.apply', waitFor(gate.opened));
+    const first = ['a', 'b', 'c'].map((id) => queue.submit(reserve(id), once));
+    await until(() => store.batches.length === 1);
+    const second = ['d', 'e'].map((id) => queue.submit(reserve(id), once));
+    expect(queue.size()).to.equal(5);
+    gate.open();
+    const outcomes = await Promise.all([...first, ...second]);
+    expect(outcomes.map(({ status, charge }) => [status, charge?.id])).to.deep.equal(
+      ['a', 'b', 'c', 'd', 'e'].map((id) => ['done', id]),
+    );
+    expect(store.batches).to.deep.equal([
+      ['reserve:a', 'reserve:b', 'reserve:c'],
+      ['reserve:d', 'reserve:e'],
+    ]);
+    expect(queue.size()).to.equal(0);
+  });
+
+  it('never sends more than the store takes at once', async () => {
+    const queue = await openQueue({}, { shape: { batchMax: 2 } });
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => queue.submit(reserve(id), once)));
+    expect(store.batches.map((batch) => batch.length)).to.deep.equal([2, 2, 1]);
+  });
+
+  const retried = [
+    { name: 'was refused', behaviour: refuse, status: 'done' },
+    { name: 'vanished', behaviour: vanish, status: 'done' },
+    { name: 'was applied and its answer lost', behaviour: lose, status: 'exists' },
+  ];
+  for (const { name, behaviour, status } of retried) {
+    it(`sends a batch that ${name} again with the same operations, and applies it once`, async () => {
+      const errors: unknown[] = [];
+      const queue = await openQueue({ onRetry: (error, operations) => errors.push([error, operations]) });
+      store.next('ledger.apply', behaviour, behaviour);
+      const outcomes = await Promise.all(['a', 'b'].map((id) => queue.submit(reserve(id), once)));
+      expect(outcomes.map((outcome) => [outcome.status, outcome.charge?.state])).to.deep.equal([
+        [status, 'held'],
+        [status, 'held'],
+      ]);
+      expect(store.batches).to.deep.equal(Array(3).fill(['reserve:a', 'reserve:b']));
+      expect(errors).to.have.length(2);
+      expect(await store.read(wallet)).to.include({ held: 20_000_000n, seq: 3 });
+    });
+  }
+
+  it('adds what has arrived to the batch it sends again', async () => {
+    const queue = await openQueue();
+    store.next('ledger.apply', vanish);
+    const first = queue.submit(reserve('a'), once);
+    await until(() => store.batches.length === 1);
+    const second = queue.submit(reserve('b'), once);
+    await Promise.all([first, second]);
+    expect(store.batches).to.deep.equal([['reserve:a'], ['reserve:a', 'reserve:b']]);
+  });
+
+  it('tells a caller `never` when the store has refused all the time, and drops the operation', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS });
+    store.always('ledger.apply', refuse);
+    expect(await noOutcome(queue.submit(reserve('a'), once))).to.equal('never');
+    store.always('ledger.apply', undefined);
+    await done(queue);
+    expect(await stateOf('a')).to.equal(undefined);
+  });
+
+  it('drops what waited behind a batch for too long', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS }, { shape: { batchMax: 1 } });
+    const gate = makeGate();
+    store.next('ledger.apply', waitFor(gate.opened));
+    const first = queue.submit(reserve('a'), { persistent: true });
+    const second = queue.submit(reserve('b'), once);
+    expect(await Promise.all([noOutcome(first), noOutcome(second)])).to.deep.equal(['unknown', 'never']);
+    gate.open();
+    await done(queue);
+    expect([await stateOf('a'), await stateOf('b')]).to.deep.equal(['held', undefined]);
+    expect(store.batches).to.deep.equal([['reserve:a']]);
+  });
+
+  it('tells a caller `unknown` while its operation may be applied, and the outcome later', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS });
+    const gate = makeGate();
+    store.next('ledger.apply', answerAfter(gate.opened));
+    const late: Outcome[] = [];
+    const onLate = (outcome: Outcome) => void late.push(outcome);
+    expect(await noOutcome(queue.submit(reserve('a'), { persistent: false, onLate }))).to.equal('unknown');
+    expect(late).to.have.length(0);
+    gate.open();
+    await done(queue);
+    expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['done', 'held']]);
+  });
+
+  it('never forgets an operation that may be applied, whatever later attempts say', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS });
+    store.next('ledger.apply', lose, refuse, refuse, refuse, refuse, refuse);
+    const late: Outcome[] = [];
+    const onLate = (outcome: Outcome) => void late.push(outcome);
+    expect(await noOutcome(queue.submit(reserve('a'), { persistent: false, onLate }))).to.equal('unknown');
+    await done(queue);
+    expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['exists', 'held']]);
+  });
+
+  it('drops what turns out to be refused after its caller heard `unknown`', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS });
+    const gate = makeGate();
+    store.next('ledger.apply', refuseAfter(gate.opened));
+    const late: Outcome[] = [];
+    const onLate = (outcome: Outcome) => void late.push(outcome);
+    expect(await noOutcome(queue.submit(reserve('a'), { persistent: false, onLate }))).to.equal('unknown');
+    gate.open();
+    await done(queue);
+    expect(store.batches).to.have.length(1);
+    expect(late).to.have.length(0);
+    expect(await stateOf('a')).to.equal(undefined);
+  });
+
+  it('goes on with a persistent operation after its caller heard `unknown`, also past other errors', async () => {
+    const queue = await openQueue({ answerWithinMs: SOON_MS });
+    await queue.submit(reserve('a'), once);
+    store.always('ledger.apply', refuse);
+    const late: Outcome[] = [];
+    const onLate = (outcome: Outcome) => void late.push(outcome);
+    expect(await noOutcome(queue.submit(release('a'), { persistent: true, onLate }))).to.equal('unknown');
+    store.always('ledger.apply', undefined);
+    store.next('ledger.apply', async () => {
+      throw new TypeError('not even an error of the store');
+    });
+    await done(queue);
+    expect(late.map(({ status, charge }) => [status, charge?.state])).to.deep.equal([['done', 'released']]);
+  });
+
+  it('refuses new operations at once when too many wait, but takes those that end a charge', async () => {
+    const queue = await openQueue({ waitingMax: 2 });
+    await queue.submit(reserve('a'), once);
+    const gate = makeGate();
+    store.next('ledger.apply', waitFor(gate.opened));
+    const running = queue.submit(reserve('b'), once);
+    await until(() => store.batches.length === 2);
+    const waiting = ['c', 'd'].map((id) => queue.submit(reserve(id), once));
+    expect(await noOutcome(queue.submit(reserve('e'), once))).to.equal('never');
+    const ending = queue.submit(release('a'), forever);
+    expect(queue.size()).to.equal(4);
+    gate.open();
+    expect((await Promise.all([running, ...waiting, ending])).map(({ status }) => status)).to.deep.equal(
+      Array(4).fill('done'),
+    );
+    expect(await stateOf('e')).to.equal(undefined);
+    expect((await queue.submit(reserve('e'), once)).status).to.equal('done');
+  });
+
+  it('says how much is left when draining takes too long', async () => {
+    const queue = await openQueue();
+    const gate = makeGate();
+    store.next('ledger.apply', waitFor(gate.opened));
+    const submitted = ['a', 'b'].map((id) => queue.submit(reserve(id), once));
+    expect(await queue.drain(50)).to.equal(2);
+    gate.open();
+    expect(await queue.drain(5000)).to.equal(0);
+    await Promise.all(submitted);
+  });
+
+  it('answers refusals of the ledger like any outcome', async () => {
+    const queue = await openQueue();
+    const op = { ...reserve('a'), amount: 10_000_000_000n } as Operation;
+    expect((await queue.submit(op, once)).status).to.equal('insufficient');
+    expect((await queue.submit(reserve('b', 'nobody'), once)).status).to.equal('no_wallet');
+  });
+
+  it('keeps the lanes of wallets apart: one that fails does not hold up another', async () => {
+    const queue = await openQueue({}, { shape: { lane: 'wallet' } });
+    const other = await store.wallet();
+    const gate = makeGate();
+    store.next('ledger.apply', refuseAfter(gate.opened));
+    const stuck = queue.submit(reserve('a'), once);
+    await until(() => store.batches.length === 1);
+    const behind = queue.submit(reserve('b'), once);
+    expect((await queue.submit(reserve('c', other), once)).status).to.equal('done');
+    expect(await stateOf('b')).to.equal(undefined);
+    gate.open();
+    expect((await Promise.all([stuck, behind])).map(({ status }) => status)).to.deep.equal(['done', 'done']);
+    expect(store.batches).to.deep.equal([['reserve:a'], ['reserve:c'], ['reserve:a', 'reserve:b']]);
+    // A lane that was empty and forgotten opens again.
+    expect((await queue.submit(reserve('d'), once)).status).to.equal('done');
+  });
+});

@@ -1,0 +1,113 @@
+// From an URL to a store: what cannot be opened is said to the operator in one plain line.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/config.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { rejection } from '../contract/store/context.ts';
+
+const NOBODY = 65_534;
+const CHILD = fileURLToPath(new URL('./open-child.ts', import.meta.url));
+
+describe('openStore', () => {
+  let folder = '';
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-open-'));
+    chmodSync(folder, 0o755);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function refused(url: string): Promise<string> {
+    const error = await rejection(openStore(url));
+    expect(error).to.be.instanceOf(OperatorError);
+    const { message } = error as OperatorError;
+    expect(message).to.not.include('\n');
+    return message;
+  }
+
+  it('makes the folders and the file, for the owner only', async () => {
+    const path = join(folder, 'some', 'where', 'a.db');
+    const store = await openStore(`sqlite:${path}`);
+    await store.settings.set('a', 'b');
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).to.equal(0o600);
+    await store.close();
+    expect(existsSync(`${path}-wal`), 'all of it is in one file').to.equal(false);
+  });
+
+  it('takes a relative path, and the scheme in any case', async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      await (await openStore('SQLite:./relative.db')).close();
+    } finally {
+      process.chdir(before);
+    }
+    expect(existsSync(join(folder, 'relative.db'))).to.equal(true);
+  });
+
+  it('refuses a scheme without a store, without telling what else is in the URL', async () => {
+    const message = await refused('redis://user:secret@host/0');
+    expect(message).to.include('redis').and.to.include('sqlite:<path>').and.not.include('secret');
+  });
+
+  it('refuses a text that is no URL, and an URL without a file', async () => {
+    expect(await refused('tollgate.db')).to.include('sqlite:<path>');
+    expect(await refused('sqlite:')).to.include('sqlite:<path>');
+    expect(await refused('sqlite::memory:')).to.include('sqlite:<path>');
+  });
+
+  it('refuses a path that leads through a file', async () => {
+    writeFileSync(join(folder, 'file'), 'x');
+    const path = join(folder, 'file', 'a.db');
+    expect(await refused(`sqlite:${path}`)).to.match(/folder of the database .* cannot be made: (ENOTDIR|EEXIST)\.$/);
+  });
+
+  it('refuses a folder in place of the file', async () => {
+    mkdirSync(join(folder, 'a-folder'));
+    expect(await refused(`sqlite:${join(folder, 'a-folder')}`)).to.match(/is a folder\.$/);
+  });
+
+  describe('without the right to write', () => {
+    /** What a process that is not root is told. */
+    async function refusedToNobody(url: string): Promise<{ name: string; message: string }> {
+      const nobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+      const child = fork(CHILD, [url], nobody);
+      const [error] = await once(child, 'message');
+      await once(child, 'exit');
+      return error;
+    }
+
+    function locked(name: string): string {
+      const path = join(folder, name);
+      mkdirSync(path);
+      chmodSync(path, 0o555);
+      return path;
+    }
+
+    it('refuses a folder', async () => {
+      const path = join(locked('locked'), 'a.db');
+      const message = `The database ${path} cannot be written: EACCES.`;
+      expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
+    });
+
+    it('refuses a folder in which a folder is missing', async () => {
+      const path = join(locked('locked-too'), 'more', 'a.db');
+      const message = `The folder of the database ${path} cannot be made: EACCES.`;
+      expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
+    });
+
+    it('refuses a file that may only be read', async () => {
+      const place = join(folder, 'readable');
+      const path = join(place, 'a.db');
+      await (await openStore(`sqlite:${path}`)).close();
+      chmodSync(place, 0o777);
+      chmodSync(path, 0o444);
+      const message = `The database ${path} cannot be written: EACCES.`;
+      expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
+    });
+  });
+});

@@ -1,0 +1,41 @@
+// A process of its own on a SQLite store, for what a test cannot do to its own process.
+import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
+import { StoreError } from '../../../lib/store/store.ts';
+import { newId, reserve, submission } from '../../contract/store/context.ts';
+
+const [, , task, path = '', wallet = ''] = process.argv;
+const store = await openSqliteStore(path);
+switch (task) {
+  case 'forget':
+    // Ends without closing the store.
+    await store.ping();
+    break;
+  case 'busy':
+    await writeUntilKilled();
+    break;
+  case 'fill':
+    await writeUntilFull();
+}
+
+async function writeUntilKilled(): Promise<never> {
+  process.send?.('ready');
+  while (true) await store.ledger.apply(Array.from({ length: 64 }, () => submission(reserve(wallet, { amount: 1n }))));
+}
+
+/** Writes until the file may not grow any more; tells what was acknowledged, what was not, and whether it still reads. */
+async function writeUntilFull(): Promise<void> {
+  const acknowledged: string[] = [];
+  while (true) {
+    const ids = Array.from({ length: 64 }, () => newId('req'));
+    try {
+      await store.ledger.apply(ids.map((chargeId) => submission(reserve(wallet, { chargeId, amount: 1n }))));
+      acknowledged.push(...ids);
+    } catch (error) {
+      const { name, applied } = error instanceof StoreError ? error : { name: String(error), applied: '' };
+      const seq = (await store.ledger.wallet(wallet))?.seq;
+      process.send?.({ acknowledged, open: ids, name, applied, seq });
+      process.disconnect?.();
+      return;
+    }
+  }
+}

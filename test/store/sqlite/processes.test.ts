@@ -1,0 +1,81 @@
+// SQLite stores of several real processes: a busy neighbour, a full disk, an end without a goodbye.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import { newAccount, newWallet, reserve, statuses, submission, walletOf } from '../../contract/store/context.ts';
+import { useFolder } from './folder.ts';
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+/** In blocks of 1 KiB: room for the tables and some thousand rows. */
+const FILE_BLOCKS_MAX = 2048;
+
+interface Filled {
+  readonly acknowledged: readonly string[];
+  readonly open: readonly string[];
+  readonly name: string;
+  readonly applied: string;
+  readonly seq: number;
+}
+
+describe('sqlite store and other processes', () => {
+  const folder = useFolder();
+  const children: ChildProcess[] = [];
+  after(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+
+  function start(setup: string, ...words: string[]): ChildProcess {
+    const command = ['-c', `${setup} exec "$0" "$@"`, process.execPath, CHILD, ...words];
+    const child = spawn('bash', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    children.push(child);
+    return child;
+  }
+
+  it('gets its turns beside a process that never pauses', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const [wallet, busy] = [await newWallet(store), await newWallet(store)];
+    const child = start('', 'busy', path, busy);
+    await once(child, 'message');
+    const from = performance.now();
+    for (let turn = 0; turn < 20; turn += 1) {
+      await newAccount(store);
+      expect(await statuses(store, reserve(wallet))).to.deep.equal(['done']);
+    }
+    expect(performance.now() - from, 'ms for 40 writes').to.be.lessThan(10_000);
+    const written = (await walletOf(store, busy)).seq;
+    expect(written, 'the other has its turns too').to.be.greaterThan(64);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await verifyLedger(store)).problems).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('fails clearly on a full disk, still reads, and has all it acknowledged', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const wallet = await newWallet(store);
+    await store.close();
+    // A limit on the size of files stands for a full disk; its signal is ignored, so that the write fails.
+    const child = start(`trap '' XFSZ; ulimit -f ${FILE_BLOCKS_MAX};`, 'fill', path, wallet);
+    const [filled] = (await once(child, 'message')) as [Filled];
+    await once(child, 'exit');
+    expect(filled.name).to.equal('StoreError');
+    expect(filled.applied).to.be.oneOf(['no', 'unknown']);
+    expect(filled.acknowledged.length).to.be.greaterThan(100);
+    expect(filled.seq).to.equal(filled.acknowledged.length + 1);
+    const again = await folder.open(path);
+    for (const id of filled.acknowledged) expect((await again.ledger.charge(id))?.state).to.equal('held');
+    const batch = filled.open.map((chargeId) => submission(reserve(wallet, { chargeId, amount: 1n })));
+    for (const outcome of await again.ledger.apply(batch)) expect(outcome?.status).to.be.oneOf(['done', 'exists']);
+    expect((await walletOf(again, wallet)).held).to.equal(BigInt(filled.acknowledged.length + filled.open.length));
+    expect((await verifyLedger(again)).problems).to.deep.equal([]);
+  }).timeout(60_000);
+
+  it('keeps no process alive that has nothing to do', async () => {
+    const child = start('', 'forget', folder.file());
+    const [code] = await once(child, 'exit');
+    expect(code).to.equal(0);
+  });
+});

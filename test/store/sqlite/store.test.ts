@@ -1,0 +1,240 @@
+// What only the SQLite store has: locks of other processes, threads that die, copies that open.
+import { statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { OperatorError } from '../../../lib/config.ts';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
+import type { Operation, Outcome } from '../../../lib/ledger/decide.ts';
+import { type Store, StoreError, type Submission } from '../../../lib/store/store.ts';
+import {
+  applied,
+  balances,
+  everythingOf,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  rejection,
+  reserve,
+  settle,
+  statuses,
+  submission,
+  topup,
+  walletOf,
+} from '../../contract/store/context.ts';
+import { useFolder, useWorkers } from './folder.ts';
+
+describe('sqlite store', () => {
+  const folder = useFolder();
+  const workers = useWorkers();
+
+  /** Takes the write lock, as another process would. */
+  function lock(path: string): DatabaseSync {
+    const db = folder.raw(path);
+    db.exec('BEGIN IMMEDIATE');
+    return db;
+  }
+
+  describe('while another process writes', () => {
+    it('waits for its turn, and reads meanwhile', async () => {
+      const path = folder.file();
+      const store = await folder.open(path);
+      const wallet = await newWallet(store);
+      const other = lock(path);
+      const done: string[] = [];
+      const written = applied(store, reserve(wallet)).then(() => done.push('write'));
+      await sleep(300);
+      expect((await walletOf(store, wallet)).seq).to.equal(1);
+      done.push('read');
+      other.exec('ROLLBACK');
+      await written;
+      expect(done).to.deep.equal(['read', 'write']);
+      expect((await walletOf(store, wallet)).seq).to.equal(2);
+    });
+
+    it('gives up after its time: nothing was written, nothing counts as tried', async () => {
+      const path = folder.file();
+      const store = await folder.open(path, { busyMs: 100 });
+      const wallet = await newWallet(store);
+      const other = lock(path);
+      const batch = [submission(reserve(wallet)), submission(reserve(wallet), { tried: true })];
+      const error = await rejection(store.ledger.apply(batch));
+      expect(error).to.be.instanceOf(StoreError).with.property('applied', 'no');
+      expect(
+        batch.map((item) => item.tried),
+        'a former attempt may have been applied',
+      ).to.deep.equal([false, true]);
+      for (const call of [
+        store.accounts.setStatus(wallet, 'suspended'),
+        store.limits.hit('a', 60_000, 0),
+        store.owners.renew({ id: 'own', until: 1, now: 0 }),
+      ]) {
+        expect(await rejection(call))
+          .to.be.instanceOf(StoreError)
+          .with.property('applied', 'no');
+      }
+      other.exec('ROLLBACK');
+      const outcomes = await store.ledger.apply(batch);
+      expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(['done', 'done']);
+    });
+
+    it('goes on when the other commits in between', async () => {
+      const path = folder.file();
+      const [first, second] = [await folder.open(path), await folder.open(path)];
+      const wallet = await newWallet(first, 10_000n);
+      const turns = [first, second].map(async (store) => {
+        for (let turn = 0; turn < 50; turn += 1) expect(await statuses(store, reserve(wallet))).to.deep.equal(['done']);
+      });
+      await Promise.all(turns);
+      expect((await walletOf(first, wallet)).held).to.equal(100n * RUB);
+    });
+  });
+
+  describe('a thread that dies', () => {
+    it('leaves the fate of a write unknown; the next call has a new thread', async () => {
+      const path = folder.file();
+      const store = await folder.open(path);
+      const wallet = await newWallet(store);
+      const other = lock(path);
+      const batch = [submission(reserve(wallet))];
+      const lost = rejection(store.ledger.apply(batch));
+      await sleep(50);
+      await workers.last('tollgate-writer').terminate();
+      expect(await lost)
+        .to.be.instanceOf(StoreError)
+        .with.property('applied', 'unknown');
+      expect(batch[0]?.tried).to.equal(true);
+      other.exec('ROLLBACK');
+      expect((await store.ledger.apply(batch))[0]?.status).to.equal('done');
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([999, 1, 0, 1000, 0]);
+    });
+
+    it('costs a reader nothing but the calls under way', async () => {
+      const store = await folder.open(folder.file());
+      const wallet = await newWallet(store);
+      await walletOf(store, wallet);
+      const reads = Array.from({ length: 50 }, () => store.ledger.wallet(wallet));
+      const results = Promise.allSettled(reads);
+      await workers.last('tollgate-reader').terminate();
+      for (const result of await results) {
+        if (result.status === 'rejected')
+          expect(result.reason).to.be.instanceOf(StoreError).with.property('applied', 'no');
+        else expect(result.value?.id).to.equal(wallet);
+      }
+      expect((await walletOf(store, wallet)).seq).to.equal(1);
+    });
+
+    it('loses and doubles nothing when batches are sent again', async () => {
+      const store = await folder.open(folder.file());
+      const wallet = await newWallet(store, 100_000n);
+      for (let round = 0; round < 8; round += 1) {
+        const killer = sleep(Math.random() * 20).then(() => workers.last('tollgate-writer').terminate());
+        for (let turn = 0; turn < 10; turn += 1) {
+          const chargeIds = Array.from({ length: 10 }, () => newId('req'));
+          await insist(
+            store,
+            chargeIds.map((chargeId) => reserve(wallet, { chargeId })),
+          );
+          await insist(
+            store,
+            chargeIds.map((chargeId) => settle(wallet, chargeId, { amount: 2n * RUB })),
+          );
+        }
+        await killer;
+      }
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([98_400, 0, 1600, 100_000, 0]);
+      expect(await verifyLedger(store)).to.deep.include({ ok: true, entries: 1601 });
+    });
+
+    /** As the queue does it: the same batch until its fate is known. */
+    async function insist(store: Store, operations: readonly Operation[]): Promise<void> {
+      const batch: Submission[] = operations.map((op) => submission(op));
+      let outcomes: readonly (Outcome | undefined)[] | undefined;
+      while (!outcomes) {
+        outcomes = await store.ledger.apply(batch).catch((error: unknown) => {
+          expect(error).to.be.instanceOf(StoreError).with.property('applied', 'unknown');
+          return undefined;
+        });
+      }
+      for (const outcome of outcomes) expect(outcome?.status).to.be.oneOf(['done', 'exists']);
+    }
+  });
+
+  it('has an audit that sees what the books hide', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const wallet = await newWallet(store);
+    await applied(store, reserve(wallet));
+    expect((await verifyLedger(store)).ok).to.equal(true);
+    folder.raw(path).exec('UPDATE wallets SET avail = avail + 5, topped = topped + 5');
+    const report = await verifyLedger(store);
+    expect(report).to.deep.include({ ok: false, drift: 10n });
+    expect(report.problems.map(({ problem }) => problem.split(':')[0])).to.deep.equal(['avail', 'topped']);
+  });
+
+  describe('a backup', () => {
+    it('opens and is equal', async () => {
+      const path = folder.file();
+      const store = await folder.open(path);
+      const wallet = await newWallet(store);
+      await applied(store, reserve(wallet), topup(wallet, RUB));
+      await store.settings.set('sandbox', 'on');
+      const file = folder.file();
+      await store.backup(file);
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+      const copy = await folder.open(file);
+      expect(await everythingOf(copy, wallet)).to.deep.equal(await everythingOf(store, wallet));
+      expect(await copy.accounts.list()).to.deep.equal(await store.accounts.list());
+      expect(await copy.settings.get('sandbox')).to.equal('on');
+      expect(await statuses(copy, reserve(wallet))).to.deep.equal(['done']);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 1, 0, 1001, 0]);
+    });
+
+    it('is one moment of a store under load', async () => {
+      const store = await folder.open(folder.file());
+      const wallet = await newWallet(store, 100_000n);
+      let writing = true;
+      const writer = (async () => {
+        while (writing) {
+          const chargeId = newId('req');
+          await applied(store, reserve(wallet, { chargeId }));
+          await applied(store, settle(wallet, chargeId));
+        }
+      })();
+      await sleep(200);
+      const seqBefore = (await walletOf(store, wallet)).seq;
+      const file = folder.file();
+      await store.backup(file);
+      const seqAfter = (await walletOf(store, wallet)).seq;
+      writing = false;
+      await writer;
+      const copy = await folder.open(file);
+      expect((await walletOf(copy, wallet)).seq).to.be.within(seqBefore, seqAfter);
+      expect(await verifyLedger(copy)).to.deep.include({ ok: true, wallets: 1 });
+    });
+
+    it('says in one line why it refuses a file', async () => {
+      const path = folder.file();
+      const store = await folder.open(path);
+      const error = await rejection(store.backup(path));
+      expect(error).to.be.instanceOf(OperatorError).with.property('message', `The file ${path} exists already.`);
+    });
+  });
+
+  it('does not wait for an audit or a backup when it reads or writes', async () => {
+    const store = await folder.open(folder.file());
+    const wallet = await newAccount(store);
+    await applied(store, topup(wallet, 1_000_000n * RUB));
+    for (let batch = 0; batch < 40; batch += 1) {
+      await applied(store, ...Array.from({ length: store.ledger.batchMax }, () => reserve(wallet)));
+    }
+    const finished: string[] = [];
+    const audits = Array.from({ length: 10 }, () => store.ledger.audit({ after: '', limit: 10 }));
+    const audited = Promise.all(audits).then(() => finished.push('audits'));
+    await applied(store, reserve(wallet)).then(() => finished.push('write'));
+    await walletOf(store, wallet).then(() => finished.push('read'));
+    await audited;
+    expect(finished).to.deep.equal(['write', 'read', 'audits']);
+  });
+});
