@@ -83,6 +83,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
     },
     clientStallMs: config.clientStallMs,
+    publicUrl: config.publicUrl,
   });
   const audits = createAudits(store, log);
 

@@ -14,8 +14,8 @@ async function main(): Promise<void> {
     await gateway.stop();
     throw error;
   }
-  greet(config, gateway);
   obeySignals(gateway, log);
+  greet(config, gateway);
   if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
     log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
   }

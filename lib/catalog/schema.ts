@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
-import { type Micro, parseRub } from '../ledger/money.ts';
+import { AMOUNT_MAX, type Micro, parseRub } from '../ledger/money.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
@@ -64,7 +64,7 @@ export type ModelEntry = TextEntry | ImageEntry | VideoEntry;
 
 const price = Joi.string().custom((value: string, helpers) => {
   const micro = parseRub(value);
-  return micro !== undefined && micro > 0n ? value : helpers.error('price.bad');
+  return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? value : helpers.error('price.bad');
 }, 'price');
 
 const name = Joi.string().min(1).max(200);
@@ -188,15 +188,31 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
 }
 
 function readFile(path: string): Partial<CatalogFile> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new OperatorError(`${path}: ${(error as Error).message}`);
-  }
+  const parsed = parseFile(path, readText(path));
   const { value, error } = file.validate(parsed);
   if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
   return value;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** V8 names the place of a mistake or quotes the text around it, where a key may stand: a quote becomes a line. */
+function parseFile(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [, what, quote] =
+      /^(.*), (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec((error as Error).message) ?? [];
+    if (quote === undefined) throw new OperatorError(`${path}: ${(error as Error).message}`);
+    const line = text.slice(0, text.indexOf(quote) + quote.length / 2).split('\n').length;
+    throw new OperatorError(`${path}: ${what} in JSON near line ${line}`);
+  }
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

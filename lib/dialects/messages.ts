@@ -57,8 +57,8 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
 }
 
 /** The texts of a system prompt given as a field. */
-export function readSystem(wire: string | readonly unknown[] | undefined): readonly string[] {
-  return wire === undefined ? [] : readContent(wire, 'system', () => false).texts;
+export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly string[] {
+  return wire == null ? [] : readContent(wire, 'system', () => false).texts;
 }
 
 /** Joins system prompts; undefined when there is none. */

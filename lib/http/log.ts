@@ -30,10 +30,7 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     return text;
   };
   const stream = { write: (line: string) => output.write(scrub(line)) };
-  const log = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters },
-    stream,
-  ) as unknown as Log;
+  const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
   process.on('exit', () => flushNow(output));
   log.addSecrets = (values) => {
@@ -45,6 +42,19 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     }
   };
   return log;
+}
+
+let stampedAtMs = 0;
+let stamp = '';
+
+/** ISO time, made once per millisecond. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== stampedAtMs) {
+    stampedAtMs = now;
+    stamp = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return stamp;
 }
 
 const formatters = { level: (label: string) => ({ level: label }) };

@@ -29,11 +29,15 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
   function drained(): Promise<void> {
     return new Promise((resolve) => {
       const stall = setTimeout(() => response.destroy(), stallMs);
-      response.once('drain', () => {
+      const stopWaiting = () => {
         clearTimeout(stall);
+        response.off('drain', onDrain).off('close', stopWaiting);
+      };
+      const onDrain = () => {
+        stopWaiting();
         resolve();
-      });
-      response.once('close', () => clearTimeout(stall));
+      };
+      response.once('drain', onDrain).once('close', stopWaiting);
     });
   }
 

@@ -242,7 +242,7 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
 
 function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | ChargeOp): Decision {
   assert(op.amount > 0n);
-  if (existing) return { status: 'exists', wallet, charge: existing };
+  if (existing) return begun(wallet, existing, op);
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   if (wallet.topped === 0n && wallet.adjusted <= 0n) return { status: 'never_topped', wallet };
   if (wallet.avail < op.amount) return { status: 'insufficient', wallet };
@@ -266,6 +266,13 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   };
   const moved = holds ? { held: op.amount } : { charged: op.amount };
   return write(wallet, charge, op, { avail: -op.amount, ...moved });
+}
+
+/** A second call under a used id must not run on the money of the first. */
+function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decision {
+  const { kind, key, model, prices, reserved } = charge;
+  const sameCall = kind === op.chargeKind && key === op.key && model === op.model && prices === op.prices;
+  return sameCall && reserved === op.amount ? { status: 'exists', wallet, charge } : { status: 'id_taken', wallet };
 }
 
 function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decision {

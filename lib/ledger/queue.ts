@@ -50,11 +50,16 @@ interface Lane {
   waiting: Item[];
   running: Item[];
   scheduled: boolean;
+  /** In a row. */
   failures: number;
+  /** Most operations in the next batch. */
+  size: number;
 }
 
 const ANSWER_WITHIN_MS = 4800;
 const WAITING_MAX = 20_000;
+/** A batch that failed so often is tried in parts. */
+const FAILURES_TOGETHER = 3;
 const TICK_MS = 100;
 const BACKOFF_MAX_MS = 500;
 
@@ -72,7 +77,7 @@ export function createQueue({
     const name = store.lane === 'store' ? '' : op.wallet;
     let lane = lanes.get(name);
     if (!lane) {
-      lane = { waiting: [], running: [], scheduled: false, failures: 0 };
+      lane = { waiting: [], running: [], scheduled: false, failures: 0, size: store.batchMax };
       lanes.set(name, lane);
     }
     if (lane.waiting.length >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
@@ -103,19 +108,32 @@ export function createQueue({
         const batch = lane.running;
         lane.running = [];
         lane.failures = 0;
+        lane.size = Math.min(store.batchMax, lane.size * 2);
         for (const [index, item] of batch.entries()) answer(item, outcomes[index]);
       } catch (error) {
         onRetry?.(error, lane.running.length);
         lane.failures += 1;
+        if (lane.failures > FAILURES_TOGETHER) splitBatch(lane);
         await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)), { ref: false });
       }
     }
     if (store.lane === 'wallet') lanes.delete(name);
   }
 
+  /**
+   * One operation that the store can never take must not stop the others: a batch that keeps failing is halved, down
+   * to single operations, and one that fails alone goes to the end of the line.
+   */
+  function splitBatch(lane: Lane): void {
+    if (lane.running.some((item) => item.tried)) return;
+    lane.size = Math.max(1, Math.floor(lane.running.length / 2));
+    lane.waiting = lane.running.length > 1 ? [...lane.running, ...lane.waiting] : [...lane.waiting, ...lane.running];
+    lane.running = [];
+  }
+
   /** Fills the batch from what waits; what nobody waits for and never was tried falls out. */
   function gather(lane: Lane): void {
-    const fresh = lane.waiting.splice(0, store.batchMax - lane.running.length);
+    const fresh = lane.waiting.splice(0, lane.size - lane.running.length);
     const all = [...lane.running, ...fresh];
     lane.running = all.filter((item) => item.tried || !item.abandoned);
     open -= all.length - lane.running.length;
@@ -144,7 +162,7 @@ export function createQueue({
     const now = performance.now();
     for (const lane of lanes.values()) {
       for (const item of [...lane.running, ...lane.waiting]) {
-        if (item.deadline > now) break;
+        if (item.deadline > now) continue;
         if (!item.reject) continue;
         item.abandoned = !item.options.persistent;
         item.reject(new NoOutcome(item.abandoned && !item.tried ? 'never' : 'unknown'));

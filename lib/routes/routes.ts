@@ -4,11 +4,18 @@ import { fault } from '../faults.ts';
 import { balanceRoute } from './balance.ts';
 import { healthRoutes } from './health.ts';
 import { modelsRoute } from './models.ts';
+import { openapiRoute } from './openapi.ts';
 import type { Services } from './services.ts';
 import { textRoutes } from './text.ts';
 
 export function registerRoutes(server: Server, services: Services): void {
-  const routes = [...textRoutes(services), modelsRoute(services), balanceRoute(services), ...healthRoutes(services)];
+  const routes = [
+    ...textRoutes(services),
+    modelsRoute(services),
+    balanceRoute(services),
+    ...healthRoutes(services),
+    openapiRoute(services),
+  ];
   server.route([...routes, ...refuseOtherMethods(routes)]);
 }
 

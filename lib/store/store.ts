@@ -31,7 +31,10 @@ export class StoreError extends Error {
 /** One operation on its way into a batch. */
 export interface Submission {
   readonly op: Operation;
-  /** Set by the store before the first attempt that could commit the operation. */
+  /**
+   * Set by the store before the first attempt that could commit the operation, and taken back only by an attempt that
+   * set it and certainly did not commit: what an earlier one may have written stays tried.
+   */
   tried: boolean;
   /** Set by the submitter: nobody waits any more. A store drops an abandoned, never tried item before every attempt. */
   abandoned: boolean;

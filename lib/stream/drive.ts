@@ -3,14 +3,18 @@
 /** What a consumer returns when it cannot take more for now. */
 export type Pressure = Promise<void> | undefined;
 
+/** After so many arrivals timers and sockets get a turn: a source that always has more would keep them from theirs. */
+const ARRIVALS_PER_TURN = 256;
+
 /**
  * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with the
  * signal's reason as soon as it aborts; a source that does not obey is left behind, its late errors are swallowed.
  */
 export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (value: T) => Pressure): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const iterator = source[Symbol.asyncIterator]();
+    const iterator = open(source);
     let over = false;
+    let arrivals = 0;
 
     const end = (settle: () => void) => {
       if (over) return;
@@ -25,10 +29,12 @@ export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (v
     const onError = (error: unknown) => end(() => reject(error));
     const onResult = (result: IteratorResult<T>) => {
       if (over) return;
-      if (result.done) return end(resolve);
       try {
+        if (result.done) return end(resolve);
+        arrivals += 1;
         const pressure = take(result.value);
         if (pressure) pressure.then(pull, onTakeError);
+        else if (arrivals % ARRIVALS_PER_TURN === 0) setImmediate(pull);
         else pull();
       } catch (error) {
         onTakeError(error);
@@ -53,10 +59,21 @@ export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (v
   });
 }
 
+/** A plugin may hand over anything; the failure of a promise in place of a source would end the process. */
+function open<T>(source: AsyncIterable<T>): AsyncIterator<T> {
+  if (typeof source?.[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]();
+  ignore(source);
+  throw new TypeError('the source is not an async iterable');
+}
+
 function abandon(iterator: AsyncIterator<unknown>): void {
   try {
-    iterator.return?.()?.then(undefined, () => undefined);
+    ignore(iterator.return?.());
   } catch {
     // A source that throws on return has nothing left to say.
   }
+}
+
+function ignore(result: unknown): void {
+  Promise.resolve(result).catch(() => undefined);
 }

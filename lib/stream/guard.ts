@@ -1,7 +1,7 @@
 // The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
 // start, blocks in order, and at the end one finish or one error.
 import { type Fault, fault } from '../faults.ts';
-import type { FinishPart, StreamPart } from './part.ts';
+import type { FinishPart, FinishReason, StreamPart } from './part.ts';
 
 export interface Guard {
   /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
@@ -18,10 +18,14 @@ export interface Guard {
 
 const NOTHING: readonly StreamPart[] = [];
 
+const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);
+
 export function createGuard(): Guard {
   let started = false;
   let finish: FinishPart | undefined;
   let failed = false;
+  /** The finish was passed on. */
+  let ended = false;
   let openBlock: number | undefined;
   let nextBlock = 0;
   let hasText = false;
@@ -29,15 +33,16 @@ export function createGuard(): Guard {
 
   /** True when the part may pass, false when it is to be dropped; throws on a breach. */
   function accept(part: StreamPart): boolean {
-    if (finish && part.type !== 'usage') return false;
+    if (finish && part?.type !== 'usage') return false;
     switch (part.type) {
       case 'block-delta':
-        if (part.index !== openBlock || typeof part.text !== 'string') throw breach('a delta outside its block');
+        if (openBlock === undefined || part.index !== openBlock) throw breach('a delta outside its block');
+        if (typeof part.text !== 'string') throw breach('a delta without text');
         if (part.text === '') return false;
         hasText = true;
         return true;
       case 'usage':
-        outputTokens = part.output ?? outputTokens;
+        if (typeof part.output === 'number') outputTokens = part.output;
         return true;
       case 'start':
         if (started) throw breach('a second start');
@@ -45,16 +50,17 @@ export function createGuard(): Guard {
         return true;
       case 'block-start':
         if (!started || openBlock !== undefined || part.index !== nextBlock) throw breach('a block out of order');
+        if (part.block?.type !== 'text') throw breach('a block of an unknown type');
         openBlock = part.index;
         nextBlock += 1;
         return true;
       case 'block-end':
-        if (part.index !== openBlock) throw breach('the end of a block that is not open');
+        if (openBlock === undefined || part.index !== openBlock) throw breach('the end of a block that is not open');
         openBlock = undefined;
         return true;
       case 'finish':
         if (!started || openBlock !== undefined) throw breach('a finish before the end of its block');
-        finish = part;
+        finish = REASONS.has(part.reason) ? part : { ...part, reason: 'other' };
         return false;
       default:
         throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
@@ -62,7 +68,8 @@ export function createGuard(): Guard {
   }
 
   function push(parts: readonly StreamPart[]): readonly StreamPart[] {
-    if (failed) return NOTHING;
+    if (failed || ended) return NOTHING;
+    if (!Array.isArray(parts)) return fail(fault('upstream_failed', {}, breach('something that is no array')));
     let passed: StreamPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at] as StreamPart;
@@ -70,6 +77,11 @@ export function createGuard(): Guard {
         if (accept(part)) passed?.push(part);
         else passed ??= parts.slice(0, at);
       } catch (error) {
+        // Nothing that follows the terminal signal can spoil a complete answer.
+        if (finish) {
+          passed ??= parts.slice(0, at);
+          continue;
+        }
         return [...(passed ?? parts.slice(0, at)), ...fail(fault('upstream_failed', {}, error))];
       }
     }
@@ -77,14 +89,15 @@ export function createGuard(): Guard {
   }
 
   function fail(reason: Fault): readonly StreamPart[] {
-    if (failed) return NOTHING;
+    if (failed || ended) return NOTHING;
     return finish ? end() : broken(reason);
   }
 
   function end(): readonly StreamPart[] {
-    if (failed) return NOTHING;
+    if (failed || ended) return NOTHING;
     if (!finish) return broken(fault('upstream_truncated'));
     if (!hasText && !(outputTokens > 0)) return broken(fault('upstream_empty'));
+    ended = true;
     return [finish];
   }
 

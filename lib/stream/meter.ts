@@ -35,15 +35,19 @@ export const CHARACTERS_PER_TOKEN = 4;
 
 export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: MeterOptions): Meter {
   let characters = 0;
+  let hasText = false;
   let input: number | undefined;
   let output: number | undefined;
 
   function observe(parts: readonly StreamPart[]): void {
     for (const part of parts) {
-      if (part.type === 'block-delta') characters += countCharacters(part.text);
-      else if (part.type === 'usage' && trusted) {
-        input = part.input ?? input;
-        output = part.output ?? output;
+      if (part.type === 'block-delta') {
+        hasText = true;
+        characters += countCharacters(part.text);
+      } else if (part.type === 'usage' && trusted) {
+        // Absent numbers leave the last ones; what is no number at all is as good as absent.
+        if (typeof part.input === 'number') input = part.input;
+        if (typeof part.output === 'number') output = part.output;
       }
     }
   }
@@ -54,7 +58,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: Met
 
   function believableOutput(): boolean {
     if (output === undefined || !Number.isInteger(output) || output < 0 || output > outputMax) return false;
-    return output > 0 || characters === 0;
+    return output > 0 || !hasText;
   }
 
   function bill(ending: 'finished' | 'cut'): Bill {
@@ -86,7 +90,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: Met
     inputSoFar,
     bill,
     get hasText() {
-      return characters > 0;
+      return hasText;
     },
   };
 }

@@ -40,7 +40,8 @@ export async function attempt(call: HeldCall, route: Route, totalDeadline: numbe
     const content = ending ? parts.slice(0, -1) : parts;
     if (content.length === 0) return undefined;
     meter.observe(content);
-    watch.touch();
+    // What comes before the first text does not count as a first fragment.
+    if (meter.hasText) watch.touch();
     const pressure = delivery.write(content);
     if (delivery.begun) watch.delivered();
     if (!pressure) return undefined;

@@ -5,16 +5,18 @@ export interface WatchOptions {
   readonly idleTimeoutMs: number;
   /** On the clock of `performance.now()`. */
   readonly totalDeadline: number;
-  /** Called every 15 s until `delivered`. */
+  /** Called every `heartbeatMs` until `delivered`. */
   readonly onHeartbeat: () => void;
   /** Called once, when a limit is over. */
   readonly onTimeout: () => void;
+  readonly heartbeatMs?: number;
+  readonly afterFinishMs?: number;
 }
 
 export interface Watch {
   /** Something of the answer arrived. */
   touch(): void;
-  /** The terminal signal arrived: what follows gets little time. */
+  /** The terminal signal arrived: what follows gets little time in all, however it is spread. */
   finished(): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void;
@@ -33,12 +35,13 @@ const now = () => performance.now();
 
 export function createWatch(options: WatchOptions): Watch {
   const { firstTokenTimeoutMs, idleTimeoutMs, totalDeadline, onHeartbeat, onTimeout } = options;
+  const { heartbeatMs = HEARTBEAT_MS } = options;
+  const afterFinishMs = Math.min(idleTimeoutMs, options.afterFinishMs ?? AFTER_FINISH_MS);
   let silenceDeadline = now() + firstTokenTimeoutMs;
-  let silenceMs = idleTimeoutMs;
-  let heartbeatAt = now() + HEARTBEAT_MS;
+  let isFinished = false;
+  let heartbeatAt = now() + heartbeatMs;
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
-
   let stopped = false;
   let armedFor = Number.POSITIVE_INFINITY;
 
@@ -51,11 +54,12 @@ export function createWatch(options: WatchOptions): Watch {
   function check(): void {
     const at = now();
     if (at >= totalDeadline || (!paused && at >= silenceDeadline)) {
+      stop();
       onTimeout();
       return;
     }
     if (at >= heartbeatAt) {
-      heartbeatAt = at + HEARTBEAT_MS;
+      heartbeatAt = at + heartbeatMs;
       onHeartbeat();
     }
     if (!stopped) arm();
@@ -63,30 +67,36 @@ export function createWatch(options: WatchOptions): Watch {
 
   /** Silence counts from now; the timer moves only when it would come too late. */
   function touch(): void {
-    silenceDeadline = now() + silenceMs;
+    if (!isFinished) allow(idleTimeoutMs);
+  }
+
+  function allow(ms: number): void {
+    silenceDeadline = now() + ms;
     if (silenceDeadline < armedFor && !stopped) arm();
+  }
+
+  function stop(): void {
+    stopped = true;
+    clearTimeout(timer);
   }
 
   arm();
   return {
     touch,
     finished() {
-      silenceMs = Math.min(silenceMs, AFTER_FINISH_MS);
-      touch();
+      if (!isFinished) allow(afterFinishMs);
+      isFinished = true;
     },
     pause() {
       paused = true;
     },
     resume() {
       paused = false;
-      touch();
+      allow(isFinished ? afterFinishMs : idleTimeoutMs);
     },
     delivered() {
       heartbeatAt = Number.POSITIVE_INFINITY;
     },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
+    stop,
   };
 }

@@ -2,10 +2,10 @@
 import type { TextRequest } from '../../text/request.ts';
 import { checkFields, invalidField, maxTokensOf } from '../fields.ts';
 import { joinSystem, readMessages, type WireBlock } from '../messages.ts';
-import { chatSchema } from './schema.ts';
+import { chatFields } from './schema.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
-  const fields = checkFields(chatSchema, body);
+  const fields = checkFields(chatFields, body);
   const { system, messages, images } = readMessages(fields.messages, isImage);
   return {
     model: fields.model,

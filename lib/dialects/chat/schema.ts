@@ -1,5 +1,4 @@
 // The fields of a chat-style request; its messages are read, not described.
-import Joi from 'joi';
-import { commonFields, preferences } from '../fields.ts';
+import { commonFields, type FieldRule } from '../fields.ts';
 
-export const chatSchema = Joi.object(commonFields).prefs(preferences);
+export const chatFields: Readonly<Record<string, FieldRule>> = commonFields;

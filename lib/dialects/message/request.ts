@@ -2,10 +2,10 @@
 import type { TextRequest } from '../../text/request.ts';
 import { checkFields, invalidField, maxTokensOf } from '../fields.ts';
 import { joinSystem, readMessages, readSystem, type WireBlock } from '../messages.ts';
-import { messageSchema } from './schema.ts';
+import { messageFields } from './schema.ts';
 
 export function parseMessageRequest(body: unknown): TextRequest {
-  const fields = checkFields(messageSchema, body);
+  const fields = checkFields(messageFields, body);
   const { system, messages, images } = readMessages(fields.messages, isImage);
   return {
     model: fields.model,

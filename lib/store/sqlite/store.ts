@@ -12,7 +12,7 @@ export interface SqliteOptions {
 }
 
 const BUSY_MS = 4000;
-/** Larger batches are no faster, but make those behind them wait. */
+/** Larger batches save a fifth at most, and those behind them wait longer. */
 const BATCH_MAX = 256;
 
 /** Opens the file, making it if there is none. Rejects with `OperatorError` when it cannot be used. */

@@ -65,7 +65,10 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
   }
 
   function settle(from: Running, [id, value, failure]: Reply): void {
-    if (id === NOT_OPENED && failure) bury(from, notOpened(failure));
+    if (id === NOT_OPENED) {
+      if (failure) bury(from, notOpened(failure));
+      return;
+    }
     const call = from.waiting.get(id);
     from.waiting.delete(id);
     if (from.waiting.size === 0) from.worker.unref();

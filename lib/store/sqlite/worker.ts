@@ -25,27 +25,33 @@ try {
 }
 
 function serve(db: DatabaseSync, procedures: Procedures): void {
+  const unfinished = new Set<Promise<unknown>>();
+  const reply = (message: Reply) => port.postMessage(message);
+
   port.on('message', ([id, name, args]: Request) => {
-    if (name === CLOSE) {
-      db.close();
-      port.postMessage([id, undefined] satisfies Reply);
-      port.close();
-      return;
-    }
-    const reply = (message: Reply) => port.postMessage(message);
     const fail = (error: unknown) => {
       // A transaction that cannot be rolled back ends with its thread.
       if (db.isTransaction) process.exit(1);
       reply([id, undefined, failureOf(error)]);
     };
+    if (name === CLOSE) return void close(id);
     try {
       const result = procedures[name]?.(...(args as never[]));
-      if (result instanceof Promise) result.then((value) => reply([id, value]), fail);
-      else reply([id, result]);
+      if (!(result instanceof Promise)) return reply([id, result]);
+      const answered = result.then((value) => reply([id, value]), fail);
+      unfinished.add(answered);
+      void answered.then(() => unfinished.delete(answered));
     } catch (error) {
       fail(error);
     }
   });
+
+  async function close(id: number): Promise<void> {
+    await Promise.all(unfinished);
+    db.close();
+    reply([id, undefined]);
+    port.close();
+  }
 }
 
 function failureOf(error: unknown): Failure {

@@ -199,7 +199,8 @@ function orphanTests(context: StoreContext): void {
     const ids = async (now: number) => (await orphansOf(store, wallet, now)).map((row) => row.id);
     expect(await ids(AT + 10_000), 'the lease is not over').to.deep.equal([]);
     expect(await ids(AT + 20_000)).to.deep.equal([ofDead]);
-    expect(await ids(AT + 40_000)).to.have.members([ofDead, ofAlive]);
+    expect(await ids(AT + 30_000), 'the owner lives until then').to.deep.equal([ofDead]);
+    expect(await ids(AT + 30_001)).to.have.members([ofDead, ofAlive]);
     expect(await ids(AT + 90_000)).to.have.members([ofDead, ofAlive, leased]);
     const [row] = await orphansOf(store, wallet, AT + 20_000);
     expect(row).to.deep.equal(await store.ledger.charge(ofDead));

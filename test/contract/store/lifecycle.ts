@@ -60,6 +60,15 @@ export function lifecycleContract(kind: StoreKind): void {
     await closing.close();
   });
 
+  it('finishes a backup before it closes', async () => {
+    const closing = await openStore(context.url);
+    const file = join(folder, 'last');
+    const saved = closing.backup(file);
+    await closing.close();
+    await saved;
+    expect(statSync(file).size).to.be.greaterThan(0);
+  });
+
   it('opens for several at once', async () => {
     const stores = await Promise.all([context.open(), context.open(), context.open()]);
     const wallet = await newWallet(context.store);

@@ -62,7 +62,8 @@ describe('sqlite store and other processes', () => {
     const [filled] = (await once(child, 'message')) as [Filled];
     await once(child, 'exit');
     expect(filled.name).to.equal('StoreError');
-    expect(filled.applied).to.be.oneOf(['no', 'unknown']);
+    // The rows fit into memory, so it is the commit that fails: the log may hold all of it, or not.
+    expect(filled.applied).to.equal('unknown');
     expect(filled.acknowledged.length).to.be.greaterThan(100);
     expect(filled.seq).to.equal(filled.acknowledged.length + 1);
     const again = await folder.open(path);

@@ -1,0 +1,14 @@
+// GET /openapi.json: the API document, for people and tools; no key is taken.
+import type { ServerRoute } from '@hapi/hapi';
+import { describeApi } from './openapi/document.ts';
+import type { Services } from './services.ts';
+
+export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): ServerRoute {
+  const document = JSON.stringify(describeApi(publicUrl));
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    options: { auth: false },
+    handler: (_request, h) => h.response(document).type('application/json'),
+  };
+}

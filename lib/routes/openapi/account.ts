@@ -1,0 +1,108 @@
+// What a key sees of the service and of its account, in the API document: models and balance.
+import { errorResponses } from './errors.ts';
+import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+
+const CURRENCY = constant('RUB');
+
+const MODELS: Json = {
+  operationId: 'listModels',
+  tags: ['Account'],
+  summary: 'List the models with their prices',
+  description: 'Not counted in any rate limit. The list and its prices are data of the service and change.',
+  responses: {
+    200: {
+      description: 'Everything that the key can use now.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('ModelList'), {
+        example: {
+          object: 'list',
+          currency: 'RUB',
+          balance_rub: 999.5,
+          data: [
+            {
+              id: 'standard-1',
+              aliases: ['standard'],
+              type: 'text',
+              endpoint: '/v1/messages',
+              unit: '1M_tokens',
+              price_rub: 300,
+              input_price_rub: 300,
+              output_price_rub: 1500,
+              min_rub: 0.5,
+              provider: 'Example',
+            },
+          ],
+        },
+      }),
+    },
+    ...errorResponses('message', [401, 403, 500, 503]),
+  },
+};
+
+const BALANCE: Json = {
+  operationId: 'getBalance',
+  tags: ['Account'],
+  summary: 'Show the wallet',
+  description: 'Has a rate limit of its own: 120 requests per minute and key, unless the operator chose another.',
+  responses: {
+    200: {
+      description: 'The wallet of the account, and the key that asked.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('Balance'), {
+        example: {
+          currency: 'RUB',
+          balance_rub: 999.5,
+          topped_up_total_rub: 1000,
+          spent_30d_rub: 0.5,
+          min_topup_rub: 1000,
+          auto_topup: { enabled: false, amount_rub: 0, threshold_rub: 0 },
+          key: { name: 'production', requests_count: 2, last_used_at: '2026-10-07T09:30:00.000Z' },
+        },
+      }),
+    },
+    ...errorResponses('message', [401, 403, 429, 500, 503]),
+  },
+};
+
+export const accountChapter: Chapter = {
+  paths: { '/api/v1/models': { get: MODELS }, '/api/v1/balance': { get: BALANCE } },
+  schemas: {
+    ModelList: object({
+      object: constant('list'),
+      currency: CURRENCY,
+      balance_rub: rub('What the wallet can spend'),
+      data: list(ref('TextModel')),
+    }),
+    TextModel: object({
+      id: text('What `model` takes.'),
+      aliases: list({ type: 'string' }, { description: 'Other names that `model` takes.' }),
+      type: constant('text'),
+      endpoint: text('The path of its endpoint below `/api`. Text models answer on both text endpoints.', {
+        const: '/v1/messages',
+      }),
+      unit: constant('1M_tokens'),
+      price_rub: rub('The input price again, for older clients'),
+      input_price_rub: rub('Price of a million input tokens'),
+      output_price_rub: rub('Price of a million output tokens'),
+      min_rub: rub('The least that a call costs'),
+      provider: text('Who makes the model.'),
+    }),
+    Balance: object({
+      currency: CURRENCY,
+      balance_rub: rub('What can be spent; what running calls hold is taken off'),
+      topped_up_total_rub: rub('All top-ups together'),
+      spent_30d_rub: rub('Charges of the last 30 days without refunds'),
+      min_topup_rub: rub('The least first top-up'),
+      auto_topup: object({
+        enabled: { type: 'boolean' },
+        amount_rub: rub('What is topped up'),
+        threshold_rub: rub('The balance below which it is'),
+      }),
+      key: object({
+        name: text('The name that the key was given.'),
+        requests_count: count('Requests made with the key, this one included.'),
+        last_used_at: text('UTC with milliseconds.', { format: 'date-time' }),
+      }),
+    }),
+  },
+};

@@ -1,0 +1,163 @@
+// POST /api/v1/chat/completions in the API document.
+import { errorResponses } from './errors.ts';
+import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
+import {
+  BILLING_EXAMPLE,
+  commonFields,
+  contentOf,
+  GENERATING_STATUSES,
+  inputTokens,
+  OPTIONAL_FIELDS,
+  otherBlock,
+  outputTokens,
+  ROLES,
+} from './text.ts';
+
+const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
+const CREATED = count('Unix time in seconds.');
+const MODEL = text('The model that answered.');
+const FINISH_REASON = choice(['stop', 'length', 'content_filter']);
+const INDEX: Json = { type: 'integer', const: 0 };
+
+const USAGE = object({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens,
+  total_tokens: count('Both together.'),
+});
+
+/** One chunk of a stream with its only choice. */
+function chunk(delta: Json, finishReason: Json, more: Readonly<Record<string, Json>> = {}): Json {
+  return object({
+    id: ID,
+    object: constant('chat.completion.chunk'),
+    created: CREATED,
+    model: MODEL,
+    choices: list(object({ index: INDEX, delta, finish_reason: finishReason }), { minItems: 1, maxItems: 1 }),
+    ...more,
+  });
+}
+
+const NOT_YET: Json = { type: 'null' };
+
+const CHUNK_EXAMPLE = { id: 'chatcmpl_req_0f3b', object: 'chat.completion.chunk', created: 1_790_000_000 };
+const USAGE_EXAMPLE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 };
+
+function chunkExample(delta: Json, finishReason: string | null, more: Json = {}): Json {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  return { value: { ...CHUNK_EXAMPLE, model: 'standard-1', choices, ...more } };
+}
+
+const STREAM: Json = {
+  schema: {
+    description:
+      'The data of one event. Each event is one line `data: <JSON>` and an empty line, in the order of the examples. ' +
+      'Content chunks repeat. An error takes the place of what is left. The last line is always `data: [DONE]`, which ' +
+      'is no JSON. Comments (`: keep-alive`) may come before the first event.',
+    oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(ref),
+  },
+  examples: {
+    role: chunkExample({ role: 'assistant', content: '' }, null),
+    content: chunkExample({ content: 'Hello' }, null),
+    final: chunkExample({}, 'stop', { usage: USAGE_EXAMPLE, billing: BILLING_EXAMPLE }),
+    error: {
+      value: {
+        error: {
+          message: 'The upstream provider failed. Charge refunded.',
+          type: 'api_error',
+          code: 'upstream_error',
+        },
+      },
+    },
+    end: { value: '[DONE]' },
+  },
+};
+
+const OPERATION: Json = {
+  operationId: 'createChatCompletion',
+  tags: ['Text'],
+  summary: 'Answer a chat',
+  description: 'The same engine, models, prices and limits as `POST /api/v1/messages`, in another envelope.',
+  requestBody: {
+    required: true,
+    content: json(ref('ChatRequest'), {
+      example: {
+        model: 'standard-1',
+        max_tokens: 1000,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello!' },
+        ],
+      },
+    }),
+  },
+  responses: {
+    200: {
+      description: 'The answer; with `stream: true` its chunks.',
+      headers: headers('x-request-id', 'request-id'),
+      content: {
+        ...json(ref('ChatReply'), {
+          example: {
+            id: 'chatcmpl_req_0f3b',
+            object: 'chat.completion',
+            created: 1_790_000_000,
+            model: 'standard-1',
+            choices: [
+              { index: 0, message: { role: 'assistant', content: 'Hello! How can I help?' }, finish_reason: 'stop' },
+            ],
+            usage: USAGE_EXAMPLE,
+            billing: BILLING_EXAMPLE,
+          },
+        }),
+        'text/event-stream': STREAM,
+      },
+    },
+    ...errorResponses('chat', GENERATING_STATUSES),
+  },
+};
+
+export const chatChapter: Chapter = {
+  paths: { '/api/v1/chat/completions': { post: OPERATION } },
+  schemas: {
+    ChatRequest: object(
+      {
+        ...commonFields,
+        messages: list(ref('ChatMessage'), {
+          minItems: 1,
+          description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
+        }),
+      },
+      { optional: OPTIONAL_FIELDS },
+    ),
+    ChatMessage: object({ role: ROLES, content: contentOf('ChatPart') }, { optional: ['content'] }),
+    ChatPart: { anyOf: [ref('TextBlock'), ref('ChatImagePart'), otherBlock(['text', 'image_url'])] },
+    ChatImagePart: object({
+      type: constant('image_url'),
+      image_url: object({
+        url: text('An https URL of a public host, or a data URI of an image of at most 8 MB.', { format: 'uri' }),
+      }),
+    }),
+    ChatReply: object({
+      id: ID,
+      object: constant('chat.completion'),
+      created: CREATED,
+      model: MODEL,
+      choices: list(
+        object({
+          index: INDEX,
+          message: object({ role: constant('assistant'), content: { type: 'string' } }),
+          finish_reason: FINISH_REASON,
+        }),
+        { minItems: 1, maxItems: 1 },
+      ),
+      usage: USAGE,
+      billing: ref('TextBilling'),
+    }),
+    ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
+    ChatContentChunk: chunk(object({ content: text('The next piece of the answer.', { minLength: 1 }) }), NOT_YET),
+    ChatFinalChunk: chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, {
+      usage: USAGE,
+      billing: ref('TextBilling'),
+    }),
+    ChatStreamEnd: constant('[DONE]'),
+  },
+};

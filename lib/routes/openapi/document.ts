@@ -1,0 +1,46 @@
+// The API document, put together from its chapters.
+import { accountChapter } from './account.ts';
+import { chatChapter } from './chat.ts';
+import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
+import { healthChapter } from './health.ts';
+import { messageChapter } from './message.ts';
+import type { Chapter, Json } from './schema.ts';
+import { textSchemas } from './text.ts';
+
+const CHAPTERS: readonly Chapter[] = [messageChapter, chatChapter, accountChapter, healthChapter];
+
+const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
+
+Every endpoint under \`/api\` takes a key, as \`x-api-key: <key>\` or as \`Authorization: Bearer <key>\`; \`x-api-key\`
+decides when both are sent. Generating endpoints share a limit of 30 requests per minute and key, unless the operator
+chose another.
+
+A client that appends \`/chat/completions\` itself has the base address \`<server>/api/v1\`, one that appends
+\`/v1/messages\` itself has \`<server>/api\`.
+
+Unknown fields of a request are ignored, and null on an optional field means that it is absent. Replies may gain fields.`;
+
+/** The OpenAPI 3.1 document of a service that is reached at `publicUrl`. */
+export function describeApi(publicUrl: string): Json {
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Tollgate', version: '1', description: DESCRIPTION },
+    servers: [{ url: publicUrl }],
+    security: [{ key: [] }, { bearer: [] }],
+    tags: [
+      { name: 'Text', description: 'Two wire formats of one engine.' },
+      { name: 'Account', description: 'What a key can use and spend.' },
+      { name: 'Service', description: 'For operators and tools; no key is taken.' },
+    ],
+    paths: Object.assign({}, ...CHAPTERS.map(({ paths }) => paths)),
+    components: {
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+      headers: headerComponents,
+      responses: errorComponents(),
+      schemas: Object.assign({}, textSchemas, errorSchemas, ...CHAPTERS.map(({ schemas }) => schemas)),
+    },
+  };
+}

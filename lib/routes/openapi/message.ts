@@ -1,0 +1,189 @@
+// POST /api/v1/messages in the API document.
+import { errorResponses } from './errors.ts';
+import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
+import {
+  BILLING_EXAMPLE,
+  commonFields,
+  contentOf,
+  GENERATING_STATUSES,
+  inputTokens,
+  OPTIONAL_FIELDS,
+  otherBlock,
+  outputTokens,
+  ROLES,
+} from './text.ts';
+
+const ID = text('The request id with another prefix.', { pattern: '^msg_' });
+const MODEL = text('The model that answered.');
+const STOP_REASON = choice(['end_turn', 'max_tokens', 'refusal']);
+
+/** The events of a stream by their names, in order; `error` takes the place of what is left. */
+const EVENTS: Readonly<Record<string, { readonly schema: string; readonly example: unknown }>> = {
+  message_start: {
+    schema: 'MessageStartEvent',
+    example: {
+      type: 'message_start',
+      message: {
+        id: 'msg_req_0f3b',
+        type: 'message',
+        role: 'assistant',
+        model: 'standard-1',
+        content: [],
+        stop_reason: null,
+        usage: { input_tokens: 12, output_tokens: 0 },
+      },
+    },
+  },
+  content_block_start: {
+    schema: 'ContentBlockStartEvent',
+    example: { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  },
+  content_block_delta: {
+    schema: 'ContentBlockDeltaEvent',
+    example: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+  },
+  content_block_stop: { schema: 'ContentBlockStopEvent', example: { type: 'content_block_stop', index: 0 } },
+  message_delta: {
+    schema: 'MessageDeltaEvent',
+    example: {
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 2 },
+    },
+  },
+  message_stop: { schema: 'MessageStopEvent', example: { type: 'message_stop' } },
+  billing: { schema: 'TextBilling', example: BILLING_EXAMPLE },
+  error: {
+    schema: 'MessageError',
+    example: {
+      type: 'error',
+      error: { type: 'api_error', message: 'The upstream provider failed. Charge refunded.' },
+    },
+  },
+};
+
+const STREAM: Json = {
+  schema: {
+    description:
+      'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line; the names ' +
+      'are those of the examples, in this order. `content_block_delta` repeats. `billing` is always last, and clients ' +
+      'that do not know it skip it. `error` ends a stream that fails. Comments (`: keep-alive`) may come before the ' +
+      'first event.',
+    oneOf: Object.values(EVENTS).map(({ schema }) => ref(schema)),
+  },
+  examples: Object.fromEntries(Object.entries(EVENTS).map(([name, { example }]) => [name, { value: example }])),
+};
+
+const OPERATION: Json = {
+  operationId: 'createMessage',
+  tags: ['Text'],
+  summary: 'Answer a message',
+  description:
+    'A reserve is held at the start: estimated input tokens at the input price, and `max_tokens` (at least 512) at the ' +
+    'output price. When the answer is ready its actual usage is charged, at least 0.5 RUB, and the rest is returned.',
+  requestBody: {
+    required: true,
+    content: json(ref('MessageRequest'), {
+      example: { model: 'standard-1', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello!' }] },
+    }),
+  },
+  responses: {
+    200: {
+      description: 'The answer; with `stream: true` its events.',
+      headers: headers('x-request-id', 'request-id'),
+      content: {
+        ...json(ref('MessageReply'), {
+          example: {
+            id: 'msg_req_0f3b',
+            type: 'message',
+            role: 'assistant',
+            model: 'standard-1',
+            content: [{ type: 'text', text: 'Hello! How can I help?' }],
+            stop_reason: 'end_turn',
+            stop_sequence: null,
+            usage: { input_tokens: 12, output_tokens: 7 },
+          },
+        }),
+        'text/event-stream': STREAM,
+      },
+    },
+    ...errorResponses('message', GENERATING_STATUSES),
+  },
+};
+
+const INDEX = count('The block that the event belongs to, from 0.');
+const NO_SEQUENCE: Json = { type: 'null' };
+
+export const messageChapter: Chapter = {
+  paths: { '/api/v1/messages': { post: OPERATION } },
+  schemas: {
+    MessageRequest: object(
+      {
+        ...commonFields,
+        messages: list(ref('Message'), {
+          minItems: 1,
+          description: 'The history, oldest first; the last `user` message is the prompt.',
+        }),
+        system: {
+          description: 'The system prompt.',
+          anyOf: [{ type: 'string' }, list(ref('MessageBlock')), { type: 'null' }],
+        },
+      },
+      { optional: [...OPTIONAL_FIELDS, 'system'] },
+    ),
+    Message: object({ role: ROLES, content: contentOf('MessageBlock') }, { optional: ['content'] }),
+    MessageBlock: { anyOf: [ref('TextBlock'), ref('MessageImageBlock'), otherBlock(['text', 'image'])] },
+    MessageImageBlock: object({
+      type: constant('image'),
+      source: {
+        oneOf: [
+          object({ type: constant('url'), url: text('An https URL of a public host.', { format: 'uri' }) }),
+          object({
+            type: constant('base64'),
+            media_type: text('Such as `image/png`.'),
+            data: text('At most 8 MB of image.', { contentEncoding: 'base64' }),
+          }),
+        ],
+      },
+    }),
+    MessageReply: object({
+      id: ID,
+      type: constant('message'),
+      role: constant('assistant'),
+      model: MODEL,
+      content: list(ref('TextBlock'), { minItems: 1 }),
+      stop_reason: STOP_REASON,
+      stop_sequence: NO_SEQUENCE,
+      usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
+    }),
+    MessageStartEvent: object({
+      type: constant('message_start'),
+      message: object({
+        id: ID,
+        type: constant('message'),
+        role: constant('assistant'),
+        model: MODEL,
+        content: { type: 'array', maxItems: 0 },
+        stop_reason: { type: 'null' },
+        usage: object({ input_tokens: inputTokens, output_tokens: { type: 'integer', const: 0 } }),
+      }),
+    }),
+    ContentBlockStartEvent: object({
+      type: constant('content_block_start'),
+      index: INDEX,
+      content_block: object({ type: constant('text'), text: constant('') }),
+    }),
+    ContentBlockDeltaEvent: object({
+      type: constant('content_block_delta'),
+      index: INDEX,
+      delta: object({ type: constant('text_delta'), text: text('The next piece of the answer.', { minLength: 1 }) }),
+    }),
+    ContentBlockStopEvent: object({ type: constant('content_block_stop'), index: INDEX }),
+    MessageDeltaEvent: object({
+      type: constant('message_delta'),
+      delta: object({ stop_reason: STOP_REASON, stop_sequence: NO_SEQUENCE }),
+      usage: object({ output_tokens: outputTokens }),
+    }),
+    MessageStopEvent: object({ type: constant('message_stop') }),
+  },
+};

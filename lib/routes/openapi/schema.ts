@@ -1,0 +1,39 @@
+// Short forms for writing JSON schemas and OpenAPI objects by hand.
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What an area of the API adds to the document. */
+export interface Chapter {
+  readonly paths: Readonly<Record<string, Json>>;
+  readonly schemas: Readonly<Record<string, Json>>;
+}
+
+export const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
+
+/** An object whose properties are all there, but for the optional ones. */
+export function object(properties: Readonly<Record<string, Json>>, { optional = [] as readonly string[] } = {}): Json {
+  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
+}
+
+export const list = (items: Json, more: Json = {}): Json => ({ type: 'array', items, ...more });
+export const constant = (value: string): Json => ({ type: 'string', const: value });
+export const choice = (values: readonly string[], description?: string): Json => ({
+  type: 'string',
+  enum: values,
+  ...(description && { description }),
+});
+export const text = (description: string, more: Json = {}): Json => ({ type: 'string', description, ...more });
+export const count = (description: string, more: Json = {}): Json => ({
+  type: 'integer',
+  minimum: 0,
+  description,
+  ...more,
+});
+export const rub = (description: string): Json => ({ type: 'number', description: `${description}, in RUB` });
+
+/** The media type of a JSON body. */
+export const json = (schema: Json, more: Json = {}): Json => ({ 'application/json': { schema, ...more } });
+
+/** Headers by the names of their components. */
+export const headers = (...names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

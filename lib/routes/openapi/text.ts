@@ -1,0 +1,80 @@
+// What both text endpoints share in the API document: prices, roles, the fields of requests, the statuses.
+import { choice, count, type Json, list, object, ref, rub, text } from './schema.ts';
+
+/** Errors of a generating endpoint. */
+export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503] as const;
+
+const nullable = (type: string, description: string, more: Json = {}): Json => ({
+  type: [type, 'null'],
+  description,
+  ...more,
+});
+
+const IGNORED: Json = { description: 'Accepted and ignored.' };
+
+export const ROLES = choice(
+  ['user', 'assistant', 'system', 'developer', 'tool', 'function'],
+  '`system` and `developer` messages are part of the system prompt wherever they stand.',
+);
+
+/** The fields of a request of either style, besides its messages. */
+export const commonFields: Readonly<Record<string, Json>> = {
+  model: text('The id or an alias of a text model. See `GET /api/v1/models`.', { minLength: 1 }),
+  max_tokens: nullable(
+    'integer',
+    'Most output tokens; the reserve is made for so many. Values above 32768 are taken as 32768.',
+    { minimum: 1, default: 8192 },
+  ),
+  max_completion_tokens: nullable('integer', 'Counts when `max_tokens` is absent.', { minimum: 1 }),
+  stream: nullable('boolean', 'True for server-sent events.', { default: false }),
+  temperature: IGNORED,
+  top_p: IGNORED,
+  top_k: IGNORED,
+};
+
+/** All of the common fields that may be absent. */
+export const OPTIONAL_FIELDS = Object.keys(commonFields).filter((name) => name !== 'model');
+
+/** The content of a message: a string, or an array of the dialect's blocks. */
+export function contentOf(block: string): Json {
+  return {
+    description: 'Null, like its absence, is for `assistant` messages only. A `user` message may hold up to 4 images.',
+    anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
+  };
+}
+
+/** A block of a type that a text gateway does not use. */
+export function otherBlock(known: readonly string[]): Json {
+  return {
+    description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
+    type: 'object',
+    required: ['type'],
+    properties: { type: { type: 'string', not: { enum: known } } },
+  };
+}
+
+export const textSchemas: Readonly<Record<string, Json>> = {
+  TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
+  TextBilling: object({
+    charged_rub: rub('What the call cost by its actual usage'),
+    reserved_rub: rub('What was held at its start'),
+    balance_rub: rub('What the wallet can spend after settlement'),
+    unit: { type: 'string', const: '1M_tokens' },
+    rub_per_mtok_in: rub('Price of a million input tokens'),
+    rub_per_mtok_out: rub('Price of a million output tokens'),
+    rub_per_mtok: rub('The input price again, for older clients'),
+  }),
+};
+
+export const BILLING_EXAMPLE = {
+  charged_rub: 0.5,
+  reserved_rub: 12.3012,
+  balance_rub: 999.5,
+  unit: '1M_tokens',
+  rub_per_mtok_in: 300,
+  rub_per_mtok_out: 1500,
+  rub_per_mtok: 300,
+};
+
+export const outputTokens = count('Output tokens, reasoning included.');
+export const inputTokens = count('Input tokens, cached ones included.');

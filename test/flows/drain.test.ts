@@ -1,0 +1,199 @@
+// The service is told to stop: what runs may end, what cannot end is settled, and the process leaves with exit code 0.
+import { Agent, type ClientRequest } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
+import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import {
+  type Behaviour,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../helpers/upstream.ts';
+
+describe('drain', () => {
+  let upstream: TestUpstream;
+  let home: Home;
+  let books: Books;
+  let service: Service;
+
+  before(async () => {
+    upstream = await startUpstream();
+    home = makeHome(chatCatalog(upstream.url));
+    books = await openBooks(home);
+  });
+  afterEach(async () => {
+    service.kill('SIGKILL');
+    await service.exit;
+    await books.checkMoney();
+  });
+  after(async () => {
+    await books.close();
+    await upstream.close();
+    home.remove();
+  });
+
+  const start = async (drainMs: number) => {
+    service = await startService(home, { env: { SANDBOX: 'off', DRAIN_MS: String(drainMs) } });
+  };
+
+  /** Sends the signal; resolves to how long the process took to leave. */
+  async function leave(signal: NodeJS.Signals): Promise<number> {
+    const startedAt = performance.now();
+    service.kill(signal);
+    const { code, stderr } = await service.exit;
+    expect([code, stderr]).to.deep.equal([0, '']);
+    return performance.now() - startedAt;
+  }
+
+  /** A stream that has begun, and its whole text once it has ended. */
+  async function beginStream(path: string, account: TestAccount, firstChunk = true) {
+    const sent = open(service.url + path, { key: account.key, body: ask('hi', { stream: true }) });
+    const response = await responseOf(sent);
+    let text = '';
+    const ended = new Promise<string>((resolve, reject) => {
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.once('end', () => resolve(text)).once('error', reject);
+    });
+    if (firstChunk) await until(() => text.includes('first'));
+    return { ended, sent };
+  }
+
+  const refused = (url: string) =>
+    new Promise<string | undefined>((resolve) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect(Number(port), hostname);
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve(undefined);
+      });
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`leaves at once on ${signal} when nothing runs, open connections or not`, async () => {
+      await start(30_000);
+      const agent = new Agent({ keepAlive: true });
+      const idle: ClientRequest = open(`${service.url}/healthz`);
+      idle.on('error', () => undefined);
+      (await responseOf(idle)).resume();
+      const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
+      silent.on('error', () => undefined);
+      await new Promise((resolve) => silent.once('connect', resolve));
+      expect(await leave(signal)).to.be.below(2500);
+      agent.destroy();
+    });
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`lets a running stream end on ${signal}, with its billing, and takes no new connection`, async () => {
+      await start(30_000);
+      const account = await books.account();
+      let finish: () => void = () => undefined;
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      upstream.behave(async ({ response }) => {
+        response.writeHead(200, SSE);
+        response.write(chatChunk('first '));
+        await finished;
+        response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+      });
+      const streams = await Promise.all(DIALECTS.map((path) => beginStream(path, account)));
+      const leaving = leave(signal);
+      await until(async () => (await refused(service.url)) === 'ECONNREFUSED');
+      finish();
+      for (const { ended } of streams) {
+        const events = eventsOf(await ended);
+        expect(textOf(events)).to.equal('first last.');
+        expect(billingOf(events).charged_rub).to.equal(2.007);
+      }
+      expect(await leaving).to.be.below(2500);
+      expect(await books.wallet(account)).to.include({ held: 0n, charged: 4_014_000n });
+    });
+  }
+
+  it('ends what runs for too long, and settles it by what was delivered', async () => {
+    const drainMs = 400;
+    await start(drainMs);
+    const words: Record<string, Behaviour> = {
+      'mid-stream': chatStall(['first ']),
+      'long mid-stream': chatStall(['first ', 'z'.repeat(2000)]),
+      'before the first fragment': chatStall(),
+    };
+    const running = [];
+    for (const [name, behaviour] of Object.entries(words)) {
+      upstream.behave(behaviour);
+      for (const path of DIALECTS) {
+        const account = await books.account();
+        const { ended } = await beginStream(path, account, name.includes('mid-stream'));
+        running.push({ name, path, account, ended });
+      }
+    }
+    const plain = await Promise.all(
+      DIALECTS.map(async (path) => {
+        const account = await books.account();
+        const called = upstream.nextCall();
+        const reply = send(service.url + path, { key: account.key, body: ask('hi') });
+        await called;
+        return { path, account, reply };
+      }),
+    );
+    const tookMs = leave('SIGTERM');
+    const chargedOf: Record<string, bigint> = {
+      'mid-stream': 500_000n,
+      // 2006 characters are 502 tokens of output; 5 of input.
+      'long mid-stream': 2_515_000n,
+      'before the first fragment': 0n,
+    };
+    for (const { name, account, ended, path } of running) {
+      const events = eventsOf(await ended);
+      const failure = events.find(({ data }) => data.error);
+      const refund = name === 'before the first fragment' ? ' Charge refunded.' : '';
+      expect(failure?.data.error, name).to.include({
+        type: 'api_error',
+        message: `The service is restarting.${refund}`,
+      });
+      if (path === DIALECTS[0]) expect(failure?.event).to.equal('error');
+      else expect(events.at(-1)?.data).to.equal('[DONE]');
+      expect(await books.wallet(account), `${name} ${path}`).to.include({ held: 0n, charged: chargedOf[name] });
+    }
+    for (const { account, path, reply } of plain) {
+      const { status, json } = await reply;
+      expect(status, path).to.equal(503);
+      expect(json.error).to.include({ type: 'api_error', message: 'The service is restarting. Charge refunded.' });
+      expect(await books.wallet(account)).to.include({ held: 0n, charged: 0n });
+    }
+    expect(await tookMs).to.be.within(drainMs, drainMs + 2500);
+  });
+
+  it('does not wait for a reader that has stopped reading', async () => {
+    await start(200);
+    const account = await books.account();
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      const block = chatChunk('z'.repeat(100_000));
+      const fill = () => {
+        while (!response.destroyed && response.write(block));
+      };
+      response.on('drain', fill);
+      fill();
+    });
+    const sent = open(service.url + DIALECTS[0], { key: account.key, body: ask('hi', { stream: true }) });
+    sent.on('error', () => undefined);
+    const response = await responseOf(sent);
+    response.on('error', () => undefined).pause();
+    // The buffers on the way are full when the upstream can send no more.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await leave('SIGTERM')).to.be.below(4000);
+    sent.destroy();
+    const { charged } = await books.wallet(account);
+    expect(charged).to.equal(5_005_000n);
+  });
+});

@@ -1,0 +1,186 @@
+// The first start and the ones after it: the sandbox and its demo key, real mode and its memory, and the time it takes.
+import { expect } from 'chai';
+import { billingOf, eventsOf, MESSAGES, send, textOf } from '../helpers/client.ts';
+import { chatCatalog } from '../helpers/gateway.ts';
+import {
+  type Exit,
+  type Home,
+  makeHome,
+  openBooks,
+  type Service,
+  spawnChild,
+  startService,
+} from '../helpers/process.ts';
+import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+const KEY = /tg-sk-[0-9A-Za-z]{49}/g;
+const READY_MS_MAX = 1500;
+
+describe('start', () => {
+  let upstream: TestUpstream;
+  let home: Home;
+
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  beforeEach(() => {
+    // Switched on by a variable, as the shipped catalog is.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own notation
+    const settings = { baseUrl: `${upstream.url}/v1`, apiKey: '${UP_KEY}' };
+    home = makeHome(chatCatalog('', { upstreams: { up: { plugin: 'openai-compatible', settings } } }));
+  });
+  afterEach(() => home.remove());
+  after(() => upstream.close());
+
+  /** Starts, looks, stops; resolves to what the process printed. */
+  async function run(env: Record<string, string>, look?: (service: Service) => Promise<void>): Promise<Exit> {
+    const service = await startService(home, { env });
+    try {
+      await look?.(service);
+    } finally {
+      service.kill('SIGTERM');
+      await service.exit;
+    }
+    const exit = await service.exit;
+    expect(exit).to.include({ code: 0, stderr: '' });
+    return exit;
+  }
+
+  const keysIn = ({ stdout }: Exit) => new Set(stdout.match(KEY) ?? []);
+  const isSandbox = ({ stdout }: Exit) => stdout.includes('Sandbox mode');
+  const UP = { UP_KEY: 'up-secret-key-1' };
+
+  it('comes up as a sandbox the first time, with a demo key and a curl line that works, shown once', async () => {
+    let key = '';
+    const first = await run({}, async (service) => {
+      key = /^ {2}(tg-sk-\S+)$/m.exec(service.stdout())?.[1] ?? '';
+      const balance = await send(`${service.url}/api/v1/balance`, { key });
+      expect(balance.json).to.include({ balance_rub: 1000, topped_up_total_rub: 1000 });
+
+      const [curl = ''] = /^ {2}curl .*\\\n.*$/m.exec(service.stdout()) ?? [];
+      const { code, stdout } = await spawnChild('sh', ['-c', curl], { PATH: process.env.PATH ?? '' }).exit;
+      expect(code).to.equal(0);
+      const events = eventsOf(stdout);
+      expect(textOf(events)).to.contain('Hello!');
+      expect(billingOf(events).balance_rub).to.equal(999.5);
+    });
+    expect(isSandbox(first)).to.equal(true);
+    expect([...keysIn(first)]).to.deep.equal([key]);
+    // In the greeting and in the curl line, and nowhere in the log.
+    expect(first.stdout.match(KEY)).to.have.length(2);
+
+    const second = await run({}, async ({ url }) => {
+      expect((await send(`${url}/api/v1/balance`, { key })).json.balance_rub).to.equal(999.5);
+      const body = { model: 'sandbox-lite', messages: [{ role: 'user', content: 'again' }] };
+      expect((await send(url + MESSAGES, { key, body })).status).to.equal(200);
+    });
+    expect([isSandbox(second), keysIn(second).size]).to.deep.equal([true, 0]);
+  });
+
+  it('leaves the sandbox for good when an upstream is set, and warns of the demo account', async () => {
+    let key = '';
+    await run({}, async (service) => {
+      key = /^ {2}(tg-sk-\S+)$/m.exec(service.stdout())?.[1] ?? '';
+    });
+    const real = await run(UP, async ({ url }) => {
+      const { data } = (await send(`${url}/api/v1/models`, { key })).json;
+      expect(data.map(({ id }: { id: string }) => id)).to.deep.equal(['model-a']);
+      const body = { model: 'sandbox-lite', messages: [{ role: 'user', content: 'fake?' }] };
+      expect((await send(url + MESSAGES, { key, body })).status).to.equal(400);
+    });
+    expect([isSandbox(real), keysIn(real).size]).to.deep.equal([false, 0]);
+    expect(real.stdout).to.match(/"level":"warn".*the demo account of the sandbox/);
+
+    // A mistyped variable must not sell fakes.
+    const mistyped = await run({ UP_KEI: 'x' }, async ({ url }) => {
+      expect((await send(`${url}/api/v1/models`, { key })).json.data).to.deep.equal([]);
+    });
+    expect(isSandbox(mistyped)).to.equal(false);
+    expect(mistyped.stdout).to.contain('No upstream is switched on. Set one of: up (UP_KEY)');
+  });
+
+  const histories: readonly { name: string; starts: readonly [Record<string, string>, boolean][] }[] = [
+    {
+      name: 'real from the first start',
+      starts: [
+        [UP, false],
+        [{}, false],
+      ],
+    },
+    {
+      name: 'off by choice on an empty store',
+      starts: [
+        [{ SANDBOX: 'off' }, false],
+        [{}, false],
+      ],
+    },
+    {
+      name: 'on by choice on an empty store',
+      starts: [
+        [{ SANDBOX: 'on' }, true],
+        [{}, true],
+      ],
+    },
+    {
+      name: 'on by choice on a store in real use',
+      starts: [
+        [UP, false],
+        [{ SANDBOX: 'on' }, true],
+        [{}, false],
+      ],
+    },
+    {
+      name: 'on by choice beside a real upstream',
+      starts: [
+        [{ ...UP, SANDBOX: 'on' }, true],
+        [UP, false],
+        [{}, false],
+      ],
+    },
+    {
+      name: 'off by choice after the sandbox',
+      starts: [
+        [{}, true],
+        [{ SANDBOX: 'off' }, false],
+        [{}, false],
+      ],
+    },
+  ];
+  for (const { name, starts } of histories) {
+    it(`remembers its mode: ${name}`, async () => {
+      const seen = [];
+      for (const [env] of starts) seen.push(isSandbox(await run(env)));
+      expect(seen).to.deep.equal(starts.map(([, sandbox]) => sandbox));
+    });
+  }
+
+  it('is no sandbox on a store that has accounts already', async () => {
+    const books = await openBooks(home);
+    await books.account();
+    await books.close();
+    const exit = await run({});
+    expect([isSandbox(exit), keysIn(exit).size]).to.deep.equal([false, 0]);
+  });
+
+  it('shows the demo key at the first start that succeeds', async () => {
+    const port = new URL(upstream.url).port;
+    const failed = await startService(home, { env: { PORT: port } }).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    expect(failed).to.contain('the port is in use');
+    expect(keysIn(await run({})).size).to.equal(1);
+  });
+
+  it('is ready in less than 1.5 s, in the median of five starts', async () => {
+    const times: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      await run(UP, async ({ url, readyMs }) => {
+        times.push(readyMs);
+        expect((await send(`${url}/readyz`)).json).to.deep.equal({ status: 'ok', store: true, models: 3 });
+      });
+    }
+    times.sort((a, b) => a - b);
+    expect(times[2]).to.be.below(READY_MS_MAX);
+  });
+});

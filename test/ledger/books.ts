@@ -1,0 +1,58 @@
+// The books of one wallet in memory, and operations on it in few words.
+import {
+  type Charge,
+  type Entry,
+  emptyWallet,
+  type Operation,
+  type OutcomeStatus,
+  type Wallet,
+} from '../../lib/ledger/decide.ts';
+import { fold } from '../../lib/ledger/fold.ts';
+
+export const AT = 1000;
+
+export type Kind = Operation['kind'];
+
+export function operation(kind: Kind, id: string, rub: number): Operation {
+  const base = { wallet: 'w', at: AT };
+  const amount = BigInt(Math.round(rub * 1e6));
+  const start = { ...base, chargeId: id, key: 'k', chargeKind: 'text', model: 'm', prices: '{}', amount } as const;
+  switch (kind) {
+    case 'topup':
+      return { kind, ...base, amount, paymentId: id };
+    case 'adjust':
+      return { kind, ...base, amount, adjustId: id, reason: 'test' };
+    case 'reserve':
+      return { kind, ...start, owner: 'o', lease: AT + 10 };
+    case 'charge':
+      return { kind, ...start };
+    case 'settle':
+      return { kind, ...base, chargeId: id, amount, tokensInput: 1, tokensOutput: 2 };
+    default:
+      return { kind, ...base, chargeId: id };
+  }
+}
+
+export interface Books {
+  readonly wallets: Map<string, Wallet>;
+  readonly charges: Map<string, Charge>;
+  readonly entries: Map<string, Entry>;
+  readonly journal: Entry[];
+}
+
+export function newBooks(): Books {
+  return { wallets: new Map([['w', emptyWallet('w')]]), charges: new Map(), entries: new Map(), journal: [] };
+}
+
+export function run(books: Books, op: Operation): OutcomeStatus | undefined {
+  const folded = fold(books, [op]);
+  for (const wallet of folded.wallets) books.wallets.set(wallet.id, wallet);
+  for (const charge of folded.charges) books.charges.set(charge.id, charge);
+  books.journal.push(...folded.entries);
+  return folded.outcomes[0]?.status;
+}
+
+export function balances(books: Books): number[] {
+  const { avail, held, charged, topped, adjusted } = books.wallets.get('w') as Wallet;
+  return [avail, held, charged, topped, adjusted].map((micro) => Number(micro) / 1e6);
+}

@@ -1,0 +1,256 @@
+// The ledger service before a store that fails: every await on the money path has a test in which it fails.
+import { expect } from 'chai';
+import type { Fault } from '../../lib/faults.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import { until } from '../helpers/client.ts';
+import {
+  answerAfter,
+  type FaultyStore,
+  lose,
+  makeGate,
+  openFaultyStore,
+  refuse,
+  refuseAfter,
+  vanish,
+  waitFor,
+} from '../helpers/faulty-store.ts';
+
+const SOON_MS = 150;
+const RUB = 1_000_000n;
+
+describe('ledger', () => {
+  let store: FaultyStore;
+  let ledger: Ledger;
+  let wallet: string;
+  let logged: { level: string; fields: object; message: string }[];
+  /** The charge of the running test. */
+  let a: string;
+  let tests = 0;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  beforeEach(async () => {
+    tests += 1;
+    a = `charge-${tests}`;
+    wallet = await store.wallet();
+    logged = [];
+    const logger = (level: string) => (fields: object, message: string) => void logged.push({ level, fields, message });
+    const log = { warn: logger('warn'), error: logger('error') };
+    ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });
+  });
+  afterEach(async () => {
+    store.always('ledger.apply', undefined);
+    expect(await ledger.drain(5000)).to.equal(0);
+    expect(await verifyLedger(store.real)).to.include({ ok: true, drift: 0n });
+  });
+  after(() => store.close());
+
+  const request = (chargeId: string, more: object = {}) => ({
+    chargeId,
+    wallet,
+    key: 'key',
+    kind: 'text' as const,
+    model: 'model-a',
+    prices: '{"input":"1","output":"2"}',
+    amount: 10n * RUB,
+    ...more,
+  });
+  const used = (amount: bigint) => ({ amount, tokensInput: 1, tokensOutput: 2 });
+  const faultOf = async (held: Promise<unknown>) => {
+    const error = await held.then(
+      () => undefined,
+      (thrown: unknown) => thrown as Fault,
+    );
+    return [error?.output.statusCode, error?.data?.code, error?.message];
+  };
+  const chargeOf = async (id: string) => await store.real.ledger.charge(id);
+  const errors = () => logged.filter(({ level }) => level === 'error').map(({ message }) => message);
+
+  describe('hold', () => {
+    it('holds the amount in the name of its owner, with the prices as they are', async () => {
+      const { charge, wallet: after } = await ledger.hold(request(a));
+      expect(after).to.include({ avail: 990n * RUB, held: 10n * RUB });
+      expect(charge).to.include({ state: 'held', owner: 'me', model: 'model-a', prices: '{"input":"1","output":"2"}' });
+      expect(await chargeOf(a)).to.deep.equal(charge);
+    });
+
+    it('says in a fault why there is none', async () => {
+      await ledger.hold(request(a, { amount: 995n * RUB }));
+      expect(await faultOf(ledger.hold(request('b')))).to.deep.equal([
+        402,
+        'insufficient_balance',
+        'The balance is too low: this call needs a reserve of 10.00 RUB and the balance is 5.00 RUB. ' +
+          'A further 995.00 RUB is held by calls still running. Top up the wallet or lower `max_tokens`.',
+      ]);
+      const poor = await store.wallet(0n);
+      expect((await faultOf(ledger.hold(request('c', { wallet: poor })))).slice(0, 2)).to.deep.equal([
+        402,
+        'never_topped_up',
+      ]);
+      await store.real.accounts.setStatus(wallet, 'suspended');
+      expect((await faultOf(ledger.hold(request('d')))).slice(0, 2)).to.deep.equal([403, 'account_suspended']);
+      expect((await faultOf(ledger.hold(request('e', { wallet: 'nobody' })))).slice(0, 2)).to.deep.equal([
+        500,
+        'internal',
+      ]);
+    });
+
+    for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
+      it(`is made once when the store first answers with: ${name}`, async () => {
+        store.next('ledger.apply', behaviour);
+        const { charge } = await ledger.hold(request(a));
+        expect(charge).to.include({ id: a, state: 'held', reserved: 10n * RUB });
+        expect(await store.read(wallet)).to.include({ held: 10n * RUB, seq: 2 });
+      });
+    }
+
+    const failures = {
+      'refuses for too long': () => store.always('ledger.apply', refuse),
+      'gives no sign for too long': () => store.always('ledger.apply', vanish),
+      'is stuck before it': (gate: Promise<void>) => store.next('ledger.apply', waitFor(gate)),
+      'is stuck in it and refuses then': (gate: Promise<void>) => store.next('ledger.apply', refuseAfter(gate)),
+      'is stuck after it': (gate: Promise<void>) => store.next('ledger.apply', answerAfter(gate)),
+      'loses its answer and then refuses': () => store.next('ledger.apply', lose, ...Array(5).fill(refuse)),
+      'loses its answer and then is stuck': (gate: Promise<void>) => store.next('ledger.apply', lose, waitFor(gate)),
+    };
+    for (const [name, fail] of Object.entries(failures)) {
+      it(`is answered 503 when the store ${name}, and leaves no ghost`, async () => {
+        const gate = makeGate();
+        fail(gate.opened);
+        const startedAt = performance.now();
+        expect(await faultOf(ledger.hold(request(a)))).to.deep.equal([
+          503,
+          'store_unavailable',
+          'The service is temporarily unavailable. Nothing was charged.',
+        ]);
+        expect(performance.now() - startedAt).to.be.below(SOON_MS + 300);
+        gate.open();
+        store.always('ledger.apply', undefined);
+        // The release of a late hold is a new operation: until both are done there is something left.
+        await until(async () => (await ledger.drain(1000)) === 0 && (await chargeOf(a))?.state !== 'held');
+        expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, charged: 0n });
+        expect((await chargeOf(a))?.state).to.be.oneOf([undefined, 'released']);
+      });
+    }
+  });
+
+  describe('settle', () => {
+    const cases = [
+      { amount: 4n * RUB, avail: 996n * RUB },
+      { amount: 10n * RUB, avail: 990n * RUB },
+      { amount: 25n * RUB, avail: 975n * RUB },
+    ];
+    for (const { amount, avail } of cases) {
+      it(`charges ${amount / RUB} of 10 RUB held`, async () => {
+        const hold = await ledger.hold(request(a));
+        const settlement = await ledger.settle(hold, used(amount));
+        expect(settlement).to.deep.equal({ charged: amount, reserved: 10n * RUB, balance: avail, confirmed: true });
+        expect(await store.read(wallet)).to.include({ avail, held: 0n, charged: amount });
+        expect(await chargeOf(a)).to.include({ state: 'settled', tokensInput: 1, tokensOutput: 2 });
+      });
+    }
+
+    for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
+      it(`charges once when the store first answers with: ${name}`, async () => {
+        const hold = await ledger.hold(request(a));
+        store.next('ledger.apply', behaviour);
+        const settlement = await ledger.settle(hold, used(4n * RUB));
+        expect(settlement).to.include({ charged: 4n * RUB, balance: 996n * RUB, confirmed: true });
+        expect(await store.read(wallet)).to.include({ avail: 996n * RUB, charged: 4n * RUB, seq: 3 });
+        expect(errors()).to.deep.equal([]);
+      });
+    }
+
+    it('says what it will come to when the store does not answer, and books it when it does', async () => {
+      const hold = await ledger.hold(request(a));
+      store.always('ledger.apply', refuse);
+      const settlement = await ledger.settle(hold, used(4n * RUB));
+      expect(settlement).to.deep.equal({
+        charged: 4n * RUB,
+        reserved: 10n * RUB,
+        balance: 996n * RUB,
+        confirmed: false,
+      });
+      expect(errors()).to.deep.equal(['the store has not confirmed the end of a call; it is retried']);
+      expect(await chargeOf(a)).to.include({ state: 'held' });
+      store.always('ledger.apply', undefined);
+      expect(await ledger.drain(5000)).to.equal(0);
+      expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
+    });
+
+    it('charges nothing and logs it when the hold was returned meanwhile', async () => {
+      const hold = await ledger.hold(request(a));
+      await store.apply({ kind: 'expire', wallet, chargeId: a, at: Date.now() });
+      const settlement = await ledger.settle(hold, used(4n * RUB));
+      expect(settlement).to.include({ charged: 0n, balance: 1000n * RUB, confirmed: true });
+      expect(errors()).to.deep.equal(['a call ended twice or too late']);
+    });
+  });
+
+  describe('release', () => {
+    for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
+      it(`returns the hold once when the store first answers with: ${name}`, async () => {
+        const hold = await ledger.hold(request(a));
+        store.next('ledger.apply', behaviour);
+        const settlement = await ledger.release(hold);
+        expect(settlement).to.deep.equal({
+          charged: 0n,
+          reserved: 10n * RUB,
+          balance: 1000n * RUB,
+          confirmed: true,
+        });
+        expect(await store.read(wallet)).to.include({ avail: 1000n * RUB, held: 0n, seq: 3 });
+        expect(errors()).to.deep.equal([]);
+      });
+    }
+
+    it('returns the hold when the store comes back', async () => {
+      const hold = await ledger.hold(request(a));
+      store.always('ledger.apply', vanish);
+      expect(await ledger.release(hold)).to.include({ charged: 0n, balance: 1000n * RUB, confirmed: false });
+      store.always('ledger.apply', undefined);
+      expect(await ledger.drain(5000)).to.equal(0);
+      expect(await chargeOf(a)).to.include({ state: 'released' });
+    });
+  });
+
+  describe('orphans', () => {
+    const orphan = async (chargeId: string, owner: string, leftMs: number) => {
+      const { kind: chargeKind, ...start } = request(chargeId);
+      const at = Date.now();
+      await store.apply({ ...start, kind: 'reserve', chargeKind, at, owner, lease: at + leftMs });
+    };
+
+    it('are holds whose lease is over and whose owner is gone; they go back in full, so many at once', async () => {
+      await store.real.owners.renew({ id: 'alive', now: Date.now(), until: Date.now() + 60_000 });
+      await store.real.owners.renew({ id: 'late', now: Date.now(), until: Date.now() - 1 });
+      await orphan('of-alive', 'alive', -1);
+      await orphan('of-nobody', 'nobody', -1);
+      await orphan('of-late', 'late', -1);
+      await orphan('with-lease', 'nobody', 60_000);
+      expect(await ledger.expireOrphans(1)).to.equal(1);
+      expect(await ledger.expireOrphans(10)).to.equal(1);
+      expect(await ledger.expireOrphans(10)).to.equal(0);
+      const states = ['of-alive', 'of-nobody', 'of-late', 'with-lease'].map(async (id) => (await chargeOf(id))?.state);
+      expect(await Promise.all(states)).to.deep.equal(['held', 'expired', 'expired', 'held']);
+      expect(await store.read(wallet)).to.include({ avail: 980n * RUB, held: 20n * RUB });
+    });
+
+    it('reject when they cannot be read, and go back late when that cannot be written', async () => {
+      await orphan(a, 'nobody', -1);
+      store.next('ledger.orphans', refuse);
+      await ledger.expireOrphans(10).then(
+        () => expect.fail('it was read'),
+        (error: Error) => expect(error.name).to.equal('StoreError'),
+      );
+      store.always('ledger.apply', refuse);
+      await ledger.expireOrphans(10);
+      expect((await chargeOf(a))?.state).to.equal('held');
+      store.always('ledger.apply', undefined);
+      expect(await ledger.drain(5000)).to.equal(0);
+      expect((await chargeOf(a))?.state).to.equal('expired');
+    });
+  });
+});

@@ -1,0 +1,191 @@
+// Owners of holds: leases renewed through failures, the dead found out, the living left alone.
+import { expect } from 'chai';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import { createOwner, type Owner, type OwnerOptions } from '../../lib/ledger/owner.ts';
+import { until } from '../helpers/client.ts';
+import { type FaultyStore, lose, makeGate, openFaultyStore, refuse, waitFor } from '../helpers/faulty-store.ts';
+
+const LEASE_MS = 300;
+
+describe('owner', () => {
+  let store: FaultyStore;
+  let wallet: string;
+  let owners: Owner[];
+  let warnings: string[];
+
+  let tests = 0;
+
+  before(async () => {
+    store = await openFaultyStore();
+    wallet = await store.wallet();
+  });
+  beforeEach(() => {
+    tests += 1;
+    owners = [];
+    warnings = [];
+  });
+  afterEach(async () => {
+    for (const owner of owners) await owner.stop();
+  });
+  after(() => store.close());
+
+  /** A charge of the running test. */
+  const id = (name: string) => `${name}-${tests}`;
+
+  const log = {
+    warn: (_fields: object, message: string) => void warnings.push(message),
+    error: (_fields: object, message: string) => void warnings.push(message),
+  };
+
+  function makeOwner(ownerId: string, more: Partial<OwnerOptions> = {}): Owner {
+    const ledger = createLedger({ store: store.store, ownerId, leaseMs: LEASE_MS, log });
+    const owner = createOwner({ store: store.store.owners, ledger, ownerId, leaseMs: LEASE_MS, log, ...more });
+    owners.push(owner);
+    return owner;
+  }
+
+  async function hold(chargeId: string, owner: string): Promise<void> {
+    const start = { wallet, chargeId, key: 'key', chargeKind: 'text', model: 'm', prices: '{}' } as const;
+    const at = Date.now();
+    await store.apply({ ...start, kind: 'reserve', amount: 10_000_000n, at, owner, lease: at - 1 });
+  }
+  const stateOf = async (id: string) => (await store.real.ledger.charge(id))?.state;
+  const peersOf = (id: string) => store.real.owners.renew({ id, now: Date.now(), until: 0 });
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it('does not start on a store that does not answer', async () => {
+    store.next('owners.renew', refuse);
+    const error = await makeOwner('me')
+      .start()
+      .then(
+        () => undefined,
+        (thrown: Error) => thrown,
+      );
+    expect(error?.name).to.equal('StoreError');
+  });
+
+  it('is alive for longer than a lease, and gone once it stopped', async () => {
+    const owner = makeOwner('me');
+    await owner.start();
+    await sleep(2 * LEASE_MS);
+    expect(await peersOf('you')).to.equal(1);
+    await owner.stop();
+    expect(await peersOf('you')).to.equal(0);
+  });
+
+  it('stops also when it cannot leave: its lease runs out instead', async () => {
+    const owner = makeOwner('me');
+    await owner.start();
+    store.next('owners.remove', refuse);
+    await owner.stop();
+    expect(warnings).to.deep.equal(['could not leave the store']);
+    await sleep(LEASE_MS + 50);
+    expect(await peersOf('you')).to.equal(0);
+  });
+
+  it('waits with stopping for a renewal that is under way', async () => {
+    const owner = makeOwner('me');
+    await owner.start();
+    const gate = makeGate();
+    let began = false;
+    store.next('owners.renew', (call, args) => {
+      began = true;
+      return waitFor(gate.opened)(call, args);
+    });
+    await until(() => began);
+    let stopped = false;
+    const stopping = owner.stop().then(() => {
+      stopped = true;
+    });
+    await sleep(50);
+    expect(stopped).to.equal(false);
+    gate.open();
+    await stopping;
+    expect(await peersOf('you')).to.equal(0);
+  });
+
+  it('tells with every renewal how many others live', async () => {
+    const counts: number[] = [];
+    const onPeers = async (peers: number) => void counts.push(peers);
+    const first = makeOwner('first', { onPeers });
+    await first.start();
+    expect(counts).to.deep.equal([0]);
+    const second = makeOwner('second');
+    await second.start();
+    await until(() => counts.at(-1) === 1);
+    await second.stop();
+    await until(() => counts.at(-1) === 0);
+  });
+
+  it('goes on renewing when the listener of peers fails', async () => {
+    let failing = false;
+    const onPeers = async () => {
+      if (!failing) return;
+      failing = false;
+      throw new Error('no limits now');
+    };
+    await makeOwner('me', { onPeers }).start();
+    failing = true;
+    await until(() => warnings.length === 1);
+    await sleep(LEASE_MS + 100);
+    expect(await peersOf('you')).to.equal(1);
+  });
+
+  it('returns what a process that is gone left, and nothing of the living', async () => {
+    const peer = makeOwner('peer');
+    await peer.start();
+    await hold(id('of-peer'), 'peer');
+    await hold(id('of-gone'), 'gone');
+    await hold(id('of-me'), 'me');
+    const owner = makeOwner('me');
+    await owner.start();
+    await until(async () => (await stateOf(id('of-gone'))) === 'expired');
+    await sleep(LEASE_MS);
+    expect([await stateOf(id('of-peer')), await stateOf(id('of-me'))]).to.deep.equal(['held', 'held']);
+    expect(warnings).to.deep.equal(['returned the holds of a process that is gone']);
+  });
+
+  for (const [name, behaviour] of Object.entries({ refuse, lose })) {
+    it(`gives the others a whole lease after renewals that ended with: ${name}`, async () => {
+      const owner = makeOwner('me');
+      await owner.start();
+      store.always('owners.renew', behaviour);
+      await until(() => warnings.length >= 2);
+      await hold(id('of-gone'), 'gone');
+      store.always('owners.renew', undefined);
+      const steadyFrom = performance.now();
+      await until(async () => (await stateOf(id('of-gone'))) === 'expired');
+      expect(performance.now() - steadyFrom).to.be.within(LEASE_MS - 20, 2 * LEASE_MS + 200);
+    });
+  }
+
+  it('returns nothing after a renewal that took longer than the lease: the living may look dead then', async () => {
+    const owner = makeOwner('me');
+    await owner.start();
+    const gate = makeGate();
+    let began = false;
+    store.next('owners.renew', (call, args) => {
+      began = true;
+      return waitFor(gate.opened)(call, args);
+    });
+    await until(() => began);
+    await hold(id('of-me'), 'me');
+    await sleep(LEASE_MS + 50);
+    gate.open();
+    await until(() => warnings.length === 1);
+    await sleep(2 * LEASE_MS);
+    expect(await stateOf(id('of-me'))).to.equal('held');
+    expect(warnings).to.deep.equal(['could not renew the lease or look for orphans']);
+  });
+
+  it('goes on when orphans cannot be read', async () => {
+    await hold(id('of-gone'), 'gone');
+    store.next('ledger.orphans', refuse);
+    await makeOwner('me').start();
+    await until(async () => (await stateOf(id('of-gone'))) === 'expired');
+    expect(warnings).to.deep.equal([
+      'could not renew the lease or look for orphans',
+      'returned the holds of a process that is gone',
+    ]);
+  });
+});
