@@ -1,0 +1,140 @@
+// Every recording of every shipped adapter through the whole gateway: the right text, ending and charge, in both
+// dialects, streaming and not.
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { textCost } from '../../lib/ledger/price.ts';
+import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../helpers/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { loadRecordings, type Recording, type Replay, startReplay } from '../helpers/recordings.ts';
+
+const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
+/** So much that every token shows above the minimum charge. */
+const PRICE = { input: 1_000_000_000_000n, output: 3_000_000_000_000n };
+/** Paths after `baseUrl`'s origin, for adapters whose `baseUrl` has one. */
+const BASE_PATHS: Readonly<Record<string, string>> = { 'openai-compatible': '/v1' };
+
+for (const plugin of readdirSync(PROVIDERS)) {
+  const recordings = loadRecordings(`${PROVIDERS}${plugin}`);
+  if (recordings.length > 0) describeRecordings(plugin, recordings);
+}
+
+function describeRecordings(plugin: string, recordings: readonly Recording[]): void {
+  describe(`recordings of ${plugin} through the gateway`, () => {
+    let replay: Replay;
+    let gateway: TestGateway;
+    let account: TestAccount;
+
+    before(async () => {
+      replay = await startReplay();
+      gateway = await startGateway({ catalog: catalogOf(plugin, recordings, replay.origin) });
+      account = await gateway.account('999999999');
+    });
+    after(async () => {
+      await gateway.checkMoney();
+      await gateway.stop();
+      await replay.close();
+    });
+
+    for (const [at, recording] of recordings.entries()) {
+      for (const path of DIALECTS) {
+        for (const stream of [false, true]) {
+          it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, async () => {
+            replay.play(recording.reply);
+            const body = bodyOf(recording, { path, stream, model: `m-${at}` });
+            const reply = await send(gateway.url + path, { key: account.key, body });
+            checkReply(recording, reply, { path, stream });
+            const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+            const wanted = wantedCharge(recording, { path, stream });
+            if (wanted === 'something') expect(charge?.charged).to.be.at.least(500_000n);
+            else
+              expect(
+                charge?.charged,
+                JSON.stringify(charge, (_k, v) => (typeof v === 'bigint' ? `${v}` : v)),
+              ).to.equal(wanted);
+          });
+        }
+      }
+    }
+  });
+}
+
+function catalogOf(plugin: string, recordings: readonly Recording[], origin: string): object {
+  const upstreams = recordings.map(({ settings }, at) => {
+    const baseUrl = `${origin}${BASE_PATHS[plugin] ?? ''}`;
+    return [`u-${at}`, { plugin, settings: { baseUrl, apiKey: 'recorded-key', ...settings } }];
+  });
+  const models = recordings.map(({ options }, at) => ({
+    id: `m-${at}`,
+    type: 'text',
+    provider: 'Test',
+    routes: [{ upstream: `u-${at}`, model: 'm', options }],
+    price: { input: '1000000', output: '3000000' },
+  }));
+  return { upstreams: Object.fromEntries(upstreams), models };
+}
+
+interface Way {
+  readonly path: string;
+  readonly stream: boolean;
+}
+
+function bodyOf({ call }: Recording, { path, stream, model }: Way & { model: string }): object {
+  const system = call.system === undefined ? [] : [{ role: 'system', content: call.system }];
+  const rest = { model, stream, max_tokens: call.maxTokens };
+  if (path === MESSAGES) return { ...rest, messages: call.messages, ...(call.system && { system: call.system }) };
+  return { ...rest, messages: [...system, ...call.messages] };
+}
+
+const STOPS: Readonly<Record<string, readonly [string, string]>> = {
+  stop: ['end_turn', 'stop'],
+  length: ['max_tokens', 'length'],
+  filter: ['refusal', 'content_filter'],
+  tool: ['end_turn', 'stop'],
+  other: ['end_turn', 'stop'],
+};
+
+/** An answer without text and without output tokens is a failure, whatever its ending. */
+function fails({ expect: { fault, text = '', usage } }: Recording): boolean {
+  return fault !== undefined || (text === '' && !usage?.output);
+}
+
+function checkReply(recording: Recording, reply: Reply, { path, stream }: Way): void {
+  const { text = '', finish = 'other' } = recording.expect;
+  const [stopReason, finishReason] = STOPS[finish] as readonly [string, string];
+  if (!stream) {
+    expect(reply.status, reply.text).to.equal(fails(recording) ? 502 : 200);
+    if (fails(recording)) expect(reply.json.error.message).to.contain('Charge refunded');
+    else if (path === MESSAGES) {
+      expect(reply.json.content.map((block: { text: string }) => block.text).join('')).to.equal(text);
+      expect(reply.json.stop_reason).to.equal(stopReason);
+    } else {
+      expect(reply.json.choices[0].message.content).to.equal(text);
+      expect(reply.json.choices[0].finish_reason).to.equal(finishReason);
+    }
+    return;
+  }
+  expect(reply.status).to.equal(200);
+  const events = eventsOf(reply.text);
+  expect(textOf(events)).to.equal(text);
+  const failure = events.find(({ data }) => data?.error);
+  expect(failure !== undefined, reply.text).to.equal(fails(recording));
+  const refunded = failure?.data.error.message.includes('Charge refunded');
+  if (failure) expect(refunded).to.equal(text === '');
+}
+
+function wantedCharge(recording: Recording, { path, stream }: Way): bigint | 'something' {
+  const { call, expect: wanted } = recording;
+  const { text = '', usage } = wanted;
+  if (fails(recording) && (!stream || text === '')) return 0n;
+  if (wanted.fault !== undefined && !usage) return 'something';
+  const texts = [call.system ?? '', ...call.messages.flatMap(({ content }) => content.map((block) => block.text))];
+  const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
+  const messages = call.messages.length + (path === CHAT && call.system !== undefined ? 1 : 0);
+  const input = usage?.input ? usage.input : Math.ceil(bytes / 4) + 4 * messages;
+  const produced = Math.ceil([...text].length / 4);
+  const reported = usage?.output ?? 0;
+  const believed = reported > 0 && reported <= call.maxTokens;
+  const output = believed ? (wanted.fault ? Math.max(reported, produced) : reported) : produced;
+  return textCost(PRICE, { input, output: Math.min(output, call.maxTokens) });
+}
