@@ -32,7 +32,7 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
   const stream = { write: (line: string) => output.write(scrub(line)) };
   const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
-  process.on('exit', () => flushNow(output));
+  outputs.add(output);
   log.addSecrets = (values) => {
     for (const value of values) {
       if (value.length < SECRET_LENGTH_MIN) continue;
@@ -56,6 +56,12 @@ function timestamp(): string {
   }
   return stamp;
 }
+
+/** What a log still holds is written when the process ends. */
+const outputs = new Set<{ flushSync(): void }>();
+process.on('exit', () => {
+  for (const output of outputs) flushNow(output);
+});
 
 const formatters = { level: (label: string) => ({ level: label }) };
 

@@ -49,7 +49,8 @@ interface Item extends Submission {
 interface Lane {
   waiting: Item[];
   running: Item[];
-  scheduled: boolean;
+  /** A commit is on its way or under way: there is never a second one, also in its pauses. */
+  busy: boolean;
   /** In a row. */
   failures: number;
   /** Most operations in the next batch. */
@@ -77,7 +78,7 @@ export function createQueue({
     const name = store.lane === 'store' ? '' : op.wallet;
     let lane = lanes.get(name);
     if (!lane) {
-      lane = { waiting: [], running: [], scheduled: false, failures: 0, size: store.batchMax };
+      lane = { waiting: [], running: [], busy: false, failures: 0, size: store.batchMax };
       lanes.set(name, lane);
     }
     if (lane.waiting.length >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
@@ -91,12 +92,9 @@ export function createQueue({
   }
 
   function schedule(name: string, lane: Lane): void {
-    if (lane.scheduled || lane.running.length > 0) return;
-    lane.scheduled = true;
-    setImmediate(() => {
-      lane.scheduled = false;
-      void commit(name, lane);
-    });
+    if (lane.busy) return;
+    lane.busy = true;
+    setImmediate(() => void commit(name, lane));
   }
 
   async function commit(name: string, lane: Lane): Promise<void> {
@@ -117,6 +115,7 @@ export function createQueue({
         await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)), { ref: false });
       }
     }
+    lane.busy = false;
     if (store.lane === 'wallet') lanes.delete(name);
   }
 

@@ -1,5 +1,5 @@
 // HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
 import type { HostHttp, HostRequest, HostResponse, UpstreamFault, UpstreamFaultKind } from './contract.ts';
@@ -36,6 +36,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
+/** What each of the buffers on the way may hold for a reader that has stopped; a socket reads up to 64 KiB at once. */
+const BUFFERED_BYTES = 16 * 1024;
+
 /** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
 function createDispatcher(options: UpstreamOptions): Dispatcher {
   const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
@@ -48,7 +51,9 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  if (options.proxy === undefined) return new Agent({ ...pool, connect: { timeout } });
+  // The option goes on to `net.connect`; undici's types do not know it.
+  const connect = { timeout, highWaterMark: BUFFERED_BYTES } as buildConnector.BuildOptions;
+  if (options.proxy === undefined) return new Agent({ ...pool, connect });
   return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout });
 }
 
@@ -75,6 +80,7 @@ async function send({ url, init, dispatcher, origins, secrets }: Sending): Promi
       ...(body !== undefined && { body }),
       signal,
       dispatcher,
+      highWaterMark: BUFFERED_BYTES,
     });
     return {
       status: response.statusCode,

@@ -26,10 +26,10 @@ export interface ReadOptions<T> {
 }
 
 /** Bytes that wait for a slow consumer; above it the socket is paused. */
-const BUFFERED_MAX = 64 * 1024;
+const BUFFERED_MAX = 16 * 1024;
 
 /** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
-const SLICE_BYTES = 32 * 1024;
+const SLICE_BYTES = 16 * 1024;
 
 /** How long a body whose reader left early may take to end by itself, so that its connection can be used again. */
 const LEFTOVER_MS = 250;
@@ -116,7 +116,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
   readonly #onData = (chunk: Uint8Array): void => {
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
-    if (this.#buffered >= BUFFERED_MAX) this.#body.pause();
+    if (!this.#waiter || this.#buffered >= BUFFERED_MAX) this.#body.pause();
     this.#schedule();
   };
 

@@ -26,7 +26,7 @@ export interface Watch {
   stop(): void;
 }
 
-export const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 
 /** How long an upstream may keep the connection after its terminal signal, for late usage. */
 const AFTER_FINISH_MS = 3_000;

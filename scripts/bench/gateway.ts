@@ -48,7 +48,8 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.send?.({ port: gateway.server.info.port, key });
 process.on('message', () => {
-  process.send?.({ memory: process.memoryUsage().rss, delayP99Ms: delay.percentile(99) / 1e6 });
+  global.gc?.();
+  process.send?.({ memory: process.memoryUsage().rss, detail: process.memoryUsage(), delayP99Ms: delay.percentile(99) / 1e6 });
   delay.reset();
 });
 process.on('disconnect', async () => {

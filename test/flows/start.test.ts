@@ -1,5 +1,8 @@
 // The first start and the ones after it: the sandbox and its demo key, real mode and its memory, and the time it takes.
 import { expect } from 'chai';
+import { readConfig } from '../../lib/config.ts';
+import { createGateway } from '../../lib/gateway.ts';
+import { createLog } from '../../lib/http/log.ts';
 import { billingOf, eventsOf, MESSAGES, send, textOf } from '../helpers/client.ts';
 import { chatCatalog } from '../helpers/gateway.ts';
 import {
@@ -19,6 +22,7 @@ const READY_MS_MAX = 1500;
 describe('start', () => {
   let upstream: TestUpstream;
   let home: Home;
+  const log = createLog({ level: 'silent', keyPrefix: 'tg-' });
 
   before(async () => {
     upstream = await startUpstream();
@@ -149,7 +153,12 @@ describe('start', () => {
   for (const { name, starts } of histories) {
     it(`remembers its mode: ${name}`, async () => {
       const seen = [];
-      for (const [env] of starts) seen.push(isSandbox(await run(env)));
+      for (const [env] of starts) {
+        const gateway = await createGateway(readConfig({ ...home.env, ...env }), log);
+        await gateway.start();
+        seen.push(gateway.facts.sandbox);
+        await gateway.stop();
+      }
       expect(seen).to.deep.equal(starts.map(([, sandbox]) => sandbox));
     });
   }

@@ -242,4 +242,44 @@ describe('ledger queue', () => {
     // A lane that was empty and forgotten opens again.
     expect((await queue.submit(reserve('d'), once)).status).to.equal('done');
   });
+
+  it('takes everything but the operation that no store can take', async () => {
+    const queue = await openQueue();
+    await queue.submit(reserve('a'), once);
+    const settle = { kind: 'settle', wallet, chargeId: 'a', at: 1, tokensInput: 1, tokensOutput: 1 } as const;
+    const impossible = queue.submit({ ...settle, amount: -1n }, forever);
+    impossible.catch(() => undefined);
+    const others = Array.from({ length: 20 }, (_, at) => queue.submit(reserve(`of-${at}`), once));
+    const outcomes = await Promise.all(others);
+    expect(new Set(outcomes.map(({ status }) => status))).to.deep.equal(new Set(['done']));
+    expect(await stateOf('a')).to.equal('held');
+    expect(queue.size()).to.equal(1);
+    expect((await queue.submit(reserve('later'), once)).status).to.equal('done');
+  });
+
+  it('has one batch of a lane in flight, whatever arrives while it waits to try again', async () => {
+    const queue = await openQueue({}, { shape: { batchMax: 4 } });
+    let inFlight = 0;
+    let most = 0;
+    let failures = 6;
+    store.always('ledger.apply', async (call, args) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inFlight -= 1;
+      failures -= 1;
+      return failures < 0 ? call() : refuse(call, args);
+    });
+    const submitted: Promise<Outcome>[] = [];
+    for (let at = 0; at < 60; at += 1) {
+      submitted.push(queue.submit(reserve(`of-${at}`), once));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const outcomes = await Promise.all(submitted);
+    expect(outcomes.map(({ status, charge }) => `${status} ${charge?.id}`)).to.deep.equal(
+      submitted.map((_, at) => `done of-${at}`),
+    );
+    expect(most).to.equal(1);
+    expect(await store.read(wallet)).to.include({ held: 600_000_000n, seq: 61 });
+  });
 });

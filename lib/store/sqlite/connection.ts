@@ -24,8 +24,8 @@ export interface Connection {
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
 
-/** Enough for the upper pages of every index of a large database. */
-const WRITER_CACHE_KIB = 65_536;
+/** Enough for the upper pages of every index; a larger cache is walked through at each commit. */
+const WRITER_CACHE_KIB = 8_192;
 const READER_CACHE_KIB = 16_384;
 /** Pages in the log before a commit copies them into the file. */
 const CHECKPOINT_PAGES = 4000;
@@ -57,7 +57,7 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
  */
 function checkPlace(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
   } catch (error) {
     throw new Refusal(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
   }
@@ -80,6 +80,18 @@ function openFile(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
   if (isNew) chmodSync(path, 0o600);
   return db;
+}
+
+/** Not `recursive`: where nothing can be made although the parent is there, as in /proc, Node tries for ever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it just now.
+    if (!existsSync(folder)) throw error;
+  }
 }
 
 function prepare(path: string): DatabaseSync {

@@ -1,0 +1,27 @@
+// The server's clock, as seen from here: processes on several machines judge windows and leases by one clock.
+import type { MongoClient } from 'mongodb';
+
+export interface ServerClock {
+  /** What to add to a time of this process to get the server's, in ms. */
+  offsetMs(): number;
+}
+
+/** Clocks that differ less agree: a difference that small cannot be told from the way of the message. */
+const AGREE_MS = 250;
+const SAMPLES = 10;
+
+export function watchClock(client: MongoClient): ServerClock {
+  const samples: number[] = [];
+  client.on('serverHeartbeatSucceeded', ({ reply }) => {
+    if (!reply.isWritablePrimary || !(reply.localTime instanceof Date)) return;
+    samples.push(reply.localTime.getTime() - Date.now());
+    if (samples.length > SAMPLES) samples.shift();
+  });
+  return {
+    offsetMs() {
+      // A message can only be late, which makes its difference smaller: the largest is nearest to the truth.
+      const offset = samples.length === 0 ? 0 : Math.max(...samples);
+      return Math.abs(offset) < AGREE_MS ? 0 : offset;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+// Pressure: readers that stop, upstreams that flood; no call may harm another, and money is settled all the same.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { ask, CHAT, DIALECTS, eventsOf, MESSAGES, open, responseOf, send, textOf, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Bytes in use by the gateway and its clients, which are in this process too. */
+async function heldMemory(): Promise<number> {
+  for (let round = 0; round < 4; round += 1) {
+    collectGarbage();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const KINDS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
+const STALL_MS = 2500;
+
+describe('pressure', () => {
+  let upstream: TestUpstream;
+  let flood: ChildProcess;
+  let gateway: TestGateway;
+
+  before(async () => {
+    upstream = await startUpstream(chatAnswer('All is well.'));
+    flood = fork(new URL('../helpers/flood.ts', import.meta.url), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const [{ port }] = (await once(flood, 'message')) as [{ port: number }];
+    const catalog = chatCatalog(upstream.url) as { upstreams: object; models: object[] };
+    const settings = { baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'flood-key' };
+    const floods = KINDS.map((id) => ({
+      id,
+      type: 'text',
+      provider: 'Test',
+      routes: [{ upstream: 'flood', model: id }],
+      price: { input: '1000', output: '5000' },
+    }));
+    gateway = await startGateway({
+      catalog: {
+        ...catalog,
+        upstreams: { ...catalog.upstreams, flood: { plugin: 'openai-compatible', settings } },
+        models: [...catalog.models, ...floods],
+      },
+      env: { CLIENT_STALL_MS: String(STALL_MS), FIRST_TOKEN_TIMEOUT_MS: '1500', TOTAL_TIMEOUT_MS: '20000' },
+    });
+  });
+  beforeEach(() => upstream.behave(chatAnswer('All is well.')));
+  afterEach(async function () {
+    this.timeout(20_000);
+    await until(async () => (await gateway.checkMoney().catch(() => 'held')) !== 'held', 10_000);
+  });
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+    flood.disconnect();
+  });
+
+  const written = async () => {
+    flood.send({});
+    const [{ written: bytes }] = (await once(flood, 'message')) as [{ written: number }];
+    return bytes;
+  };
+
+  for (const path of DIALECTS) {
+    it(`${path}: a reader that stops pauses the upstream, holds little memory and is gone after the stall limit`, async function () {
+      this.timeout(30_000);
+      const account = await gateway.account();
+      const before = await written();
+      const memoryBefore = await heldMemory();
+      const body = ask('hi', { model: 'big-events', stream: true, max_tokens: 8192 });
+      const readers = Array.from({ length: 20 }, () => open(gateway.url + path, { key: account.key, body }));
+      for (const reader of readers) reader.on('error', () => undefined);
+      const responses = await Promise.all(readers.map(responseOf));
+      for (const response of responses) response.pause().on('error', () => undefined);
+      await new Promise((resolve) => setTimeout(resolve, STALL_MS * 0.7));
+      const early = await written();
+      await new Promise((resolve) => setTimeout(resolve, STALL_MS * 0.15));
+      // The sockets' own buffers take some megabytes and are full by now; nothing more is read.
+      expect((await written()) - early).to.be.below(20 * 200_000);
+      const held = ((await heldMemory()) - memoryBefore) / readers.length;
+      // The client's end of the connection buffers as much again.
+      expect(held).to.be.below(1024 * 1024);
+      expect(early).to.be.above(before);
+      // A client that reads nothing does not see the end either; the gateway's side is what counts.
+      await until(async () => (await gateway.wallet(account)).held === 0n, STALL_MS + 3000);
+      for (const reader of readers) reader.destroy();
+      const { charged } = await gateway.wallet(account);
+      expect(charged > 0n).to.equal(true);
+    });
+  }
+
+  it('leaves other calls alone beside floods: the loop turns, calls are answered', async function () {
+    this.timeout(40_000);
+    const account = await gateway.account('100000');
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    for (const model of KINDS) {
+      const sent = open(gateway.url + MESSAGES, { key: account.key, body: ask('hi', { model, stream: true }) });
+      sent.on('error', () => undefined);
+      const response = await responseOf(sent);
+      response.on('error', () => undefined).resume();
+      for (let at = 0; at < 10; at += 1) {
+        const startedAt = performance.now();
+        const other = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+        expect(other.status).to.equal(200);
+        expect(performance.now() - startedAt).to.be.below(1000);
+      }
+      sent.destroy();
+    }
+    delay.disable();
+    expect(delay.percentile(99) / 1e6).to.be.below(50);
+  });
+
+  it('fails an endless line, an endless silence of comments, and an answer above the cap', async function () {
+    this.timeout(40_000);
+    const account = await gateway.account();
+    for (const model of ['endless-line', 'comments', 'empty-deltas']) {
+      const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { model }) });
+      expect(reply.status, model).to.equal(502);
+      expect(reply.json.error.message).to.contain('Charge refunded');
+    }
+    expect((await gateway.wallet(account)).charged).to.equal(0n);
+    const reply = await send(gateway.url + CHAT, {
+      key: account.key,
+      body: ask('hi', { model: 'big-events', stream: true }),
+    });
+    const events = eventsOf(reply.text);
+    expect(events.some(({ data }) => data.error)).to.equal(true);
+    expect(textOf(events).length).to.be.below(70_000_000);
+    expect((await gateway.wallet(account)).charged).to.equal(5_005_000n);
+  });
+
+  it('sends keep-alive comments while nothing comes, and none after the first fragment', async function () {
+    this.timeout(40_000);
+    const patient = await startGateway({
+      catalog: chatCatalog(upstream.url),
+      env: { FIRST_TOKEN_TIMEOUT_MS: '18000' },
+    });
+    upstream.behave(chatStall());
+    const { key } = await patient.account();
+    const reply = await send(patient.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
+    expect(reply.text.match(/^: keep-alive$/gm)).to.have.length(1);
+    expect(reply.text).to.contain('did not answer in time').and.to.contain('Charge refunded');
+    await patient.checkMoney();
+    await patient.stop();
+  });
+});

@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { fault } from '../../lib/faults.ts';
+import { createCollector } from '../../lib/stream/collect.ts';
+import type { BillingPart, StreamPart } from '../../lib/stream/part.ts';
+
+const HEAD: StreamPart[] = [
+  { type: 'usage', input: 5, output: 0 },
+  { type: 'start', id: 'req_1', model: 'model-a' },
+];
+const BILLING: BillingPart = {
+  type: 'billing',
+  charged: 500_000n,
+  reserved: 900_000n,
+  balance: 1n,
+  priceInput: 40n,
+  priceOutput: 240n,
+};
+const TAIL: StreamPart[] = [{ type: 'usage', input: 7, output: 3 }, { type: 'finish', reason: 'length' }, BILLING];
+
+const block = (index: number, ...texts: string[]): StreamPart[] => [
+  { type: 'block-start', index, block: { type: 'text' } },
+  ...texts.map((text): StreamPart => ({ type: 'block-delta', index, text })),
+  { type: 'block-end', index },
+];
+
+describe('collector', () => {
+  it('folds an answer into one reply', () => {
+    const { write, reply } = createCollector();
+    write([...HEAD, ...block(0, 'Hel', 'lo', ' 👋')]);
+    write(block(1, 'again'));
+    write(block(2));
+    write(TAIL);
+    expect(reply()).to.deep.equal({
+      id: 'req_1',
+      model: 'model-a',
+      blocks: ['Hello 👋', 'again', ''],
+      input: 7,
+      output: 3,
+      reason: 'length',
+      billing: BILLING,
+    });
+  });
+
+  it('is the same however the parts are cut', () => {
+    const parts = [...HEAD, ...block(0, 'a', 'b'), ...TAIL];
+    const [whole, single] = [createCollector(), createCollector()];
+    whole.write(parts);
+    for (const part of parts) single.write([part]);
+    expect(single.reply()).to.deep.equal(whole.reply());
+  });
+
+  it('goes by the last number of each side', () => {
+    const { write, reply } = createCollector();
+    write([...HEAD, ...block(0, 'a'), { type: 'usage', output: 2 }, { type: 'usage', input: 9 }, BILLING]);
+    expect(reply()).to.include({ input: 9, output: 2 });
+  });
+
+  it('has no reply before the bill', () => {
+    const { write, reply } = createCollector();
+    write([...HEAD, ...block(0, 'a'), { type: 'finish', reason: 'stop' }]);
+    expect(reply).to.throw('not complete');
+  });
+
+  it('throws the fault of an answer that failed', () => {
+    const { write } = createCollector();
+    const reason = fault('upstream_timeout');
+    expect(() => write([...HEAD, { type: 'error', fault: reason }])).to.throw(reason.message);
+  });
+});

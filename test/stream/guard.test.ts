@@ -1,0 +1,290 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type FaultCode, fault } from '../../lib/faults.ts';
+import { createGuard } from '../../lib/stream/guard.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
+
+const START: StreamPart = { type: 'start', id: 'up', model: 'm' };
+const OPEN: StreamPart = { type: 'block-start', index: 0, block: { type: 'text' } };
+const delta = (text: string, index = 0): StreamPart => ({ type: 'block-delta', index, text });
+const CLOSE: StreamPart = { type: 'block-end', index: 0 };
+const FINISH: StreamPart = { type: 'finish', reason: 'stop' };
+const usage = (output: number): StreamPart => ({ type: 'usage', output });
+
+/** What no type would let through. */
+const odd = (value: unknown): StreamPart => value as StreamPart;
+
+/** Everything that comes out when the arrays arrive in turn and the source then ends. */
+function pass(arrays: readonly unknown[]): readonly StreamPart[] {
+  const guard = createGuard();
+  const passed = arrays.flatMap((parts) => guard.push(parts as readonly StreamPart[]));
+  return [...passed, ...guard.end()];
+}
+
+const typesOf = (parts: readonly StreamPart[]) => parts.map(({ type }) => type);
+
+function codeOf(parts: readonly StreamPart[]): FaultCode | undefined {
+  const last = parts.at(-1);
+  return last?.type === 'error' ? last.fault.data?.code : undefined;
+}
+
+const isTerminal = ({ type }: StreamPart) => type === 'finish' || type === 'error';
+
+/** Says what breaks the grammar; empty when nothing does. */
+function flawsOf(parts: readonly StreamPart[]): readonly string[] {
+  const flaws: string[] = [];
+  let started = false;
+  let open: number | undefined;
+  let next = 0;
+  for (const [at, part] of parts.entries()) {
+    switch (part?.type) {
+      case 'start':
+        if (started) flaws.push('two starts');
+        started = true;
+        break;
+      case 'block-start':
+        if (!started || open !== undefined || part.index !== next) flaws.push('a block out of order');
+        if (part.block.type !== 'text') flaws.push('an unknown block');
+        open = next;
+        next += 1;
+        break;
+      case 'block-delta':
+        if (open === undefined || part.index !== open) flaws.push('a delta outside its block');
+        if (typeof part.text !== 'string' || part.text === '') flaws.push('a delta without text');
+        break;
+      case 'block-end':
+        if (open === undefined || part.index !== open) flaws.push('an end outside its block');
+        open = undefined;
+        break;
+      case 'finish':
+        if (!started || open !== undefined) flaws.push('a finish too early');
+        if (!['stop', 'length', 'filter', 'tool', 'other'].includes(part.reason)) flaws.push('an unknown reason');
+        break;
+      case 'usage':
+      case 'error':
+        break;
+      default:
+        flaws.push(`a part of type ${part?.type}`);
+    }
+    if (part && isTerminal(part) && at !== parts.length - 1) flaws.push(`${part.type} is not the last`);
+  }
+  const last = parts.at(-1);
+  if (!last || !isTerminal(last)) flaws.push('no end');
+  return flaws;
+}
+
+describe('guard', () => {
+  it('passes a whole answer on, its finish last', () => {
+    const parts = [START, usage(0), OPEN, delta('Hello'), delta(' there'), CLOSE, FINISH, usage(2)];
+    expect(pass([parts])).to.deep.equal([...parts.slice(0, 6), usage(2), FINISH]);
+    expect(pass(parts.map((part) => [part]))).to.deep.equal(pass([parts]));
+  });
+
+  it('hands an array on as it is when nothing is taken from it', () => {
+    const guard = createGuard();
+    const parts = [START, OPEN, delta('a')];
+    expect(guard.push(parts)).to.equal(parts);
+    expect(parts).to.have.length(3);
+  });
+
+  it('takes several blocks in order', () => {
+    const second: StreamPart[] = [
+      { type: 'block-start', index: 1, block: { type: 'text' } },
+      delta('two', 1),
+      { type: 'block-end', index: 1 },
+    ];
+    expect(typesOf(pass([[START, OPEN, delta('one'), CLOSE], second, [FINISH]])).at(-1)).to.equal('finish');
+  });
+
+  it('drops empty fragments and keeps the rest of their array', () => {
+    const parts = [START, OPEN, delta(''), delta('a'), delta(''), CLOSE];
+    expect(pass([parts, [FINISH]])).to.deep.equal([START, OPEN, delta('a'), CLOSE, FINISH]);
+  });
+
+  const breaches: Readonly<Record<string, readonly unknown[]>> = {
+    'a second start': [START, START],
+    'a block before the start': [OPEN],
+    'a block within a block': [START, OPEN, { type: 'block-start', index: 1, block: { type: 'text' } }],
+    'a block whose number is not the next': [START, { type: 'block-start', index: 1, block: { type: 'text' } }],
+    'the same block twice': [START, OPEN, CLOSE, OPEN],
+    'a block of an unknown type': [START, { type: 'block-start', index: 0, block: { type: 'tool' } }],
+    'a block without a type': [START, { type: 'block-start', index: 0 }],
+    'a fragment before any block': [START, delta('a')],
+    'a fragment without a number before any block': [START, { type: 'block-delta', text: 'a' }],
+    'a fragment after its block': [START, OPEN, CLOSE, { type: 'block-delta', text: 'a' }],
+    'a fragment of another block': [START, OPEN, delta('a', 1)],
+    'a fragment that is no text': [START, OPEN, { type: 'block-delta', index: 0, text: 7 }],
+    'a fragment without text': [START, OPEN, { type: 'block-delta', index: 0 }],
+    'the end of a block that is not open': [START, CLOSE],
+    'the end of no block at all': [START, { type: 'block-end' }],
+    'the end of another block': [START, OPEN, { type: 'block-end', index: 1 }],
+    'a finish before the start': [FINISH],
+    'a finish in an open block': [START, OPEN, delta('a'), FINISH],
+    'an error, which only the guard makes': [START, { type: 'error', fault: fault('internal') }],
+    'a bill, which only the meter makes': [START, { type: 'billing', charged: 0n, reserved: 0n, balance: 10n ** 9n }],
+    'an unknown part': [START, { type: 'image' }],
+    'a part without a type': [START, {}],
+    null: [null],
+    undefined: [START, undefined],
+    'a string': [START, 'text'],
+    'a number': [START, 7],
+    'an array of arrays': [[START]],
+    'a name of every object': [{ type: 'constructor' }],
+  };
+  for (const [name, parts] of Object.entries(breaches)) {
+    it(`ends the answer at ${name}`, () => {
+      for (const arrays of [[parts], parts.map((part) => [part])]) {
+        const passed = pass([...arrays, [START, OPEN, delta('more'), CLOSE, FINISH]]);
+        expect(codeOf(passed)).to.equal('upstream_failed');
+        expect(passed).to.have.length(parts.length);
+        expect(passed.slice(0, -1)).to.deep.equal(parts.slice(0, -1));
+      }
+    });
+  }
+
+  for (const value of [null, undefined, 7, 'text', {}, { length: 2 }, START, new Set([START])]) {
+    it(`ends the answer when ${JSON.stringify(value) ?? 'nothing'} comes in place of an array`, () => {
+      expect(codeOf(pass([[START], value]))).to.equal('upstream_failed');
+    });
+  }
+
+  it('never repeats what a provider said in its fault', () => {
+    const passed = pass([[START, { type: 'sk-secret' }]]);
+    const last = passed.at(-1);
+    expect(last?.type === 'error' && last.fault.message).to.equal('The upstream provider failed.');
+  });
+
+  it('reads an unknown finish reason as another one', () => {
+    for (const reason of ['constructor', 'max_tokens', null, undefined, 7]) {
+      const finish = odd({ type: 'finish', reason, raw: 'word' });
+      expect(pass([[START, OPEN, delta('a'), CLOSE, finish]]).at(-1)).to.deep.equal({
+        type: 'finish',
+        reason: 'other',
+        raw: 'word',
+      });
+    }
+  });
+
+  describe('after the finish', () => {
+    const whole = [START, OPEN, delta('a'), CLOSE, FINISH];
+
+    it('lets only usage pass', () => {
+      const guard = createGuard();
+      guard.push(whole);
+      expect(guard.finished).to.equal(true);
+      const late = [delta('b'), usage(5), FINISH, START, odd(null), odd({ type: 'nonsense' }), CLOSE];
+      expect(guard.push(late)).to.deep.equal([usage(5)]);
+      expect(guard.push([odd(undefined)])).to.deep.equal([]);
+      expect(guard.end()).to.deep.equal([FINISH]);
+    });
+
+    it('keeps the answer whatever the source throws', () => {
+      const guard = createGuard();
+      guard.push(whole);
+      expect(guard.fail(fault('upstream_timeout'))).to.deep.equal([FINISH]);
+      expect(guard.failed).to.equal(false);
+    });
+
+    it('keeps the answer when a part cannot even be read', () => {
+      const trap = {
+        get type(): string {
+          throw new Error('read');
+        },
+      };
+      expect(pass([whole, [odd(trap), usage(1)]])).to.deep.equal([...whole.slice(0, 4), usage(1), FINISH]);
+    });
+
+    it('says it once', () => {
+      const guard = createGuard();
+      guard.push(whole);
+      expect(guard.end()).to.have.length(1);
+      expect([...guard.end(), ...guard.fail(fault('internal')), ...guard.push([usage(1)])]).to.deep.equal([]);
+    });
+  });
+
+  describe('at the end of the source', () => {
+    it('fails an answer without a terminal signal', () => {
+      for (const parts of [[], [START], [START, OPEN, delta('a')], [START, OPEN, delta('a'), CLOSE]]) {
+        expect(codeOf(pass([parts]))).to.equal('upstream_truncated');
+      }
+    });
+
+    it('fails an answer without text and without output', () => {
+      for (const more of [[], [usage(0)], [usage(Number.NaN)], [OPEN, delta(''), CLOSE], [odd({ type: 'usage' })]]) {
+        expect(codeOf(pass([[START, ...more, FINISH]]))).to.equal('upstream_empty');
+      }
+    });
+
+    it('does not take for output what is no number', () => {
+      for (const output of ['9', true, [9], 9n, Symbol('9'), { valueOf: () => 9 }, null]) {
+        expect(codeOf(pass([[START, odd({ type: 'usage', output }), FINISH]]))).to.equal('upstream_empty');
+      }
+    });
+
+    it('takes an answer of output tokens alone, also when they are counted after the finish', () => {
+      expect(typesOf(pass([[START, usage(9), FINISH]])).at(-1)).to.equal('finish');
+      expect(typesOf(pass([[START, FINISH], [usage(9)]])).at(-1)).to.equal('finish');
+    });
+
+    it('goes by the last count', () => {
+      expect(codeOf(pass([[START, usage(9), usage(0), FINISH]]))).to.equal('upstream_empty');
+      expect(typesOf(pass([[START, usage(9), { type: 'usage', input: 4 }, FINISH]])).at(-1)).to.equal('finish');
+    });
+  });
+
+  it('passes on what made the source break off, and nothing after it', () => {
+    const guard = createGuard();
+    guard.push([START, OPEN, delta('a')]);
+    const reason = fault('upstream_timeout');
+    expect(guard.fail(reason)).to.deep.equal([{ type: 'error', fault: reason }]);
+    expect(guard.failed).to.equal(true);
+    expect([...guard.fail(reason), ...guard.end(), ...guard.push([delta('b')])]).to.deep.equal([]);
+  });
+
+  describe('whatever a provider yields', () => {
+    const index = fc.constantFrom(0, 1, 2, -1, 0.5, Number.NaN, undefined, '0');
+    const likely = fc.oneof(
+      fc.constant(START),
+      fc.record({ type: fc.constant('block-start'), index, block: fc.constantFrom({ type: 'text' }, {}, null) }),
+      fc.record({ type: fc.constant('block-delta'), index, text: fc.constantFrom('a', '', '\ud800', undefined, 7) }),
+      fc.record({ type: fc.constant('block-end'), index }),
+      fc.record({ type: fc.constant('finish'), reason: fc.constantFrom('stop', 'length', 'no', undefined) }),
+      fc.record({ type: fc.constant('usage'), output: fc.constantFrom(0, 3, -1, '3', null, undefined) }),
+    );
+    const valid = fc.constantFrom<unknown[]>([START], [OPEN], [delta('a')], [CLOSE], [FINISH], [usage(1)]);
+    const nonsense = fc.oneof(
+      fc.anything(),
+      fc.constantFrom({ type: 'error' }, { type: 'billing' }, { type: 'start' }),
+    );
+    const part = fc.oneof({ weight: 6, arbitrary: likely }, { weight: 1, arbitrary: nonsense });
+    const array = fc.oneof(
+      { weight: 8, arbitrary: fc.array(part, { maxLength: 5 }) },
+      { weight: 12, arbitrary: valid },
+      { weight: 1, arbitrary: nonsense },
+    );
+
+    it('obeys the grammar and ends with one finish or one error', () => {
+      fc.assert(
+        fc.property(fc.array(array, { maxLength: 12 }), fc.boolean(), (arrays, breaksOff) => {
+          const guard = createGuard();
+          const passed = arrays.flatMap((parts) => guard.push(parts as readonly StreamPart[]));
+          passed.push(...(breaksOff ? guard.fail(fault('upstream_failed')) : guard.end()));
+          passed.push(...guard.end(), ...guard.fail(fault('internal')));
+          expect(flawsOf(passed)).to.deep.equal([]);
+        }),
+        { numRuns: 3000 },
+      );
+    });
+
+    it('is the same however the parts are cut into arrays', () => {
+      fc.assert(
+        fc.property(fc.array(part, { maxLength: 15 }), fc.nat(15), (parts, cut) => {
+          const whole = pass([parts]);
+          expect(typesOf(pass([parts.slice(0, cut), parts.slice(cut)]))).to.deep.equal(typesOf(whole));
+          expect(typesOf(pass(parts.map((one) => [one])))).to.deep.equal(typesOf(whole));
+        }),
+        { numRuns: 1000 },
+      );
+    });
+  });
+});

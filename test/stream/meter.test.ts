@@ -1,0 +1,189 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { countCharacters, createMeter, type MeterOptions, tokensOfCharacters } from '../../lib/stream/meter.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
+
+const LIMITS = { trusted: true, inputEstimate: 11, inputMax: 1000, outputMax: 500 };
+
+const delta = (text: string): StreamPart => ({ type: 'block-delta', index: 0, text });
+const usage = (input: unknown, output: unknown): StreamPart => ({ type: 'usage', input, output }) as StreamPart;
+const words = (tokens: number): StreamPart => delta('word'.repeat(tokens));
+
+function bill(ending: 'finished' | 'cut', parts: readonly StreamPart[], options: Partial<MeterOptions> = {}) {
+  const meter = createMeter({ ...LIMITS, ...options });
+  meter.observe(parts);
+  return meter.bill(ending);
+}
+
+describe('meter', () => {
+  it('bills what the upstream counted', () => {
+    expect(bill('finished', [words(100), usage(7, 42)])).to.deep.equal({ input: 7, output: 42 });
+    expect(bill('finished', [usage(1, 1), words(1)])).to.deep.equal({ input: 1, output: 1 });
+    expect(bill('finished', [usage(1000, 500), words(1)])).to.deep.equal({ input: 1000, output: 500 });
+  });
+
+  it('goes by the last number of each side', () => {
+    const parts = [usage(7, 1), words(3), usage(undefined, 2), usage(8, undefined), usage(null, null), usage('9', '9')];
+    expect(bill('finished', parts)).to.deep.equal({ input: 8, output: 2 });
+  });
+
+  it('takes over parts in any number of arrays', () => {
+    const meter = createMeter(LIMITS);
+    for (const part of [usage(7, 0), delta('ab'), delta('cd'), delta('e'), usage(7, 2)]) meter.observe([part]);
+    meter.observe([]);
+    expect(meter.bill('finished')).to.deep.equal({ input: 7, output: 2 });
+    expect(meter.bill('cut')).to.deep.equal({ input: 7, output: 2 });
+  });
+
+  const unbelievable: readonly unknown[] = [
+    -1,
+    0.5,
+    41.999,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.MAX_SAFE_INTEGER,
+    1e300,
+    '42',
+    '',
+    true,
+    42n,
+    [42],
+    {},
+    null,
+    undefined,
+    Symbol('42'),
+    {
+      valueOf: () => 42,
+      toString: () => {
+        throw new Error('read');
+      },
+    },
+  ];
+  for (const count of unbelievable) {
+    const name = typeof count === 'object' ? JSON.stringify(count) : `${typeof count} ${String(count)}`;
+
+    it(`estimates in place of ${name}`, () => {
+      const input = bill('finished', [words(100), usage(count, 42)]);
+      expect(input).to.include({ input: 11, output: 42 });
+      expect(input.doubt).to.contain('input').and.not.to.contain('output');
+      const output = bill('finished', [words(100), usage(7, count)]);
+      expect(output).to.include({ input: 7, output: 100 });
+      expect(output.doubt).to.contain('output').and.not.to.contain('input');
+    });
+  }
+
+  it('does not believe an input of zero or above its limit, nor an output above max_tokens', () => {
+    expect(bill('finished', [words(9), usage(0, 9)])).to.include({ input: 11 });
+    expect(bill('finished', [words(9), usage(1001, 9)])).to.include({ input: 11 });
+    expect(bill('finished', [words(9), usage(7, 501)])).to.include({ output: 9 });
+  });
+
+  it('believes an output of zero only without text', () => {
+    expect(bill('finished', [usage(7, 0)])).to.deep.equal({ input: 7, output: 0 });
+    expect(bill('finished', [words(3), usage(7, 0)])).to.include({ output: 3 });
+    expect(bill('finished', [delta('\udc00'), usage(7, 0)]).doubt).to.contain('output 0');
+  });
+
+  it('estimates both sides when nothing was reported', () => {
+    const { doubt, ...tokens } = bill('finished', [delta('12345')]);
+    expect(tokens).to.deep.equal({ input: 11, output: 2 });
+    expect(doubt).to.equal('usage reported as input undefined, output undefined');
+  });
+
+  it('never bills more output than max_tokens', () => {
+    expect(bill('finished', [words(501)])).to.include({ output: 500 });
+    expect(bill('cut', [words(501)])).to.include({ output: 500 });
+    expect(bill('finished', [words(600), usage(7, 600)])).to.include({ output: 500 });
+  });
+
+  it('bills an answer that was cut off for the larger of the last report and its text', () => {
+    expect(bill('cut', [words(100), usage(7, 42)])).to.deep.equal({ input: 7, output: 100 });
+    expect(bill('cut', [words(10), usage(7, 42)])).to.deep.equal({ input: 7, output: 42 });
+    expect(bill('cut', [words(10)])).to.include({ input: 11, output: 10 });
+    expect(bill('cut', [])).to.include({ input: 11, output: 0 });
+    expect(bill('cut', [words(10), usage(7, 501)])).to.deep.equal({ input: 7, output: 10 });
+  });
+
+  it('does not look at the counts of an upstream that is not trusted', () => {
+    const options = { trusted: false, outputMax: Number.POSITIVE_INFINITY };
+    expect(bill('finished', [words(900), usage(7, 1)], options)).to.deep.equal({ input: 11, output: 900 });
+    expect(bill('cut', [words(900), usage(7, 9999)], options)).to.deep.equal({ input: 11, output: 900 });
+    expect(bill('finished', [], options)).to.deep.equal({ input: 11, output: 0 });
+  });
+
+  it('knows the input before the end', () => {
+    const meter = createMeter(LIMITS);
+    expect(meter.inputSoFar()).to.equal(11);
+    meter.observe([usage(-1, 0)]);
+    expect(meter.inputSoFar()).to.equal(11);
+    meter.observe([usage(7, 0)]);
+    expect(meter.inputSoFar()).to.equal(7);
+  });
+
+  it('forgets the counts of an upstream that failed before its text', () => {
+    const meter = createMeter(LIMITS);
+    meter.observe([usage(7, 42)]);
+    meter.restart();
+    expect(meter.inputSoFar()).to.equal(11);
+    meter.observe([words(3)]);
+    expect(meter.bill('finished')).to.include({ input: 11, output: 3 });
+  });
+
+  it('says when text came by, also text that counts for nothing', () => {
+    for (const text of ['a', '\udc00', '\u200b']) {
+      const meter = createMeter(LIMITS);
+      meter.observe([usage(7, 42), { type: 'start' }]);
+      expect(meter.hasText).to.equal(false);
+      meter.observe([delta(text)]);
+      expect(meter.hasText).to.equal(true);
+    }
+  });
+
+  describe('characters', () => {
+    it('are counted as people do', () => {
+      expect(countCharacters('')).to.equal(0);
+      expect(countCharacters('abc')).to.equal(3);
+      expect(countCharacters('привет')).to.equal(6);
+      expect(countCharacters('👋🏽')).to.equal(2);
+      expect(countCharacters('a👋b')).to.equal(3);
+    });
+
+    it('come to the same however a text is cut, also within a pair', () => {
+      fc.assert(
+        fc.property(fc.string({ unit: fc.constantFrom('a', 'я', '👋', '🏽', '\n') }), fc.nat(), (text, at) => {
+          const cut = text.length === 0 ? 0 : at % text.length;
+          expect(countCharacters(text.slice(0, cut)) + countCharacters(text.slice(cut))).to.equal([...text].length);
+        }),
+      );
+    });
+
+    it('make a quarter of tokens, rounded up', () => {
+      expect([0, 1, 4, 5, 8, 9].map(tokensOfCharacters)).to.deep.equal([0, 1, 1, 2, 2, 3]);
+    });
+  });
+
+  it('bills whole tokens within the limits, whatever comes by', () => {
+    const count = fc.oneof(fc.integer(), fc.double(), fc.nat(600), fc.anything());
+    const part = fc.oneof(
+      fc.tuple(count, count).map(([input, output]) => usage(input, output)),
+      fc.string({ maxLength: 3000 }).map(delta),
+      fc.nat(1000).map(words),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(part, { maxLength: 8 }),
+        fc.boolean(),
+        fc.constantFrom('finished' as const, 'cut' as const),
+        (parts, trusted, ending) => {
+          const { input, output, doubt } = bill(ending, parts, { trusted });
+          for (const tokens of [input, output]) expect(BigInt(tokens) >= 0n).to.equal(true);
+          expect(output).to.be.at.most(LIMITS.outputMax);
+          expect(input).to.be.at.most(LIMITS.inputMax);
+          expect(doubt === undefined || trusted).to.equal(true);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
