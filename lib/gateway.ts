@@ -124,10 +124,9 @@ interface ServerParts extends AuthOptions {
 }
 
 function prepareServer(server: Server, { holders, limiter, log }: ServerParts): void {
-  server.ext('onRequest', onRequest);
   server.ext('onRequest', (request, h) => {
     logRequest(request, log);
-    return h.continue;
+    return onRequest(request, h);
   });
   server.ext('onPreResponse', onPreResponse);
   registerAuth(server, { holders, limiter });

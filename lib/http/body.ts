@@ -7,19 +7,23 @@ import { fault } from '../faults.ts';
 export const BODY_BYTES_MAX = 48 * 1024 * 1024;
 
 const IDLE_MS = 10_000;
-/** After this long a body must have run at `RATE_MIN` on average. */
 const GRACE_MS = 30_000;
 const RATE_MIN_BYTES_PER_S = 1024;
+/** Room for a body of several chunks to begin with. */
+const ROOM_BYTES_MIN = 64 * 1024;
 
 export interface BodyLimits {
   readonly bytesMax?: number;
   readonly idleMs?: number;
+  /** After this long a body must have run at `rateMinBytesPerS` on average. */
   readonly graceMs?: number;
+  readonly rateMinBytesPerS?: number;
 }
 
 /** The whole body. Throws 408, 413 or 415 faults; an aborted signal ends the wait with its reason. */
 export function readBody(request: IncomingMessage, signal: AbortSignal, limits: BodyLimits = {}): Promise<Buffer> {
   const { bytesMax = BODY_BYTES_MAX, idleMs = IDLE_MS, graceMs = GRACE_MS } = limits;
+  const { rateMinBytesPerS = RATE_MIN_BYTES_PER_S } = limits;
   const tooLarge = () => fault('body_too_large', { hint: `${Math.floor(bytesMax / 1024 / 1024)} MiB` });
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -28,7 +32,7 @@ export function readBody(request: IncomingMessage, signal: AbortSignal, limits: 
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
 
   return new Promise<Buffer>((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let room: Buffer = Buffer.alloc(0);
     const startedAt = performance.now();
     let bytes = 0;
 
@@ -39,18 +43,16 @@ export function readBody(request: IncomingMessage, signal: AbortSignal, limits: 
       settle();
     }
     function onData(chunk: Buffer): void {
-      bytes += chunk.length;
+      const total = bytes + chunk.length;
       const ranMs = performance.now() - startedAt;
-      const tooSlow = ranMs > graceMs && bytes < (ranMs / 1000) * RATE_MIN_BYTES_PER_S;
-      if (bytes > bytesMax) fail(tooLarge());
-      else if (tooSlow) fail(fault('body_timeout'));
-      else {
-        chunks.push(chunk);
-        timer.refresh();
-      }
+      if (total > bytesMax) return fail(tooLarge());
+      if (ranMs > graceMs && total < (ranMs / 1000) * rateMinBytesPerS) return fail(fault('body_timeout'));
+      room = append(room, bytes, chunk);
+      bytes = total;
+      timer.refresh();
     }
     function onEnd(): void {
-      end(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
+      end(() => resolve(room.subarray(0, bytes)));
     }
     function fail(reason: unknown): void {
       end(() => reject(reason));
@@ -63,4 +65,17 @@ export function readBody(request: IncomingMessage, signal: AbortSignal, limits: 
     signal.addEventListener('abort', onAbort, { once: true });
     request.on('data', onData).on('end', onEnd).on('error', onLate).on('close', onLate);
   });
+}
+
+/** Copies a chunk behind the bytes that are there: chunks kept as they came would hold many times their own size. */
+function append(room: Buffer, bytes: number, chunk: Buffer): Buffer {
+  if (bytes === 0) return chunk;
+  const total = bytes + chunk.length;
+  let roomy = room;
+  if (total > room.length) {
+    roomy = Buffer.allocUnsafe(Math.max(2 * total, ROOM_BYTES_MIN));
+    room.copy(roomy, 0, 0, bytes);
+  }
+  chunk.copy(roomy, bytes);
+  return roomy;
 }

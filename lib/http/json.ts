@@ -7,10 +7,13 @@ import { fault } from '../faults.ts';
 export const JSON_DEPTH_MAX = 64;
 export const JSON_VALUES_MAX = 200_000;
 
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
@@ -37,12 +40,22 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Counts depth and values without parsing; strings are jumped over, so a long image costs next to nothing. */
+/**
+ * Counts depth and values without parsing; strings are jumped over, so a long image costs next to nothing. What is not
+ * JSON may be counted wrongly: it is refused all the same. Values are the outermost one, one for each comma, and one for
+ * each container that is not empty.
+ */
 function guard(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
+  let isEmpty = false;
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
+      case SPACE:
+      case TAB:
+      case LINE_FEED:
+      case CARRIAGE_RETURN:
+        continue;
       case QUOTE:
         at = endOfString(bytes, at + 1);
         break;
@@ -51,28 +64,40 @@ function guard(bytes: Buffer): void {
         depth += 1;
         if (depth > JSON_DEPTH_MAX) throw fault('invalid_json', { hint: `deeper than ${JSON_DEPTH_MAX} levels` });
         values += 1;
-        break;
+        isEmpty = true;
+        continue;
       case CLOSE_ARRAY:
       case CLOSE_OBJECT:
         depth -= 1;
+        if (isEmpty) values -= 1;
         break;
       case COMMA:
-      case COLON:
         values += 1;
         break;
     }
+    isEmpty = false;
     if (values > JSON_VALUES_MAX) throw fault('invalid_json', { hint: `more than ${JSON_VALUES_MAX} values` });
   }
 }
 
+/** Bytes of a string that are looked at one by one: where quotes are dense, searching for each costs more. */
+const NEAR_BYTES = 64;
+
 /** The position of the quote that ends a string; the end of the bytes when none does. */
 function endOfString(bytes: Buffer, from: number): number {
-  let at = bytes.indexOf(QUOTE, from);
-  while (at !== -1) {
+  let at = from;
+  while (at < bytes.length) {
+    const near = Math.min(at + NEAR_BYTES, bytes.length);
+    for (; at < near; at += 1) {
+      if (bytes[at] === QUOTE) return at;
+      if (bytes[at] === BACKSLASH) at += 1;
+    }
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return bytes.length;
     let backslashes = 0;
-    while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at;
-    at = bytes.indexOf(QUOTE, at + 1);
+    while (quote - 1 - backslashes >= at && bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote;
+    at = quote + 1;
   }
   return bytes.length;
 }

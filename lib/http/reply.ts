@@ -19,7 +19,7 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 }
 
 /** Answers a preflight before anything else sees it: without a key and outside the limit. */
-export const onRequest: Lifecycle.Method = (request, h) => {
+export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
   stateOf(request);
   if (request.method !== 'options' || !request.path.startsWith(API_PREFIX)) return h.continue;
   const asked = request.raw.req.headers['access-control-request-headers'];
@@ -31,7 +31,7 @@ export const onRequest: Lifecycle.Method = (request, h) => {
     .header('vary', 'access-control-request-headers')
     .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked))
     .takeover();
-};
+}
 
 export const onPreResponse: Lifecycle.Method = (request, h) => {
   const { response } = request;

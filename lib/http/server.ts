@@ -61,9 +61,8 @@ export function createHttp({ host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS }
   listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBadHttp(error, socket));
   let draining = false;
   // A connection that lives on while the service stops is told to end with its reply.
-  server.ext('onRequest', (request, h) => {
-    if (draining) request.raw.res.shouldKeepAlive = false;
-    return h.continue;
+  listener.prependListener('request', (_request, response) => {
+    if (draining) response.shouldKeepAlive = false;
   });
   return {
     server,

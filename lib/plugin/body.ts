@@ -1,8 +1,7 @@
 // The body of an upstream's reply: read once, as text, JSON or a stream, or dropped.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import type { Readable } from 'node:stream';
-import { type Decoder, readBody, readBytes } from '../stream/bytes.ts';
+import { type ByteSource, type Decoder, readBody, readBytes } from '../stream/bytes.ts';
 import type { HostBody } from './contract.ts';
 import { upstreamFault } from './fault.ts';
 
@@ -11,7 +10,7 @@ const TEXT_BYTES_MAX = 1024 * 1024;
 
 /** What a body needs of the request it answers. */
 export interface BodySource {
-  readonly stream: Readable;
+  readonly source: ByteSource;
   readonly signal: AbortSignal;
   readonly toError: (error: Error) => Error;
 }
@@ -22,18 +21,16 @@ export class UpstreamBody implements HostBody {
 
   constructor(source: BodySource) {
     this.#source = source;
-    // From the first moment: a body that fails while nobody reads it would end the process.
-    source.stream.on('error', () => {});
   }
 
   /** Items of the body as a decoder makes them. */
   stream<T>(decoder: Decoder<T>, signal: AbortSignal): AsyncIterable<readonly T[]> {
-    const { stream: body, toError } = this.#take();
+    const { source: body, toError } = this.#take();
     return readBody({ body, decoder, signal, toError });
   }
 
   async text(limitBytes: number = TEXT_BYTES_MAX): Promise<string> {
-    const { stream: body, signal, toError } = this.#take();
+    const { source: body, signal, toError } = this.#take();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const arrived of readBytes({ body, signal, toError })) {
@@ -58,7 +55,7 @@ export class UpstreamBody implements HostBody {
 
   drop(): void {
     this.#taken = true;
-    this.#source.stream.destroy();
+    this.#source.source.destroy();
   }
 
   #take(): BodySource {

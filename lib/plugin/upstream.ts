@@ -1,8 +1,9 @@
 // HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
-import { Agent, type buildConnector, type Dispatcher, ProxyAgent, request } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
 import type { HostHttp, HostRequest, HostResponse, UpstreamFault, UpstreamFaultKind } from './contract.ts';
+import { exchange } from './exchange.ts';
 import { upstreamFault } from './fault.ts';
 import { scrub } from './secret.ts';
 
@@ -66,27 +67,24 @@ interface Sending {
 }
 
 async function send({ url, init, dispatcher, origins, secrets }: Sending): Promise<HostResponse> {
-  const origin = URL.parse(url)?.origin;
-  if (origin === undefined || !origins.has(origin)) {
+  const target = URL.parse(url);
+  const origin = target?.origin;
+  if (!target || origin === undefined || !origins.has(origin)) {
     throw upstreamFault('protocol', `the settings do not allow requests to ${origin ?? 'something that is no URL'}`);
   }
   const { method, body, signal } = init;
   signal.throwIfAborted();
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {
-    const response = await request(url, {
+    const options = {
+      origin,
+      path: target.pathname + target.search,
       method,
       headers: ownHeaders(init.headers),
       ...(body !== undefined && { body }),
-      signal,
-      dispatcher,
-      highWaterMark: BUFFERED_BYTES,
-    });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: new UpstreamBody({ stream: response.body, signal, toError }),
     };
+    const { status, headers, source } = await exchange(dispatcher, options, signal);
+    return { status, headers, body: new UpstreamBody({ source, signal, toError }) };
   } catch (error) {
     signal.throwIfAborted();
     throw toError(error instanceof Error ? error : new Error(String(error)));

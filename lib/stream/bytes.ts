@@ -1,6 +1,5 @@
 // Reads a body as arrays of what one turn of the event loop brought: decoding, back-pressure and abort in one iterator.
 import assert from 'node:assert/strict';
-import type { Readable } from 'node:stream';
 
 /** Turns the bytes of one body into items. Everything in it is synchronous: one promise per turn, none per item. */
 export interface Decoder<T> {
@@ -17,8 +16,25 @@ export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
+/** Bytes on their way, pushed as they come. */
+export interface ByteSource {
+  /** Begins, or goes on with another taker. What has come already is handed over at once. */
+  open(taker: ByteTaker): void;
+  pause(): void;
+  resume(): void;
+  /** Closes the connection; the taker is told by `fail`. */
+  destroy(): void;
+}
+
+/** Told by a source what comes; after `end` or `fail` nothing more. */
+export interface ByteTaker {
+  data(chunk: Uint8Array): void;
+  end(): void;
+  fail(error: Error): void;
+}
+
 export interface ReadOptions<T> {
-  readonly body: Readable;
+  readonly body: ByteSource;
   readonly decoder: Decoder<T>;
   readonly signal: AbortSignal;
   /** What the reader throws for an error of the body or the decoder; never asked about an abort. */
@@ -58,8 +74,8 @@ interface Waiter<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
-  readonly #body: Readable;
+class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
+  readonly #body: ByteSource;
   readonly #decoder: Decoder<T>;
   readonly #signal: AbortSignal;
   readonly #toError: (error: Error) => Error;
@@ -71,6 +87,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
   /** A delivery is on its way: `next` does not deliver by itself then. */
   #scheduled = false;
   #broken = false;
+  #paused = false;
 
   constructor(options: ReadOptions<T>) {
     this.#body = options.body;
@@ -85,9 +102,10 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
 
   next(): Promise<IteratorResult<readonly T[]>> {
     assert(!this.#waiter, 'a body is read one step at a time');
-    if (this.#state === 'new') this.#open();
     return new Promise((resolve, reject) => {
+      // Before the first bytes: without a waiter they would pause the source.
       this.#waiter = { resolve, reject };
+      if (this.#state === 'new') this.#open();
       if (!this.#scheduled) this.#deliver();
     });
   }
@@ -102,38 +120,34 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
 
   #open(): void {
     this.#state = 'open';
-    const body = this.#body;
-    // It stays for good: a body destroyed without a listener for `error` ends the process.
-    body.on('error', this.#onError);
     this.#signal.addEventListener('abort', this.#onAbort);
-    body.on('end', this.#onEnd);
-    body.on('close', this.#onClose);
-    body.on('data', this.#onData);
     if (this.#signal.aborted) this.#onAbort();
-    else if (body.destroyed || body.readableEnded) this.#onClose();
+    else this.#body.open(this);
   }
 
-  readonly #onData = (chunk: Uint8Array): void => {
+  data(chunk: Uint8Array): void {
+    if (this.#state !== 'open') return;
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
-    if (!this.#waiter || this.#buffered >= BUFFERED_MAX) this.#body.pause();
+    if (!this.#paused && (!this.#waiter || this.#buffered >= BUFFERED_MAX)) {
+      this.#paused = true;
+      this.#body.pause();
+    }
     this.#schedule();
-  };
+  }
 
-  readonly #onEnd = (): void => {
+  end(): void {
     if (this.#state !== 'open') return;
     this.#state = 'ended';
     this.#schedule();
-  };
+  }
 
-  /** A body destroyed by an abort emits the reason, which may be anything. */
-  readonly #onError = (error: unknown): void => {
-    this.#fail(error instanceof Error ? error : new Error(String(error)));
-  };
-
-  readonly #onClose = (): void => {
-    this.#fail(new Error('the body was closed before its end'));
-  };
+  fail(error: Error): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'failed';
+    this.#error = this.#toError(error);
+    this.#schedule();
+  }
 
   /** Frees a pending read at once: an upstream that stalls never wakes it. */
   readonly #onAbort = (): void => {
@@ -144,13 +158,6 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
     this.#body.destroy();
     if (this.#waiter) this.#deliver();
   };
-
-  #fail(error: Error): void {
-    if (this.#state !== 'open') return;
-    this.#state = 'failed';
-    this.#error = this.#toError(error);
-    this.#schedule();
-  }
 
   /** What comes within this turn still joins the array. */
   #schedule(): void {
@@ -174,7 +181,10 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
     else if (this.#buffered > 0) return;
     else if (this.#state === 'failed') this.#settleFailure();
     else if (this.#state === 'done') this.#settle()?.resolve({ done: true, value: undefined });
-    if (this.#state === 'open' && this.#buffered === 0 && this.#body.isPaused()) this.#body.resume();
+    if (this.#paused && this.#state === 'open' && this.#buffered === 0) {
+      this.#paused = false;
+      this.#body.resume();
+    }
   }
 
   /** Decodes one slice. */
@@ -226,22 +236,21 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]> {
     this.#chunks = [];
     this.#buffered = 0;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#body.off('data', this.#onData);
-    this.#body.off('end', this.#onEnd);
-    this.#body.off('close', this.#onClose);
   }
 }
 
 /** Lets a body that is nearly over end by itself and closes it otherwise. */
-export function drain(body: Readable): void {
-  if (body.destroyed || body.readableEnded) return;
+export function drain(body: ByteSource): void {
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), LEFTOVER_MS).unref();
-  body.on('error', () => {});
-  body.once('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Uint8Array) => {
-    bytes += chunk.length;
-    if (bytes > LEFTOVER_BYTES) body.destroy();
+  const stop = () => clearTimeout(timer);
+  body.open({
+    data(chunk) {
+      bytes += chunk.length;
+      if (bytes > LEFTOVER_BYTES) body.destroy();
+    },
+    end: stop,
+    fail: stop,
   });
   body.resume();
 }

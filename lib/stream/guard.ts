@@ -69,7 +69,7 @@ export function createGuard(): Guard {
 
   function push(parts: readonly StreamPart[]): readonly StreamPart[] {
     if (failed || ended) return NOTHING;
-    if (!Array.isArray(parts)) return fail(fault('upstream_failed', {}, breach('something that is no array')));
+    if (!Array.isArray(parts)) return finish ? NOTHING : broken(fault('upstream_failed', {}, breach('no array')));
     let passed: StreamPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at] as StreamPart;
@@ -77,12 +77,9 @@ export function createGuard(): Guard {
         if (accept(part)) passed?.push(part);
         else passed ??= parts.slice(0, at);
       } catch (error) {
+        passed ??= parts.slice(0, at);
         // Nothing that follows the terminal signal can spoil a complete answer.
-        if (finish) {
-          passed ??= parts.slice(0, at);
-          continue;
-        }
-        return [...(passed ?? parts.slice(0, at)), ...fail(fault('upstream_failed', {}, error))];
+        if (!finish) return [...passed, ...broken(fault('upstream_failed', {}, error))];
       }
     }
     return passed ?? parts;

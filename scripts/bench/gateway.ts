@@ -49,7 +49,11 @@ delay.enable();
 process.send?.({ port: gateway.server.info.port, key });
 process.on('message', () => {
   global.gc?.();
-  process.send?.({ memory: process.memoryUsage().rss, detail: process.memoryUsage(), delayP99Ms: delay.percentile(99) / 1e6 });
+  process.send?.({
+    memory: process.memoryUsage().rss,
+    detail: process.memoryUsage(),
+    delayP99Ms: delay.percentile(99) / 1e6,
+  });
   delay.reset();
 });
 process.on('disconnect', async () => {

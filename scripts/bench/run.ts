@@ -55,7 +55,9 @@ interface Running {
 
 function start(file: string, args: readonly string[], core: string): ChildProcess {
   const path = new URL(file, import.meta.url);
-  const child = fork(path, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  // As `npm start` runs it.
+  const execArgv = file === 'gateway.ts' ? ['--max-semi-space-size=32'] : [];
+  const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(child.pid)], { stdio: 'ignore' });
   return child;
 }

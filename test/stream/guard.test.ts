@@ -175,6 +175,8 @@ describe('guard', () => {
       const late = [delta('b'), usage(5), FINISH, START, odd(null), odd({ type: 'nonsense' }), CLOSE];
       expect(guard.push(late)).to.deep.equal([usage(5)]);
       expect(guard.push([odd(undefined)])).to.deep.equal([]);
+      expect(guard.push(odd(null) as unknown as StreamPart[])).to.deep.equal([]);
+      expect(guard.push([usage(6)])).to.deep.equal([usage(6)]);
       expect(guard.end()).to.deep.equal([FINISH]);
     });
 
