@@ -45,11 +45,14 @@ export function readBody(request: IncomingMessage, signal: AbortSignal, limits: 
     function onData(chunk: Buffer): void {
       const total = bytes + chunk.length;
       const ranMs = performance.now() - startedAt;
-      if (total > bytesMax) return fail(tooLarge());
-      if (ranMs > graceMs && total < (ranMs / 1000) * rateMinBytesPerS) return fail(fault('body_timeout'));
-      room = append(room, bytes, chunk);
-      bytes = total;
-      timer.refresh();
+      const tooSlow = ranMs > graceMs && total < (ranMs / 1000) * rateMinBytesPerS;
+      if (total > bytesMax) fail(tooLarge());
+      else if (tooSlow) fail(fault('body_timeout'));
+      else {
+        room = append(room, bytes, chunk);
+        bytes = total;
+        timer.refresh();
+      }
     }
     function onEnd(): void {
       end(() => resolve(room.subarray(0, bytes)));

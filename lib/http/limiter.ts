@@ -35,9 +35,16 @@ const WINDOW_MS = 60_000;
 /** Memory is swept when it has grown to this many windows since the last time. */
 const SWEEP_AT = 10_000;
 
+interface OpenWindow {
+  readonly endsAt: number;
+  count: number;
+  /** How many of the count the store knows of. */
+  readonly stored: number;
+}
+
 export function createLimiter(options: LimiterOptions): Limiter {
   const { store, windowMs = WINDOW_MS, now = Date.now, answerWithinMs = ANSWER_WITHIN_MS } = options;
-  let windows = new Map<string, { endsAt: number; count: number }>();
+  let windows = new Map<string, OpenWindow>();
   let sweepAt = SWEEP_AT;
   /** `local` counts here, `shared` in the store. */
   let mode: 'local' | 'shared' = 'local';
@@ -60,12 +67,12 @@ export function createLimiter(options: LimiterOptions): Limiter {
     const at = now();
     let window = windows.get(bucket);
     if (!window || window.endsAt <= at) {
-      window = { endsAt: at + windowMs, count: 0 };
+      window = { endsAt: at + windowMs, count: 0, stored: 0 };
       windows.set(bucket, window);
       if (windows.size > sweepAt) sweep(at);
     }
     window.count += 1;
-    return { bucket, ...window };
+    return { bucket, endsAt: window.endsAt, count: window.count };
   }
 
   function sweep(at: number): void {
@@ -79,8 +86,11 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   async function share(): Promise<void> {
-    const mine = [...windows].map(([bucket, window]) => ({ bucket, ...window }));
-    await store.merge(mine, now());
+    const mine = [...windows].map(([bucket, { endsAt, count, stored }]) => ({ bucket, endsAt, count: count - stored }));
+    await store.merge(
+      mine.filter(({ count }) => count > 0),
+      now(),
+    );
     windows = new Map();
     mode = 'shared';
   }
@@ -88,7 +98,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   async function keep(): Promise<void> {
     // Hits sent before this read are in it: the store answers in order.
     const open = await store.open(now());
-    windows = new Map(open.map(({ bucket, endsAt, count }) => [bucket, { endsAt, count }]));
+    windows = new Map(open.map(({ bucket, endsAt, count }) => [bucket, { endsAt, count, stored: count }]));
     mode = 'local';
   }
 

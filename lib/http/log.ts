@@ -16,32 +16,44 @@ export interface LogOptions {
 const SCRUBBED = '[secret]';
 /** Shorter values are no secrets, and scrubbing them would garble the log. */
 const SECRET_LENGTH_MIN = 8;
+/** Written at once when it is full, and every quarter of a second. */
+const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
 
 export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Log {
-  const output = pino.destination({ dest: destination, sync: false, minLength: 8192 });
-  const secrets = new Set<string>();
+  const output = pino.destination({
+    dest: destination,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    maxWrite: 2 * BUFFER_BYTES,
+  });
+  let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
-  const keys = new RegExp(`${prefix}sk-[0-9A-Za-z]{8,}`, 'g');
   const marker = `${prefix}sk-`;
+  // Stops where the next key begins, should two stand side by side.
+  const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
   const scrub = (line: string): string => {
-    let text = line.includes(marker) ? line.replace(keys, SCRUBBED) : line;
+    let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
-    return text;
+    return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
   const stream = { write: (line: string) => output.write(scrub(line)) };
   const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
   outputs.add(output);
   log.addSecrets = (values) => {
-    for (const value of values) {
-      if (value.length < SECRET_LENGTH_MIN) continue;
-      secrets.add(value);
-      const escaped = JSON.stringify(value).slice(1, -1);
-      if (escaped !== value) secrets.add(escaped);
-    }
+    const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
+    // The longest first: a secret within another one would leave the rest of it.
+    secrets = [...new Set([...secrets, ...found])].sort((a, b) => b.length - a.length);
   };
   return log;
+}
+
+/** As it is, in JSON, in JSON within JSON, and in a URL. */
+function spellingsOf(secret: string): readonly string[] {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const once = inJson(secret.toWellFormed());
+  return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
 }
 
 let stampedAtMs = 0;

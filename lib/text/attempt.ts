@@ -60,7 +60,8 @@ export async function attempt(call: HeldCall, route: Route, totalDeadline: numbe
     await drive(parts(route, call.request, upstream.signal), upstream.signal, take);
     pass(guard.end());
   } catch (error) {
-    if (!context.signal.aborted) pass(guard.fail(toClientFault(error)));
+    // An answer that had its terminal signal is complete, whatever broke off what follows.
+    if (guard.finished || !context.signal.aborted) pass(guard.fail(toClientFault(error)));
     upstream.abort(OVER);
   } finally {
     watch.stop();

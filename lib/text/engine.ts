@@ -1,12 +1,13 @@
 // The text engine both dialects share: hold, ask upstream, settle. Whatever ends a call, its hold ends once.
 import type { Catalog } from '../catalog/catalog.ts';
 import { findTextModel } from '../catalog/lookup.ts';
-import { fault, refundedFault, toFault } from '../faults.ts';
+import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
 import type { Ledger, Settlement } from '../ledger/ledger.ts';
 import { type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
+import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
 import { createMeter } from '../stream/meter.ts';
 import { attempt, type Ending, endingOfAbort } from './attempt.ts';
-import type { CallContext, HeldCall, TextTimeouts } from './call.ts';
+import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
 import { createDelivery, type TextOutput } from './delivery.ts';
 import { countBufferedInput, estimateInput } from './estimate.ts';
 import type { TextRequest } from './request.ts';
@@ -120,11 +121,19 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
     onAsk();
     last = await attempt(call, route, totalDeadline);
     if (last.type !== 'error') return last;
-    context.log.warn({ upstream: route.upstream, err: last.fault.cause ?? last.fault }, 'a route failed');
+    report(context.log, route.upstream, last.fault);
     // Another route cannot help a request that is refused for what it says.
     if (meter.hasText || last.fault.data?.code === 'upstream_refused' || performance.now() >= totalDeadline) break;
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
+}
+
+/** What failed upstream, for the operator; what only they can mend is an alert. */
+function report(log: CallLog, upstream: string, reason: Fault): void {
+  const { cause } = reason;
+  if (isUpstreamFault(cause) && isOperatorAlert(cause.kind)) {
+    log.error({ alert: 'upstream', upstream, err: cause }, 'an upstream refuses our key or our account there');
+  } else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
 }
 
 function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: Ended; paid: Paid }): void {

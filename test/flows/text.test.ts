@@ -1,6 +1,7 @@
 // Paid text through both dialects, streaming and not: shapes, order of events, headers and money.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../helpers/client.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf, until } from '../helpers/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
 import {
   answerStatus,
@@ -254,6 +255,21 @@ describe('text', () => {
       });
     });
   }
+
+  it('keeps an upstream refusal of our own key neutral for the client, and alerts the operator', async () => {
+    for (const status of [401, 402, 403]) {
+      upstream.behave(answerStatus(status, { error: { message: 'Incorrect API key up-secret-key-1' } }));
+      const account = await gateway.account();
+      const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+      expect(reply.status).to.equal(502);
+      expect(reply.json.error.message).to.equal('The upstream provider failed. Charge refunded.');
+      const id = String(reply.headers['x-request-id']);
+      const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');
+      const alert = (line: string) => line.includes('"alert":"upstream"') && line.includes(id);
+      await until(() => lines().some(alert));
+      expect(lines().join('')).not.to.contain('up-secret-key-1');
+    }
+  });
 
   it('answers an image as a missing vision backend does, and returns the hold', async () => {
     const account = await gateway.account();
