@@ -1,0 +1,275 @@
+import { getEventListeners } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { BODY_BYTES_MAX, type BodyLimits, readBody } from '../../lib/http/body.ts';
+
+interface Read {
+  readonly bytes: Buffer | undefined;
+  readonly code: FaultCode | undefined;
+  readonly error: unknown;
+  readonly ms: number;
+}
+
+describe('body', () => {
+  let server: Server;
+  let limits: BodyLimits;
+  let controller: AbortController;
+  let done: Promise<Read>;
+  let arrived: Promise<IncomingMessage>;
+  let sockets: Socket[];
+
+  before((next) => {
+    server = createServer({ keepAliveTimeout: 1 });
+    server.listen(0, '127.0.0.1', next);
+  });
+  beforeEach(() => {
+    [limits, controller, sockets] = [{}, new AbortController(), []];
+    let arrive: (request: IncomingMessage) => void = () => undefined;
+    arrived = new Promise((resolve) => {
+      arrive = resolve;
+    });
+    done = new Promise((resolve) => {
+      server.removeAllListeners('request').on('request', (request: IncomingMessage, response) => {
+        arrive(request);
+        void read(request).then((result) => {
+          response.shouldKeepAlive = false;
+          response.end();
+          resolve(result);
+        });
+      });
+    });
+  });
+  afterEach(async () => {
+    const request = await arrived;
+    expect(getEventListeners(controller.signal, 'abort')).to.have.length(0);
+    expect(request.listenerCount('data')).to.equal(0);
+    for (const socket of sockets) socket.destroy();
+  });
+  after((next) => {
+    server.closeAllConnections();
+    server.close(() => next());
+  });
+
+  async function read(request: IncomingMessage): Promise<Read> {
+    const startedAt = performance.now();
+    const ms = () => performance.now() - startedAt;
+    try {
+      const bytes = await readBody(request, controller.signal, limits);
+      return { bytes, code: undefined, error: undefined, ms: ms() };
+    } catch (error) {
+      return { bytes: undefined, code: isFault(error) ? error.data?.code : undefined, error, ms: ms() };
+    }
+  }
+
+  /** A connection that has sent the head of a request. */
+  function open(headers: string): Socket {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.setNoDelay(true);
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`);
+    sockets.push(socket);
+    return socket;
+  }
+  const announced = (bytes: number) => open(`content-length: ${bytes}`);
+  const chunked = () => open('transfer-encoding: chunked');
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+  const LAST = '0\r\n\r\n';
+
+  it('is read in one piece', async () => {
+    announced(5).write('hello');
+    expect((await done).bytes?.toString()).to.equal('hello');
+  });
+
+  it('is empty when there is none', async () => {
+    open('x: y');
+    expect((await done).bytes).to.have.length(0);
+  });
+
+  it('is empty when its only chunk is the last', async () => {
+    chunked().write(LAST);
+    expect((await done).bytes).to.have.length(0);
+  });
+
+  it('is read byte by byte', async () => {
+    const body = Buffer.from('привет 👋');
+    const socket = announced(body.length);
+    for (const byte of body) {
+      socket.write(Buffer.of(byte));
+      await sleep(1);
+    }
+    expect((await done).bytes).to.deep.equal(body);
+  });
+
+  it('is the same in any number of chunks of any size', async () => {
+    const pieces = Array.from({ length: 300 }, (_, at) => `${at}`.repeat(at % 50 === 0 ? 3000 : at + 1));
+    const socket = chunked();
+    for (const piece of pieces) socket.write(chunk(piece));
+    socket.write(LAST);
+    expect((await done).bytes?.toString()).to.equal(pieces.join(''));
+  });
+
+  it('holds little more than itself, also when every byte is a chunk', async function () {
+    this.timeout(30_000);
+    const socket = chunked();
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }, 20);
+    const thousand = '1\r\nx\r\n'.repeat(1000);
+    for (let at = 0; at < 500; at += 1) if (!socket.write(thousand)) await sleep(1);
+    socket.write(LAST);
+    const { bytes } = await done;
+    clearInterval(watching);
+    expect(bytes).to.have.length(500_000);
+    // Kept as they came they are more than 200 MiB.
+    expect(most / 1024 / 1024).to.be.below(100);
+  });
+
+  it('may be as long as the limit', async () => {
+    limits = { bytesMax: 1000 };
+    announced(1000).write('x'.repeat(1000));
+    expect((await done).bytes).to.have.length(1000);
+  });
+
+  it('is refused by its announced length before it is read', async () => {
+    limits = { bytesMax: 1000 };
+    announced(1001);
+    const { code, ms } = await done;
+    expect(code).to.equal('body_too_large');
+    expect(ms).to.be.below(100);
+  });
+
+  it('is refused when it grows too long', async () => {
+    limits = { bytesMax: 1000 };
+    const socket = chunked();
+    socket.write(chunk('x'.repeat(1000)));
+    await sleep(20);
+    socket.write(chunk('x'));
+    expect((await done).code).to.equal('body_too_large');
+  });
+
+  it('names the limit in MiB', async () => {
+    announced(BODY_BYTES_MAX + 1);
+    const { error } = await done;
+    expect((error as Error).message).to.equal('The request body is larger than 48 MiB.');
+  });
+
+  for (const encoding of ['gzip', 'br', 'GZIP', 'identity, gzip', 'x']) {
+    it(`is refused in the encoding ${encoding}`, async () => {
+      open(`content-length: 0\r\ncontent-encoding: ${encoding}`);
+      expect((await done).code).to.equal('unsupported_media_type');
+    });
+  }
+
+  it('may be said to be in no encoding', async () => {
+    open('content-length: 2\r\ncontent-encoding: Identity').write('ok');
+    expect((await done).bytes?.toString()).to.equal('ok');
+  });
+
+  describe('in time', () => {
+    it('is refused when it does not begin', async () => {
+      limits = { idleMs: 50 };
+      announced(5);
+      const { code, ms } = await done;
+      expect(code).to.equal('body_timeout');
+      expect(ms).to.be.within(45, 300);
+    });
+
+    it('is refused when it stalls', async () => {
+      limits = { idleMs: 60 };
+      const socket = announced(5);
+      await sleep(30);
+      socket.write('ab');
+      const { code, ms } = await done;
+      expect(code).to.equal('body_timeout');
+      expect(ms).to.be.within(70, 350);
+    });
+
+    it('may be slow as long as something comes', async () => {
+      limits = { idleMs: 150 };
+      const socket = announced(8);
+      for (const letter of 'patience') {
+        await sleep(40);
+        socket.write(letter);
+      }
+      const { bytes, ms } = await done;
+      expect(bytes?.toString()).to.equal('patience');
+      expect(ms).to.be.above(250);
+    });
+
+    it('is refused when it drips for too long', async () => {
+      limits = { idleMs: 1000, graceMs: 100, rateMinBytesPerS: 100 };
+      const socket = announced(1000);
+      const drip = setInterval(() => socket.write('x'), 20);
+      const { code, ms } = await done;
+      clearInterval(drip);
+      expect(code).to.equal('body_timeout');
+      expect(ms).to.be.within(100, 400);
+    });
+
+    it('may go on for long when it is fast enough on the whole', async () => {
+      limits = { idleMs: 1000, graceMs: 50, rateMinBytesPerS: 1000 };
+      const socket = announced(1000);
+      socket.write('x'.repeat(900));
+      for (let at = 0; at < 10; at += 1) {
+        await sleep(20);
+        socket.write('y'.repeat(10));
+      }
+      expect((await done).bytes).to.have.length(1000);
+    });
+
+    it('may be slow at first', async () => {
+      limits = { idleMs: 1000, graceMs: 300, rateMinBytesPerS: 1_000_000 };
+      const socket = announced(3);
+      for (const letter of 'abc') {
+        await sleep(20);
+        socket.write(letter);
+      }
+      expect((await done).bytes?.toString()).to.equal('abc');
+    });
+  });
+
+  describe('broken off', () => {
+    it('by the client is an error and waits for nothing', async () => {
+      const socket = announced(5);
+      socket.write('ab');
+      await arrived;
+      await sleep(10);
+      socket.destroy();
+      const { bytes, ms } = await done;
+      expect(bytes).to.equal(undefined);
+      expect(ms).to.be.below(500);
+    });
+
+    it('by its end is an error too', async () => {
+      const socket = announced(5);
+      await arrived;
+      socket.end('ab');
+      expect((await done).bytes).to.equal(undefined);
+    });
+
+    it('by what is no chunk is an error', async () => {
+      const socket = chunked();
+      await arrived;
+      socket.write('zz\r\nnonsense');
+      expect((await done).bytes).to.equal(undefined);
+    });
+
+    it('by the signal ends with its reason', async () => {
+      announced(5).write('ab');
+      await arrived;
+      controller.abort('gone');
+      expect((await done).error).to.equal('gone');
+    });
+
+    it('by a signal that had aborted before is not read', async () => {
+      controller.abort('gone');
+      announced(5).write('hello');
+      expect((await done).error).to.equal('gone');
+    });
+  });
+});

@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { makeKey } from '../../lib/accounts/key.ts';
+import { fault } from '../../lib/faults.ts';
+import { createLog, type Log } from '../../lib/http/log.ts';
+import { until } from '../helpers/client.ts';
+
+describe('log', () => {
+  let folder: string;
+  let file: string;
+  let log: Log;
+  let count = 0;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'));
+  });
+  beforeEach(() => open());
+  after(() => rmSync(folder, { recursive: true }));
+
+  function open(options: { level?: string; keyPrefix?: string } = {}): void {
+    count += 1;
+    file = join(folder, `log-${count}`);
+    log = createLog({ level: 'info', keyPrefix: 'tg-', destination: file, ...options });
+  }
+
+  /** What stands in the file once everything logged so far does. */
+  async function written(): Promise<string> {
+    // More than the buffer holds is written at once.
+    log.fatal('x'.repeat(70_000));
+    await until(() => /x"\}\n$/.test(read()));
+    return read();
+  }
+  function read(): string {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  /** Says a text in every way the service does. */
+  function sayEverywhere(text: string): void {
+    const cause = new Error(`because ${text}`, { cause: new Error(`and ${text}`) });
+    log.info(text);
+    log.info({ [text]: 1 }, 'as a name');
+    log.warn({ a: { b: [{ c: `${text}!` }] } }, `nested ${text}`);
+    log.error({ err: new Error(`failed: ${text}`, { cause }) }, 'with a cause');
+    log.error({ err: fault('upstream_failed', {}, cause) }, 'as a fault');
+    log.error({ err: Object.assign(new Error('own'), { detail: text, headers: { authorization: `Bearer ${text}` } }) });
+    log.info({ url: `https://example.org/v1?key=${encodeURIComponent(text)}&a=b` }, 'in a url');
+    log.info({ body: JSON.stringify({ error: { message: `bad key ${text}` } }) }, 'in JSON');
+    log.info({ body: JSON.stringify({ body: JSON.stringify({ text }) }) }, 'in JSON in JSON');
+    log.info({ headers: ['x-api-key', text] }, 'in a list');
+    log.info({ map: { toJSON: () => text } }, 'by toJSON');
+    log.child({ text }).info('of a child');
+    log.info(`%s and %o`, text, { text });
+    log.info({ line: `${text}${text} ${text}` });
+  }
+
+  /** The text and every way it may be spelled. */
+  const spellings = (text: string) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1),
+    encodeURIComponent(text),
+  ];
+
+  it('writes JSON lines with a level and a time', async () => {
+    log.info({ a: 1 }, 'hello');
+    const [line = ''] = (await written()).split('\n');
+    const { time, ...rest } = JSON.parse(line);
+    expect(rest).to.deep.equal({ level: 'info', a: 1, msg: 'hello' });
+    expect(Date.parse(time)).to.be.closeTo(Date.now(), 5000);
+  });
+
+  it('keeps to its level', async () => {
+    open({ level: 'warn' });
+    log.info('quiet');
+    log.warn('loud');
+    expect(await written())
+      .to.contain('loud')
+      .and.not.to.contain('quiet');
+  });
+
+  it('never writes a key', async () => {
+    const keys = Array.from({ length: 5 }, () => makeKey('tg-'));
+    for (const key of keys) sayEverywhere(key);
+    const text = await written();
+    for (const key of keys) expect(text).not.to.contain(key.slice(6, 20));
+    expect(text).to.contain('Bearer [secret]').and.to.contain('key=[secret]&a=b');
+    for (const line of text.trim().split('\n')) JSON.parse(line);
+  });
+
+  it('never writes a part of a key that is long enough to matter', async () => {
+    const key = makeKey('tg-');
+    log.info(`cut ${key.slice(0, 20)}…`);
+    log.info(`marked ${key}_x`);
+    const text = await written();
+    expect(text).not.to.contain(key.slice(6, 20));
+    expect(text).to.contain('cut [secret]…');
+  });
+
+  it('knows the keys of any prefix', async () => {
+    for (const keyPrefix of ['', 'my-own-', 'a1-']) {
+      open({ keyPrefix });
+      const key = makeKey(keyPrefix);
+      sayEverywhere(key);
+      expect(await written()).not.to.contain(key.slice(keyPrefix.length + 3, 30));
+    }
+  });
+
+  it('writes words that only look like a key', async () => {
+    log.info('tg-sk- and tg-sk-short are no keys');
+    expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');
+  });
+
+  const secrets: Readonly<Record<string, string>> = {
+    'a plain one': 'sk-upstream-0123456789',
+    'one with quotes and backslashes': 'pa"ss\\wo"rd\\\\x',
+    'one of several lines': '-----BEGIN KEY-----\nabc+/=\n-----END KEY-----\n',
+    'one with signs of a url': 'user:p@ss/w?rd&x=1+2%20 3',
+    'one of letters beyond ASCII': 'пароль-секрет-👋',
+    'one with signs of regular expressions': '$&.*(secret)[a]^$1',
+    'one like a key of ours': `tg-sk-${'A'.repeat(20)}_and-more`,
+    'one with a control character': 'abc\u0000def\u001fghi',
+  };
+  for (const [name, secret] of Object.entries(secrets)) {
+    it(`never writes a secret it was told: ${name}`, async () => {
+      log.addSecrets([secret]);
+      sayEverywhere(secret);
+      const text = await written();
+      for (const spelling of spellings(secret)) expect(text).not.to.contain(spelling);
+      expect(text).to.contain('[secret]');
+      for (const line of text.trim().split('\n')) JSON.parse(line);
+    });
+  }
+
+  it('leaves nothing of a secret that contains another', async () => {
+    for (const order of [
+      ['shared-secret', 'shared-secret-of-two', 'the-shared-secret-of-two'],
+      ['the-shared-secret-of-two', 'shared-secret-of-two', 'shared-secret'],
+    ]) {
+      open();
+      for (const secret of order) log.addSecrets([secret]);
+      for (const secret of order) log.info(`it is <${secret}>`);
+      const text = await written();
+      expect(text).not.to.contain('of-two');
+      expect(text.match(/it is <\[secret\]>/g)).to.have.length(3);
+    }
+  });
+
+  it('goes on knowing the secrets it was told before', async () => {
+    log.addSecrets(['first-secret']);
+    log.addSecrets(['second-secret']);
+    log.addSecrets([]);
+    log.info('first-secret second-secret');
+    expect(await written()).to.contain('[secret] [secret]');
+  });
+
+  it('does not take a short word for a secret', async () => {
+    log.addSecrets(['', 'info', 'level']);
+    log.info('the level is info');
+    expect(await written()).to.contain('the level is info');
+  });
+
+  it('never writes any secret at all', async () => {
+    const all = fc.sample(fc.string({ unit: 'grapheme', minLength: 8, maxLength: 30 }), 200);
+    log.addSecrets(all);
+    for (const secret of all) log.info({ secret, list: [`<${secret}>`] }, `it is ${secret}`);
+    const text = await written();
+    // What is left of the lines but for their frames.
+    const rest = text.replaceAll(/"(level|time)":"[^"]*"/g, '');
+    for (const secret of all) expect(rest).not.to.contain(JSON.stringify(secret).slice(1, -1));
+  });
+});
