@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import nock from 'nock';
 import type { TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/anthropic/index.ts';
+import { interceptRequests, nock } from '../helpers/interception.ts';
 
 const ORIGIN = 'https://messages.example';
 const KEY = 'sk-test-0123456789';
@@ -39,8 +39,7 @@ describe('anthropic', () => {
   const warnings: unknown[] = [];
   const closers: (() => Promise<void>)[] = [];
 
-  before(() => nock.disableNetConnect());
-  after(() => nock.enableNetConnect());
+  interceptRequests();
   beforeEach(() => {
     warnings.length = 0;
   });

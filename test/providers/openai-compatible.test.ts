@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import nock from 'nock';
 import type { TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
 import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
+import { interceptRequests, nock } from '../helpers/interception.ts';
 
 const ORIGIN = 'https://llm.example';
 const KEY = 'sk-test-0123456789';
@@ -38,8 +38,7 @@ describe('openai-compatible', () => {
   const warnings: unknown[] = [];
   const closers: (() => Promise<void>)[] = [];
 
-  before(() => nock.disableNetConnect());
-  after(() => nock.enableNetConnect());
+  interceptRequests();
   beforeEach(() => {
     warnings.length = 0;
   });
