@@ -11,7 +11,7 @@ import { createLiveCalls } from './http/context.ts';
 import { createLimiter } from './http/limiter.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
-import { createHttp } from './http/server.ts';
+import { type BadHttp, createHttp } from './http/server.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
@@ -45,6 +45,8 @@ export interface GatewayFacts {
 const AUDIT_EVERY_MS = 3_600_000;
 /** How long the ledger may take for what is left once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
+/** How long leaving the store may take; a lock of another process would keep it for many times four seconds. */
+const CLOSE_MS = 5_000;
 const PROBLEMS_LOGGED_MAX = 20;
 
 export async function createGateway(config: Config, log: Log): Promise<Gateway> {
@@ -69,7 +71,8 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
   const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
   const calls = createLiveCalls();
-  const http = createHttp({ host: config.host, port: config.port });
+  const onBadHttp = (fields: BadHttp) => log.info(fields, 'what came was no HTTP');
+  const http = createHttp({ host: config.host, port: config.port, onBadHttp });
   prepareServer(http.server, { holders, limiter, log });
   registerRoutes(http.server, {
     store,
@@ -104,19 +107,35 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     async stop() {
       audits.stop();
       await http.close(async () => {
-        if ((await calls.drain(config.drainMs)) > 0) calls.endAll(fault('shutting_down'));
+        await calls.drain(config.drainMs);
+        // Also the calls of connections that were in the middle of a request when the others had ended.
+        calls.endAll(fault('shutting_down'));
         await calls.drain(LEDGER_DRAIN_MS);
       });
       const left = await ledger.drain(LEDGER_DRAIN_MS);
       if (left > 0)
         log.error({ left }, 'stopped before the store has confirmed everything; open holds go back in full');
-      await owner.stop();
-      await holders.close();
-      await catalog.close();
-      await store.close();
+      const closing = closeInOrder([owner.stop, holders.close, catalog.close, store.close]);
+      if (!(await endsWithin(closing, CLOSE_MS)))
+        log.error('the store does not let go; the process leaves all the same');
     },
     reload: catalog.reload,
   };
+}
+
+async function closeInOrder(closes: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const close of closes) await close();
+}
+
+/** Whether it ends in time; what it fails with in time is thrown on. */
+async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), withinMs);
+  });
+  const ended = work.then(() => true);
+  ended.catch(() => undefined);
+  return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
 interface ServerParts extends AuthOptions {

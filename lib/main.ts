@@ -44,6 +44,8 @@ function greet(config: Config, { facts, server }: Gateway): void {
   if (facts.models.length === 0) {
     lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
   }
+  // Nobody may be reading.
+  process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 

@@ -1,5 +1,4 @@
 // The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
-import { type FSWatcher, watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../config.ts';
@@ -7,6 +6,7 @@ import type { HostLog, Provider, ProviderPlugin } from '../plugin/contract.ts';
 import { loadPlugins } from '../plugin/loader.ts';
 import { createProvider, type OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
+import { createChanges } from './changes.ts';
 import { type CatalogFile, catalogFilesOf, readCatalogFiles, substitute, variablesOf } from './schema.ts';
 
 export interface LiveCatalogOptions {
@@ -16,6 +16,8 @@ export interface LiveCatalogOptions {
   readonly log: LiveCatalogLog;
   /** Told of every value that must not appear in the log. */
   readonly onSecrets: (secrets: readonly string[]) => void;
+  /** An edit is in force after two looks at the latest. */
+  readonly lookEveryMs?: number;
 }
 
 export interface LiveCatalogLog extends HostLog {
@@ -46,16 +48,18 @@ interface Loaded {
 
 const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
-/** Editors write a file in several steps. */
-const SETTLE_MS = 100;
+const LOOK_EVERY_MS = 500;
+const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
-  const { config, log } = options;
+  const { config, log, lookEveryMs = LOOK_EVERY_MS } = options;
   const plugins = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: config.providersPath });
+  const changes = createChanges(config.catalogDir);
+  await changes.note();
   let loaded = load(options, plugins, new Map());
-  let watcher: FSWatcher | undefined;
-  let settling: NodeJS.Timeout | undefined;
-  const retired = new Set<NodeJS.Timeout>();
+  let looking: NodeJS.Timeout | undefined;
+  let closed = false;
+  const retired = new Map<Upstream, NodeJS.Timeout>();
   warn(loaded.catalog);
 
   function warn(catalog: Catalog): void {
@@ -63,6 +67,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   }
 
   async function reload(): Promise<boolean> {
+    await changes.note();
     try {
       const before = loaded;
       loaded = load(options, plugins, before.upstreams);
@@ -77,30 +82,34 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   }
 
   /** Closes an upstream when no call can still run on it. */
-  function retire({ open }: Upstream): void {
-    const timer = setTimeout(() => {
-      retired.delete(timer);
-      open.close().catch((err: unknown) => log.warn('a retired upstream did not close', { err }));
-    }, config.totalTimeoutMs + 1000).unref();
-    retired.add(timer);
+  function retire(upstream: Upstream): void {
+    const close = () => {
+      retired.delete(upstream);
+      upstream.open.close().catch((err: unknown) => log.warn('a retired upstream did not close', { err }));
+    };
+    retired.set(upstream, setTimeout(close, Math.min(config.totalTimeoutMs + 1000, TIMER_MS_MAX)).unref());
+  }
+
+  async function look(): Promise<void> {
+    const isChanged = await changes.settled();
+    if (isChanged && !closed) await reload();
+    if (!closed) watch();
+  }
+
+  function watch(): void {
+    looking = setTimeout(() => void look(), lookEveryMs).unref();
   }
 
   return {
     current: () => loaded.catalog,
     reload,
-    watch() {
-      watcher = watch(config.catalogDir, () => {
-        clearTimeout(settling);
-        settling = setTimeout(() => void reload(), SETTLE_MS);
-      });
-      watcher.on('error', (err) => log.warn('the catalog folder cannot be watched', { err }));
-      watcher.unref();
-    },
+    watch,
     async close() {
-      watcher?.close();
-      clearTimeout(settling);
-      for (const timer of retired) clearTimeout(timer);
-      await Promise.allSettled([...loaded.upstreams.values()].map(({ open }) => open.close()));
+      closed = true;
+      clearTimeout(looking);
+      for (const timer of retired.values()) clearTimeout(timer);
+      const open = [...loaded.upstreams.values(), ...retired.keys()];
+      await Promise.allSettled(open.map((upstream) => upstream.open.close()));
     },
   };
 }
@@ -134,7 +143,7 @@ function load(
     onSecrets([...upstreams.values()].flatMap(({ open }) => open.secrets));
     return { catalog, upstreams };
   } catch (error) {
-    for (const open of fresh) void open.close();
+    for (const open of fresh) open.close().catch(() => undefined);
     throw error;
   }
 }

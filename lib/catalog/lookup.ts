@@ -23,6 +23,6 @@ const SHOWN_MAX = 100;
 
 /** A client's text as a message may repeat it: short, one line. */
 function shown(name: string): string {
-  const line = name.replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
-  return line.length > SHOWN_MAX ? `${line.slice(0, SHOWN_MAX)}…` : line;
+  const line = name.slice(0, SHOWN_MAX).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
+  return name.length > SHOWN_MAX ? `${line}…` : line;
 }

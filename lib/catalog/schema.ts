@@ -182,7 +182,10 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
     vision.push(...(part.vision ?? []));
     defaults.image.push(...(part.defaults?.image ?? []));
     defaults.edit.push(...(part.defaults?.edit ?? []));
-    Object.assign(retired, part.retired);
+    for (const [key, value] of Object.entries(part.retired ?? {})) {
+      if (Object.hasOwn(retired, key)) throw new OperatorError(`${path}: retired.${key} is defined twice`);
+      retired[key] = value;
+    }
   }
   return { upstreams, models, smart, vision, defaults, retired };
 }

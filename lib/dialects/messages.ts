@@ -41,7 +41,7 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
     const field = `messages[${at}].content`;
     const { role, content } = checkMessage(item, `messages[${at}]`);
     const read = content === null && role === 'assistant' ? NOTHING : readContent(content, field, isImage);
-    if (role === 'system' || role === 'developer') system.push(...read.texts);
+    if (role === 'system' || role === 'developer') addAll(system, read.texts);
     else if (read.texts.length > 0)
       messages.push({ role: role === 'assistant' ? role : 'user', content: blocksOf(read) });
     if (role !== 'user') continue;
@@ -87,9 +87,14 @@ function readContent(content: unknown, field: string, isImage: ImageCheck): Cont
   for (const [at, item] of content.entries()) {
     const block = checkBlock(item, `${field}[${at}]`);
     if (isImage(block, `${field}[${at}]`)) images += 1;
-    else texts.push(...textsOf(block, 0));
+    else addAll(texts, textsOf(block, 0));
   }
   return { texts, images };
+}
+
+/** Not `push(...more)`: a block may have more texts than a call takes arguments. */
+function addAll(texts: string[], more: readonly string[]): void {
+  for (const text of more) texts.push(text);
 }
 
 function checkBlock(item: unknown, field: string): WireBlock {

@@ -49,6 +49,7 @@ export interface LiveCalls {
   open(request: Request): LiveCall;
   /** Resolves when none is left, or when the time is over; resolves to how many are left. */
   drain(withinMs: number): Promise<number>;
+  /** Aborts those under way, and from now on each new one at once. */
   endAll(reason: unknown): void;
   count(): number;
 }
@@ -62,6 +63,7 @@ export interface LiveCall {
 export function createLiveCalls(): LiveCalls {
   const calls = new Set<AbortController>();
   let onEmpty: (() => void) | undefined;
+  let ended: { readonly reason: unknown } | undefined;
 
   return {
     open(request) {
@@ -72,6 +74,7 @@ export function createLiveCalls(): LiveCalls {
         if (!response.writableFinished) controller.abort(GONE);
       };
       if (response.destroyed) controller.abort(GONE);
+      else if (ended) controller.abort(ended.reason);
       response.once('close', onClose);
       calls.add(controller);
       return {
@@ -96,6 +99,7 @@ export function createLiveCalls(): LiveCalls {
       });
     },
     endAll(reason) {
+      ended = { reason };
       for (const controller of calls) controller.abort(reason);
     },
     count: () => calls.size,

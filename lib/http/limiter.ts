@@ -66,7 +66,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function count(bucket: string): LimitWindow {
     const at = now();
     let window = windows.get(bucket);
-    if (!window || window.endsAt <= at) {
+    // One that ends far in the future is from before the clock was set back.
+    if (!window || window.endsAt <= at || window.endsAt > at + 2 * windowMs) {
       window = { endsAt: at + windowMs, count: 0, stored: 0 };
       windows.set(bucket, window);
       if (windows.size > sweepAt) sweep(at);

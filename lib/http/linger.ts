@@ -1,6 +1,7 @@
 // Lets a client read an early answer although it is still sending: a socket closed on unread bytes is reset, and the
 // answer with it.
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 const LINGER_MS = 2000;
 
@@ -11,7 +12,12 @@ export function linger(request: IncomingMessage): void {
   socket.destroySoon = () => {
     socket.end();
     request.resume();
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(timer));
+    destroyLater(socket);
   };
+}
+
+/** A connection that we have ended is closed even if the client never ends it. */
+export function destroyLater(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -19,6 +19,8 @@ const SECRET_LENGTH_MIN = 8;
 /** Written at once when it is full, and every quarter of a second. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
+/** What cannot be written for so long is dropped. */
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Log {
   const output = pino.destination({
@@ -26,7 +28,10 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     sync: false,
     minLength: BUFFER_BYTES,
     maxWrite: 2 * BUFFER_BYTES,
+    maxLength: WAITING_BYTES_MAX,
   });
+  // A log that cannot be written, on a full disk say, ends no call; it is tried again with every flush.
+  output.on('error', () => undefined);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
   const marker = `${prefix}sk-`;

@@ -21,8 +21,10 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 /** Answers a preflight before anything else sees it: without a key and outside the limit. */
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
   stateOf(request);
+  const { headers, httpVersion } = request.raw.req;
+  if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
   if (request.method !== 'options' || !request.path.startsWith(API_PREFIX)) return h.continue;
-  const asked = request.raw.req.headers['access-control-request-headers'];
+  const asked = headers['access-control-request-headers'];
   return h
     .response()
     .code(204)
@@ -61,7 +63,7 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
 
 /** The body of an error in the envelope of a path. */
 export function renderFault(path: string, reason: Fault): object {
-  return path === CHAT_PATH ? chatFault(reason) : messageFault(reason);
+  return path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`) ? chatFault(reason) : messageFault(reason);
 }
 
 /** hapi's own refusals → ours; everything else is our failure. */

@@ -1,15 +1,25 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
-import { createServer as createListener, type Server as Listener, STATUS_CODES } from 'node:http';
+import { createServer as createListener, type Server as Listener, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { OperatorError } from '../config.ts';
 import { messageFault } from '../dialects/message/fault.ts';
 import { type Fault, fault } from '../faults.ts';
+import { openState } from './context.ts';
+import { destroyLater } from './linger.ts';
 
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly headersTimeoutMs?: number;
+  /** Told of what was no HTTP: nothing else logs it. */
+  readonly onBadHttp?: (refusal: BadHttp) => void;
+}
+
+export interface BadHttp {
+  readonly request_id: string;
+  readonly status: number;
+  readonly reason: string | undefined;
 }
 
 export interface Http {
@@ -28,7 +38,8 @@ const REQUEST_TIMEOUT_MS = 900_000;
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
 
-export function createHttp({ host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS }: HttpOptions): Http {
+export function createHttp(options: HttpOptions): Http {
+  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, onBadHttp } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -36,6 +47,8 @@ export function createHttp({ host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS }
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs / 2),
     maxHeaderSize: HEADERS_BYTES_MAX,
     noDelay: true,
+    // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
+    requireHostHeader: false,
   });
   const server = Hapi.server({
     listener,
@@ -57,12 +70,18 @@ export function createHttp({ host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS }
       log: { collect: false },
     },
   });
-  listener.removeAllListeners('clientError');
-  listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBadHttp(error, socket));
   let draining = false;
-  // A connection that lives on while the service stops is told to end with its reply.
-  listener.prependListener('request', (_request, response) => {
+  /** The reply to the latest request of each connection. */
+  const latest = new WeakMap<Socket, ServerResponse>();
+  listener.prependListener('request', (request, response) => {
+    latest.set(request.socket, response);
+    // A connection that lives on while the service stops is told to end with its reply.
     if (draining) response.shouldKeepAlive = false;
+  });
+  listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
+  listener.removeAllListeners('clientError');
+  listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    afterReply(latest.get(socket), socket, () => answerBadHttp(error, socket, onBadHttp));
   });
   return {
     server,
@@ -93,16 +112,36 @@ async function closeListener(listener: Listener, drain: () => Promise<void>): Pr
   clearTimeout(forced);
 }
 
+const refused = new WeakSet<Socket>();
+
+/** A request that came in whole gets its reply before what follows it is refused: it may be a paid one. */
+function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: () => void): void {
+  // What more comes on the connection fails again.
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  if (!reply || reply.writableFinished) refuse();
+  else if (reply.req.complete) {
+    reply.once('finish', refuse);
+    // Node has given up on the connection and would not tell that the client leaves.
+    socket.once('end', () => socket.destroy());
+  } else if (reply.headersSent || reply.socket !== socket) socket.destroy();
+  else refuse();
+}
+
 /** What is not HTTP never reaches hapi; it gets an answer all the same. */
-function answerBadHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBadHttp(error: NodeJS.ErrnoException, socket: Socket, onBadHttp: HttpOptions['onBadHttp']): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const reason = badHttpFault(error.code);
   const { statusCode } = reason.output;
+  const { id } = openState();
   const body = JSON.stringify(messageFault(reason));
+  const advice = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  destroyLater(socket);
+  onBadHttp?.({ request_id: id, status: statusCode, reason: error.code });
 }
 
 function badHttpFault(code: string | undefined): Fault {

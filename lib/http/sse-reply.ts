@@ -14,7 +14,7 @@ export interface SseReply {
 
 export interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** A reader that takes nothing for so long is gone. */
+  /** A reader that takes nothing for so long, at most twice, is gone. */
   readonly stallMs: number;
 }
 
@@ -25,25 +25,24 @@ const SSE_HEADERS = {
 };
 
 export function createSseReply(response: ServerResponse, { headers, stallMs }: SseReplyOptions): SseReply {
-  /** Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. */
+  /**
+   * Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. The timeout
+   * of the socket is the one that sees a slow reader take a part of one long write.
+   */
   function drained(): Promise<void> {
+    response.setTimeout(stallMs);
     return new Promise((resolve) => {
-      const stall = setTimeout(() => response.destroy(), stallMs);
-      const stopWaiting = () => {
-        clearTimeout(stall);
-        response.off('drain', onDrain).off('close', stopWaiting);
-      };
-      const onDrain = () => {
-        stopWaiting();
+      response.once('drain', () => {
+        response.setTimeout(0);
         resolve();
-      };
-      response.once('drain', onDrain).once('close', stopWaiting);
+      });
     });
   }
 
   return {
     open() {
       if (response.destroyed) return;
+      response.on('timeout', () => response.destroy());
       response.writeHead(200, { ...headers, ...SSE_HEADERS });
       response.flushHeaders();
     },

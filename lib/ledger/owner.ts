@@ -32,6 +32,8 @@ export function createOwner(options: OwnerOptions): Owner {
   let stopped = false;
   /** Since when every renewal succeeded: after an outage the others get a whole lease to report first. */
   let steadySince: number | undefined;
+  /** When this process last looked at the clock. */
+  let lookedAt = 0;
 
   /** Resolves to the end of the lease. */
   async function renew(): Promise<number> {
@@ -42,8 +44,16 @@ export function createOwner(options: OwnerOptions): Owner {
     return until;
   }
 
+  /** The clock jumped, or the machine slept: the leases of all processes seem over, though none of them is gone. */
+  function noticeGap(): void {
+    const at = now();
+    if (at - lookedAt > Math.max(leaseMs - everyMs, 2 * everyMs)) steadySince = undefined;
+    lookedAt = at;
+  }
+
   async function tick(): Promise<void> {
     try {
+      noticeGap();
       const until = await renew();
       // The store took so long that the lease is over again: the holds of the living, ours too, would look orphaned.
       if (now() > until) throw new Error('the lease ended while it was renewed');
@@ -68,6 +78,7 @@ export function createOwner(options: OwnerOptions): Owner {
     async start() {
       await renew();
       steadySince = now();
+      lookedAt = steadySince;
       timer = setTimeout(loop, 0);
     },
     async stop() {

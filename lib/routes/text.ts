@@ -1,5 +1,4 @@
 // The two text endpoints: the same handler over two dialects.
-import type { ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -58,17 +57,21 @@ async function answer(request: Request, h: ResponseToolkit, answering: Answering
     return h.abandon;
   }
   const reply = await collect(services, parsed, context);
-  if (reply) writeJson(request.raw.res, dialect.reply(reply), commonHeaders(request));
+  if (reply) writeJson(request, dialect.reply(reply), services.clientStallMs);
   return h.abandon;
 }
 
 /** A reply past hapi's own transmission, which costs more than the rest of its request. */
-function writeJson(response: ServerResponse, body: object, headers: Readonly<Record<string, string>>): void {
+function writeJson(request: Request, body: object, stallMs: number): void {
+  const response = request.raw.res;
+  const headers = commonHeaders(request);
   const text = JSON.stringify(body);
   const type = 'application/json; charset=utf-8';
   const length = Buffer.byteLength(text);
   response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
   response.end(text);
+  // A reader that takes nothing for so long is gone.
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
 /** The whole reply; undefined when the client left. */

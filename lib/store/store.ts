@@ -173,8 +173,15 @@ export interface OwnerStore {
   remove(id: string): Promise<void>;
 }
 
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** Facts the service remembers across starts. */
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;
+  /** All of them, in order of name. */
+  list(): Promise<readonly Setting[]>;
 }

@@ -4,7 +4,15 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
 import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import {
+  type Books,
+  type Home,
+  lockDatabase,
+  makeHome,
+  openBooks,
+  type Service,
+  startService,
+} from '../helpers/process.ts';
 import {
   type Behaviour,
   chatChunk,
@@ -76,20 +84,18 @@ describe('drain', () => {
       socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     });
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`leaves at once on ${signal} when nothing runs, open connections or not`, async () => {
-      await start(30_000);
-      const agent = new Agent({ keepAlive: true });
-      const idle: ClientRequest = open(`${service.url}/healthz`);
-      idle.on('error', () => undefined);
-      (await responseOf(idle)).resume();
-      const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
-      silent.on('error', () => undefined);
-      await new Promise((resolve) => silent.once('connect', resolve));
-      expect(await leave(signal)).to.be.below(2500);
-      agent.destroy();
-    });
-  }
+  it('leaves at once when nothing runs, open connections or not', async () => {
+    await start(30_000);
+    const agent = new Agent({ keepAlive: true });
+    const idle: ClientRequest = open(`${service.url}/healthz`);
+    idle.on('error', () => undefined);
+    (await responseOf(idle)).resume();
+    const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
+    silent.on('error', () => undefined);
+    await new Promise((resolve) => silent.once('connect', resolve));
+    expect(await leave('SIGTERM')).to.be.below(2500);
+    agent.destroy();
+  });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`lets a running stream end on ${signal}, with its billing, and takes no new connection`, async () => {
@@ -195,5 +201,16 @@ describe('drain', () => {
     sent.destroy();
     const { charged } = await books.wallet(account);
     expect(charged).to.equal(5_005_000n);
+  });
+
+  it('leaves when the store does not let it close', async () => {
+    await start(200);
+    const account = await books.account();
+    const lock = await lockDatabase(home.database);
+    // A use of a key is counted: one more thing that the process would like to write.
+    expect((await send(`${service.url}/api/v1/balance`, { key: account.key })).status).to.equal(200);
+    expect(await leave('SIGTERM')).to.be.within(4500, 8000);
+    await lock.release();
+    expect(service.stdout()).to.match(/"level":"error".*the store does not let go/);
   });
 });

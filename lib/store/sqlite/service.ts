@@ -1,12 +1,14 @@
 // What the processes of the service keep about themselves: rate limit windows, live owners and settings.
 import type { DatabaseSync } from 'node:sqlite';
-import type { LimitWindow } from '../store.ts';
+import type { LimitWindow, Setting } from '../store.ts';
 import type { Connection } from './connection.ts';
 
 export function limitWrites({ db, write }: Connection) {
+  // A window that ends far in the future is from before the clock was set back.
   const hit = db.prepare(
     `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, 1) ON CONFLICT (bucket) DO UPDATE SET
-      count = iif(ends_at > :now, count + 1, 1), ends_at = iif(ends_at > :now, ends_at, :endsAt)
+      count = iif(ends_at > :now AND ends_at <= :latest, count + 1, 1),
+      ends_at = iif(ends_at > :now AND ends_at <= :latest, ends_at, :endsAt)
     RETURNING bucket, ends_at AS endsAt, count`,
   );
   // Hits of two windows that are both open all belong to the one that opened first.
@@ -20,7 +22,7 @@ export function limitWrites({ db, write }: Connection) {
   const durability = 'normal';
   return {
     hitLimit: (bucket: string, windowMs: number, now: number): LimitWindow =>
-      write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, now })), durability),
+      write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
     // Read by the writing thread, because hits that were sent before must be in it.
     openLimits: (now: number): LimitWindow[] => open.all(now).map(windowOf),
     mergeLimits: (windows: readonly LimitWindow[], now: number): void =>
@@ -69,5 +71,9 @@ export function settingWrites({ db, write }: Connection) {
 
 export function settingReads(db: DatabaseSync) {
   const get = db.prepare('SELECT value FROM settings WHERE name = ?');
-  return { setting: (name: string): string | undefined => get.get(name)?.value as string | undefined };
+  const all = db.prepare('SELECT name, value FROM settings ORDER BY name');
+  return {
+    setting: (name: string): string | undefined => get.get(name)?.value as string | undefined,
+    settings: (): Setting[] => all.all().map((row) => ({ name: row.name as string, value: row.value as string })),
+  };
 }

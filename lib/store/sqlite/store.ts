@@ -57,6 +57,7 @@ export async function openSqliteStore(path: string, { busyMs = BUSY_MS }: Sqlite
     settings: {
       get: (name) => reader.call('setting', name),
       set: (name, value) => writer.call('setSetting', name, value),
+      list: () => reader.call('settings'),
     },
     ping: () => reader.call('ping'),
     backup: (file) => scanner.call('backup', resolve(file)),

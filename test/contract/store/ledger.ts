@@ -14,6 +14,7 @@ import {
   newId,
   newWallet,
   RUB,
+  rejection,
   reserve,
   type StoreKind,
   settle,
@@ -197,10 +198,14 @@ export function ledgerContract(kind: StoreKind): void {
     });
   });
 
-  it('takes several wallets in one batch, if its lane says so', async function () {
+  it('takes several wallets in one batch if its lane says so, and otherwise refuses them', async () => {
     const { store } = context;
-    if (store.ledger.lane !== 'store') this.skip();
     const [first, second] = [await newWallet(store), await newWallet(store)];
+    if (store.ledger.lane === 'wallet') {
+      await rejection(store.ledger.apply([submission(reserve(first)), submission(reserve(second))]));
+      for (const wallet of [first, second]) expect((await walletOf(store, wallet)).seq).to.equal(1);
+      return;
+    }
     const batch = [reserve(first), reserve(newId('acc')), reserve(second, { amount: 2n * RUB }), reserve(first)];
     expect(await statuses(store, ...batch)).to.deep.equal(['done', 'no_wallet', 'done', 'done']);
     expect((await walletOf(store, first)).held).to.equal(2n * RUB);

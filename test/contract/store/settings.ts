@@ -16,6 +16,18 @@ export function settingContract(kind: StoreKind): void {
     expect(await settings.get(other)).to.equal(undefined);
   });
 
+  it('lists all names in order', async () => {
+    const { settings } = context.store;
+    const [first, second] = [newId('a'), newId('b')];
+    await settings.set(second, '2');
+    await settings.set(first, '1');
+    const listed = (await settings.list()).filter(({ name }) => [first, second].includes(name));
+    expect(listed).to.deep.equal([
+      { name: first, value: '1' },
+      { name: second, value: '2' },
+    ]);
+  });
+
   it('is the same for every opener', async () => {
     const name = newId('name');
     await context.store.settings.set(name, 'Привет "мир"');

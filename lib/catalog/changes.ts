@@ -1,0 +1,45 @@
+// Notices edits of a catalog folder by looking at it now and then: notifications of the system do not tell of folders
+// swapped by a link, of files linked from elsewhere, and of shares.
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface Changes {
+  /** Takes what is there now as known. */
+  note(): Promise<void>;
+  /** True once for an edit; editors write a file in several steps, so it has to have been still since the last call. */
+  settled(): Promise<boolean>;
+}
+
+export function createChanges(folder: string): Changes {
+  let known: string | undefined;
+  let seen: string | undefined;
+
+  return {
+    async note() {
+      known = await look(folder);
+    },
+    async settled() {
+      const now = await look(folder);
+      const isStill = now === seen;
+      seen = now;
+      if (!isStill || now === known) return false;
+      known = now;
+      return true;
+    },
+  };
+}
+
+/** Differs after every edit; a folder that cannot be read is like an empty one. */
+async function look(folder: string): Promise<string> {
+  try {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+    return (await Promise.all(names.map((name) => describe(join(folder, name))))).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+async function describe(path: string): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return [path, dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}

@@ -1,0 +1,160 @@
+// The store breaks for real: the disk is full, its threads die in the middle of their work.
+import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import {
+  ask,
+  billingOf,
+  DIALECTS,
+  eventsOf,
+  MESSAGES,
+  open,
+  responseOf,
+  send,
+  textOf,
+  until,
+} from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+describe('a full disk', () => {
+  /** The largest file the service may write. */
+  const FILE_KIB_MAX = 1024;
+  let upstream: TestUpstream;
+  let home: Home;
+  let books: Books;
+  let service: Service;
+
+  before(async () => {
+    upstream = await startUpstream();
+    home = makeHome(chatCatalog(upstream.url));
+    books = await openBooks(home);
+    service = await startService(home, { env: { SANDBOX: 'off' }, fileKiBMax: FILE_KIB_MAX });
+  });
+  after(async () => {
+    await service.stop();
+    await books.close();
+    await upstream.close();
+    home.remove();
+  });
+
+  /** The log of the database grows beyond what the service may write; this process may. */
+  const fill = () => books.store.settings.set('filler', 'x'.repeat(3 * FILE_KIB_MAX * 1024));
+  /** The log is written into the database and begins anew. */
+  function makeRoom(): void {
+    const db = new DatabaseSync(home.database, { timeout: 5000 });
+    expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).to.include({ busy: 0 });
+    db.close();
+  }
+
+  it('refuses new calls, delivers the running one, and books everything when there is room again', async () => {
+    const [running, late] = await Promise.all([books.account(), books.account()]);
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+      await finished;
+      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+    });
+    const response = await responseOf(
+      open(service.url + MESSAGES, { key: running.key, body: ask('hi', { stream: true }) }),
+    );
+    const text = response.setEncoding('utf8').toArray() as Promise<string[]>;
+    await until(() => upstream.calls.length === 1);
+
+    await fill();
+    finish();
+    const startedAt = performance.now();
+    const refused = await Promise.all(
+      DIALECTS.map((path) => send(service.url + path, { key: late.key, body: ask('hi') })),
+    );
+    expect(performance.now() - startedAt).to.be.below(6000);
+    for (const { status, json } of refused) {
+      expect(status).to.equal(503);
+      expect(json.error).to.include({
+        type: 'api_error',
+        message: 'The service is temporarily unavailable. Nothing was charged.',
+      });
+    }
+    const events = eventsOf((await text).join(''));
+    expect(textOf(events)).to.equal('first last.');
+    expect(billingOf(events).charged_rub).to.equal(2.007);
+    expect(await books.wallet(running)).to.include({ charged: 0n, held: 5_005_000n });
+    expect(upstream.calls).to.have.length(1);
+
+    makeRoom();
+    await until(async () => (await books.wallet(running)).charged === 2_007_000n);
+    await until(async () => (await books.held()) === 0n);
+    expect(await books.wallet(late)).to.include({ avail: 1_000_000_000n, charged: 0n });
+    upstream.behave(chatAnswer('Hello.'));
+    const again = await send(service.url + MESSAGES, { key: late.key, body: ask('hi') });
+    expect(again.status).to.equal(200);
+    await books.checkMoney();
+    expect(service.stdout()).to.match(/"level":"warn".*the store did not take a batch/);
+    expect(service.stderr()).to.equal('');
+  });
+});
+
+describe('threads of the store that die', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  const workers: Worker[] = [];
+  const onWorker = (worker: Worker) => void workers.push(worker);
+  const living = (role: string) => workers.filter(({ threadName }) => threadName === `tollgate-${role}`);
+
+  before(async () => {
+    upstream = await startUpstream(chatAnswer('Hello.', { input: 7, output: 400 }));
+    process.on('worker', onWorker);
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+  });
+  after(async () => {
+    process.off('worker', onWorker);
+    await gateway.stop();
+    await upstream.close();
+  });
+  afterEach(() => gateway.checkMoney());
+
+  it('the writing one, again and again: every call is answered and charged once', async () => {
+    // The gateway opens its store before this test opens its own.
+    const own = living('writer')[1] as Worker;
+    const writers = () => living('writer').filter((worker) => worker !== own);
+    const account = await gateway.account();
+    const calls = 120;
+    const statuses: number[] = [];
+    let left = calls;
+    const callers = Array.from({ length: 12 }, async (_, index) => {
+      while (left > 0) {
+        left -= 1;
+        const path = DIALECTS[index % DIALECTS.length] as string;
+        const { status } = await send(gateway.url + path, { key: account.key, body: ask('hi') });
+        statuses.push(status);
+      }
+    });
+    let deaths = 0;
+    while (left > 20) {
+      // A thread that has just begun its work dies in the middle of it.
+      const before = statuses.length;
+      await until(() => statuses.length > before + 5 * Math.random());
+      await writers().at(-1)?.terminate();
+      deaths += 1;
+    }
+    await Promise.all(callers);
+    expect(deaths).to.be.above(5);
+    expect(statuses).to.deep.equal(Array(calls).fill(200));
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: BigInt(calls) * 2_007_000n });
+  });
+
+  it('the reading one: the next call has another', async () => {
+    const account = await gateway.account();
+    const statusOf = async () => (await send(`${gateway.url}/api/v1/balance`, { key: account.key })).status;
+    expect(await statusOf()).to.equal(200);
+    for (const reader of living('reader')) await reader.terminate();
+    expect(living('reader')).to.have.length(0);
+    expect(await statusOf()).to.equal(200);
+    expect(living('reader')).to.have.length(1);
+  });
+});

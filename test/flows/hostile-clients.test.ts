@@ -1,0 +1,141 @@
+// Clients that come late, read nothing, never leave, or send what takes long to look at.
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { makeHome, openBooks, startService } from '../helpers/process.ts';
+import {
+  chatAnswer,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../helpers/upstream.ts';
+
+const STALL_MS = 300;
+
+describe('hostile clients', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    upstream = await startUpstream();
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { CLIENT_STALL_MS: String(STALL_MS) } });
+  });
+  beforeEach(async () => {
+    account = await gateway.account('100000');
+    upstream.behave(chatAnswer('Hello there.'));
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  const dial = (url: string, allowHalfOpen = false): Socket => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen });
+    socket.on('error', () => undefined);
+    return socket;
+  };
+  const post = (path: string, key: string, body: object) => {
+    const json = JSON.stringify(body);
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n`;
+    return `${head}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
+  };
+  const connections = () =>
+    new Promise<number>((resolve) => gateway.gateway.server.listener.getConnections((_error, count) => resolve(count)));
+
+  for (const stream of [false, true]) {
+    for (const path of DIALECTS) {
+      it(`are cut off when they take nothing of a complete answer: ${path}, stream: ${stream}`, async () => {
+        upstream.behave(({ response }) => {
+          response.writeHead(200, SSE);
+          for (let chunk = 0; chunk < 20; chunk += 1) response.write(chatChunk('word '.repeat(80_000)));
+          response.end(chatEnd({ input: 7, output: 900 }));
+        });
+        await until(async () => (await connections()) === 0);
+        const socket = dial(gateway.url);
+        socket.pause();
+        socket.write(post(path, account.key, ask('hi', { stream })));
+        await until(async () => (await gateway.wallet(account)).charged > 0n, 10_000);
+        await until(async () => (await connections()) === 0, 10 * STALL_MS);
+        socket.destroy();
+      });
+    }
+  }
+
+  it('are cut off when they send what is no HTTP and then neither read nor leave', async () => {
+    await until(async () => (await connections()) === 0);
+    const socket = dial(gateway.url, true);
+    socket.resume().write('JUNK\r\n\r\n');
+    await until(async () => (await connections()) === 1);
+    await until(async () => (await connections()) === 0, 4000);
+    socket.destroy();
+  });
+
+  it('cut their own running call when they leave after they sent junk behind it', async () => {
+    upstream.behave(chatStall(['first ']));
+    const arrival = upstream.nextCall();
+    const socket = dial(gateway.url);
+    socket.resume().write(`${post(CHAT, account.key, ask('hi', { stream: true }))}JUNK\r\n\r\n`);
+    const { closed } = await arrival;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const leftAt = performance.now();
+    socket.end();
+    expect((await closed) - leftAt).to.be.below(100);
+    await until(async () => (await gateway.wallet(account)).held === 0n);
+    expect((await gateway.wallet(account)).charged).to.equal(500_000n);
+  });
+
+  it('do not hold up others by a model name of many megabytes', async () => {
+    const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(8_000_000) }));
+    let blockedMs = 0;
+    let last = performance.now();
+    const ticker = setInterval(() => {
+      blockedMs = Math.max(blockedMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const { status, json } = await send(gateway.url + MESSAGES, { key: account.key, body });
+    clearInterval(ticker);
+    expect(status).to.equal(400);
+    expect(json.error.message.length).to.be.below(300);
+    expect(blockedMs).to.be.below(900);
+  });
+
+  it('may send a tool result of any number of texts', async () => {
+    const content = [{ type: 'tool_result', content: Array(190_000).fill('a') }];
+    for (const path of DIALECTS) {
+      const body = ask('hi', { messages: [{ role: 'user', content }] });
+      expect((await send(gateway.url + path, { key: account.key, body })).status).to.equal(200);
+    }
+  });
+
+  it('are told to come again when their request arrives after the last running call has ended in a stop', async () => {
+    const home = makeHome(chatCatalog(upstream.url));
+    const books = await openBooks(home);
+    const late = await books.account();
+    const service = await startService(home, { env: { SANDBOX: 'off', DRAIN_MS: '20000' } });
+    upstream.behave(chatStall(['first ']));
+    const request = post(CHAT, late.key, ask('hi', { stream: true }));
+    const socket = dial(service.url);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.write(request.slice(0, 60));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    service.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    socket.write(request.slice(60));
+    expect((await service.exit).code).to.equal(0);
+    expect(text).to.match(/^HTTP\/1\.1 503 /);
+    expect(text).to.contain('"code":"service_unavailable"');
+    expect(await books.wallet(late)).to.include({ held: 0n, charged: 0n });
+    await books.checkMoney();
+    await books.close();
+    home.remove();
+  });
+});

@@ -1,0 +1,185 @@
+// Requests that are hardly HTTP, or more than one: every one gets an answer in our words, and a running call is left alone.
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+describe('hostile http', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    upstream = await startUpstream();
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+  });
+  beforeEach(async () => {
+    account = await gateway.account();
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  /** Writes bytes as they are; resolves to what came until the connection closed or `isEnough`. */
+  function exchange(bytes: string, isEnough: (text: string) => boolean = () => false): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      let text = '';
+      const timer = setTimeout(() => {
+        socket.destroy();
+        reject(new Error(`no end of the answer: ${text}`));
+      }, 5000);
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        if (isEnough(text)) socket.destroy();
+      });
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        clearTimeout(timer);
+        resolve(text);
+      });
+      socket.write(bytes);
+    });
+  }
+
+  const post = (path: string, body: object) => {
+    const json = JSON.stringify(body);
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\ncontent-type: application/json\r\n`;
+    return `${head}content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
+  };
+
+  /** The one reply in a text: status, headers in lower case and the JSON body. */
+  function replyOf(text: string) {
+    const [head = '', ...rest] = text.split('\r\n\r\n');
+    const [line = '', ...lines] = head.split('\r\n');
+    const headers = new Map(lines.map((header) => [header.split(':', 1)[0]?.toLowerCase(), header.split(': ')[1]]));
+    return { status: Number(line.split(' ')[1]), headers, json: JSON.parse(rest.join('\r\n\r\n')) };
+  }
+
+  const malformed: Readonly<Record<string, [bytes: string, status: number]>> = {
+    'another protocol': ['\x16\x03\x01\x00\xa5\x01\x00', 400],
+    'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    'a line that is no header': ['GET /api/v1/models HTTP/1.1\r\nhost: x\r\nno header\r\n\r\n', 400],
+    'two lengths': [`POST ${MESSAGES} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`, 400],
+    'a length and chunks': [
+      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    'a header without end': [`GET /api/v1/models HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+  };
+  for (const [name, [bytes, status]] of Object.entries(malformed)) {
+    it(`answers ${name} with an id, an envelope and no advice to retry`, async () => {
+      const reply = replyOf(await exchange(bytes));
+      expect(reply.status).to.equal(status);
+      expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/);
+      expect(reply.headers.get('request-id')).to.equal(reply.headers.get('x-request-id'));
+      expect(reply.headers.get('x-should-retry')).to.equal('false');
+      expect(reply.headers.get('connection')).to.equal('close');
+      expect(reply.json).to.have.nested.property('error.type', 'invalid_request_error');
+    });
+  }
+
+  it('refuses a request without a host in our words, and passes over an unknown expectation', async () => {
+    const noHost = `POST ${CHAT} HTTP/1.1\r\nx-api-key: ${account.key}\r\nconnection: close\r\n\r\n`;
+    const first = replyOf(await exchange(noHost));
+    expect([first.status, first.json.error.code]).to.deep.equal([400, 'invalid_request']);
+    expect(first.headers.get('x-request-id')).to.match(/^req_/);
+    const old = await exchange(`GET /api/v1/models HTTP/1.0\r\nx-api-key: ${account.key}\r\n\r\n`);
+    expect(old).to.match(/^HTTP\/1\.1 200 /);
+    const expecting = post(MESSAGES, ask('hi')).replace('host: x', 'host: x\r\nexpect: wonders\r\nconnection: close');
+    const second = await exchange(expecting);
+    expect(second)
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.to.contain('"stop_reason":"end_turn"');
+  });
+
+  for (const path of DIALECTS) {
+    it(`does not take a paid answer away for what follows its request: ${path}`, async () => {
+      upstream.behave(({ response }) => {
+        response.writeHead(200, SSE);
+        response.write(chatChunk('Hello '));
+        setTimeout(() => response.end(chatChunk('there.') + chatEnd({ input: 7, output: 400 })), 200);
+      });
+      const text = await exchange(`${post(path, ask('hi', { stream: true }))}JUNK JUNK\r\n\r\n`);
+      const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+      expect(head).to.match(/^HTTP\/1\.1 200 /);
+      const [stream = '', refusal = ''] = body.split('\r\n0\r\n\r\n');
+      const events = eventsOf(stream.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, ''));
+      expect(billingOf(events).charged_rub).to.equal(2.007);
+      expect(refusal).to.match(/^HTTP\/1\.1 400 /);
+      expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 2_007_000n });
+    });
+  }
+
+  it('never charges a call that it answers 400', async () => {
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      setTimeout(() => response.end(chatChunk('Hello.') + chatEnd()), 150);
+    });
+    const text = await exchange(`${post(MESSAGES, ask('hi'))}JUNK JUNK\r\n\r\n`);
+    const { charged } = await gateway.wallet(account);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    expect([statuses, charged]).to.deep.equal([['200', '400'], 500_000n]);
+  });
+
+  it('refuses a body that is no longer HTTP at once, and charges nothing', async () => {
+    const head = post(CHAT, ask('hi')).split('content-length')[0];
+    const reply = replyOf(await exchange(`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"mod\r\nzz\r\n`));
+    expect(reply.status).to.equal(400);
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
+  });
+
+  it('answers pipelined requests in their order, each charged once', async () => {
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      setTimeout(() => response.end(chatChunk('Hello.') + chatEnd()), 100 * Math.random());
+    });
+    const all = DIALECTS.flatMap((path) => [ask('one'), ask('two', { stream: true })].map((body) => post(path, body)));
+    const last = `GET /api/v1/balance HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\nconnection: close\r\n\r\n`;
+    const text = await exchange(all.join('') + last);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)).to.deep.equal(Array(5).fill('200'));
+    const kinds = [...text.matchAll(/"type":"message",|event: billing|chat\.completion",|\[DONE\]|"currency":/g)];
+    expect(kinds.map(([kind]) => kind).join(' ')).to.match(
+      /^"type":"message",.* event: billing .*\[DONE\] "currency":$/s,
+    );
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 2_000_000n });
+  });
+
+  it('ends every one of several pipelined calls when their client leaves', async () => {
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+    });
+    const before = upstream.calls.length;
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    socket.write(post(MESSAGES, ask('one', { stream: true })) + post(CHAT, ask('two')) + post(CHAT, ask('three')));
+    await until(() => upstream.calls.length === before + 3);
+    const leftAt = performance.now();
+    socket.destroy();
+    for (const { closed } of upstream.calls.slice(before)) expect((await closed) - leftAt).to.be.below(100);
+    await until(async () => (await gateway.wallet(account)).held === 0n);
+  });
+
+  it('uses the chat envelope for everything below the chat path', async () => {
+    for (const path of [`${CHAT}/`, `${CHAT}/chatcmpl_1`, `${CHAT}/%2e/x`, `${CHAT}//?a=b`]) {
+      const { status, json } = await send(gateway.url + path, { key: account.key });
+      expect([path, status, json]).to.deep.equal([
+        path,
+        404,
+        {
+          error: {
+            message: 'There is nothing at this path. See GET /openapi.json for the endpoints.',
+            type: 'not_found_error',
+            code: 'not_found',
+          },
+        },
+      ]);
+    }
+    const other = await send(`${gateway.url}/api/v1/chat`, { key: account.key });
+    expect(other.json).to.have.property('type', 'error');
+  });
+});

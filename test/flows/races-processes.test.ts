@@ -1,0 +1,142 @@
+// Two processes of the service on one database file: one limit, one ledger, and the one finds out that the other died.
+import { expect } from 'chai';
+import {
+  ask,
+  billingOf,
+  DIALECTS,
+  eventsOf,
+  MESSAGES,
+  open,
+  responseOf,
+  send,
+  textOf,
+  until,
+} from '../helpers/client.ts';
+import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import {
+  chatAnswer,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../helpers/upstream.ts';
+
+const LIMIT = 10;
+const LEASE_MS = 600;
+/** Leases are renewed and orphans looked for three times per lease. */
+const SWEEP_MS = LEASE_MS / 3;
+
+describe('two processes on one database', () => {
+  let upstream: TestUpstream;
+  let home: Home;
+  let books: Books;
+  let first: Service;
+  let second: Service;
+
+  before(async () => {
+    upstream = await startUpstream();
+    home = makeHome(chatCatalog(upstream.url));
+    books = await openBooks(home);
+  });
+  after(async () => {
+    await books.checkMoney();
+    await books.close();
+    await upstream.close();
+    home.remove();
+  });
+  const start = (env: Record<string, string> = {}) =>
+    startService(home, { env: { SANDBOX: 'off', LEASE_MS: String(LEASE_MS), ...env } });
+  const stopBoth = () => Promise.all([first, second].map((service) => service.stop()));
+
+  const askAt = async ({ url }: Service, { key }: TestAccount, index = 0) => {
+    const path = DIALECTS[index % DIALECTS.length] as string;
+    return (await send(url + path, { key, body: ask('hi') })).status;
+  };
+
+  it('share one rate limit within a second of the start of the second, and keep it when that leaves', async () => {
+    const env = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
+    first = await start(env);
+    const account = await books.account();
+    const alone = await Promise.all([1, 2, 3, 4].map((index) => askAt(first, account, index)));
+    expect(alone).to.deep.equal([200, 200, 200, 200]);
+    second = await start(env);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const statuses: number[] = [];
+    for (let index = 0; index < 8; index += 1) {
+      statuses.push(await askAt(index % 2 === 0 ? second : first, account, index));
+    }
+    expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 200, 429, 429]);
+    const other = await books.account();
+    const parallel = Array.from({ length: 30 }, (_, index) => askAt(index % 2 === 0 ? first : second, other, index));
+    expect((await Promise.all(parallel)).filter((status) => status === 200)).to.have.length(LIMIT);
+
+    await second.stop();
+    await new Promise((resolve) => setTimeout(resolve, SWEEP_MS + 200));
+    expect([await askAt(first, account), await askAt(first, other)]).to.deep.equal([429, 429]);
+    await first.stop();
+  });
+
+  it('return the holds of one that was killed, and leave those of the living alone', async () => {
+    [first, second] = await Promise.all([start(), start()]);
+    upstream.behave(chatStall(['first ']));
+    const begin = async ({ url }: Service, account: TestAccount, path: string) => {
+      const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
+      sent.on('error', () => undefined);
+      const response = await responseOf(sent);
+      const chunks: string[] = [];
+      response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
+      response.on('error', () => undefined);
+      await until(() => chunks.join('').includes('first'));
+      return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
+    };
+    const orphaned = await Promise.all([books.account(), books.account()]);
+    for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
+    const alive = await books.account();
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+      await finished;
+      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+    });
+    const running = await begin(second, alive, MESSAGES);
+
+    first.kill('SIGKILL');
+    const killedAt = performance.now();
+    const isBack = async () => (await Promise.all(orphaned.map(books.wallet))).every(({ held }) => held === 0n);
+    await until(isBack);
+    // The lease had up to a whole life left when its owner died.
+    expect(performance.now() - killedAt).to.be.within(LEASE_MS / 3, LEASE_MS + SWEEP_MS + 500);
+    for (const account of orphaned) {
+      expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n });
+    }
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS));
+    expect((await books.wallet(alive)).held).to.equal(5_005_000n);
+    finish();
+    await running.ended;
+    const events = eventsOf(running.chunks.join(''));
+    expect(textOf(events)).to.equal('first last.');
+    expect(billingOf(events)).to.include({ charged_rub: 2.007 });
+    await second.stop();
+  });
+
+  it('keep one ledger under load on both', async () => {
+    upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
+    [first, second] = await Promise.all([start(), start()]);
+    const accounts = await Promise.all([books.account(), books.account()]);
+    const calls = Array.from({ length: 120 }, (_, index) =>
+      askAt(index % 2 === 0 ? first : second, accounts[index % 4 < 2 ? 0 : 1] as TestAccount, index),
+    );
+    expect(new Set(await Promise.all(calls))).to.deep.equal(new Set([200]));
+    for (const account of accounts) {
+      expect(await books.wallet(account)).to.include({ held: 0n, charged: 60n * 2_007_000n });
+    }
+    await stopBoth();
+  });
+});

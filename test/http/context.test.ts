@@ -1,0 +1,135 @@
+import { getEventListeners } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request } from '@hapi/hapi';
+import { expect } from 'chai';
+import { createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
+import { GONE } from '../../lib/text/call.ts';
+import { until } from '../helpers/client.ts';
+
+describe('live calls', () => {
+  let server: Server;
+  let calls: ReturnType<typeof createLiveCalls>;
+
+  before((next) => {
+    server = createServer();
+    server.listen(0, '127.0.0.1', next);
+  });
+  beforeEach(() => {
+    calls = createLiveCalls();
+  });
+  after((next) => {
+    server.closeAllConnections();
+    server.close(() => next());
+  });
+
+  /** A request that has arrived, in the shape of hapi's. */
+  async function arrive() {
+    const arrived = new Promise<[IncomingMessage, ServerResponse]>((resolve) => {
+      server.once('request', (incoming, outgoing) => resolve([incoming, outgoing]));
+    });
+    const client = request({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+    client.on('error', () => undefined);
+    client.on('response', (response) => response.resume());
+    client.end();
+    const [req, res] = await arrived;
+    return { client, response: res, hapi: { raw: { req, res }, app: {} } as unknown as Request };
+  }
+
+  it('lives until it is closed', async () => {
+    const { hapi, response } = await arrive();
+    const call = calls.open(hapi);
+    expect([calls.count(), call.signal.aborted]).to.deep.equal([1, false]);
+    call.close();
+    expect(calls.count()).to.equal(0);
+    response.end();
+    await until(() => response.closed);
+    expect([call.signal.aborted, response.listenerCount('close')]).to.deep.equal([false, 0]);
+  });
+
+  it('aborts when the client leaves', async () => {
+    const { hapi, client } = await arrive();
+    const { signal } = calls.open(hapi);
+    client.destroy();
+    await until(() => signal.aborted, 500);
+    expect(signal.reason).to.equal(GONE);
+  });
+
+  it('aborts when the client leaves in the middle of the reply', async () => {
+    const { hapi, client, response } = await arrive();
+    const { signal } = calls.open(hapi);
+    response.write('some');
+    await sleep(10);
+    client.destroy();
+    await until(() => signal.aborted, 500);
+    expect(signal.reason).to.equal(GONE);
+  });
+
+  it('does not abort when the reply is over', async () => {
+    const { hapi, response } = await arrive();
+    const { signal } = calls.open(hapi);
+    response.end('all');
+    await until(() => response.closed);
+    await sleep(10);
+    expect(signal.aborted).to.equal(false);
+  });
+
+  it('has aborted already when the client left before', async () => {
+    const { hapi, client, response } = await arrive();
+    client.destroy();
+    await until(() => response.destroyed);
+    expect(calls.open(hapi).signal.reason).to.equal(GONE);
+  });
+
+  it('drains at once when there is none', async () => {
+    const startedAt = performance.now();
+    expect(await calls.drain(5000)).to.equal(0);
+    expect(performance.now() - startedAt).to.be.below(50);
+  });
+
+  it('drains when the last one is closed', async () => {
+    const open = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
+    let left: number | undefined;
+    const drained = calls.drain(5000).then((count) => {
+      left = count;
+    });
+    open[0]?.close();
+    await sleep(20);
+    expect(left).to.equal(undefined);
+    open[1]?.close();
+    await drained;
+    expect(left).to.equal(0);
+  });
+
+  it('drains no longer than allowed, and says how many are left', async () => {
+    const open: LiveCall[] = [];
+    for (let at = 0; at < 3; at += 1) open.push(calls.open((await arrive()).hapi));
+    const startedAt = performance.now();
+    expect(await calls.drain(50)).to.equal(3);
+    expect(performance.now() - startedAt).to.be.within(45, 300);
+    for (const call of open) call.close();
+    expect(await calls.drain(50)).to.equal(0);
+  });
+
+  it('ends all with a reason, but those whose client left keep theirs', async () => {
+    const { hapi, client } = await arrive();
+    const left = calls.open(hapi);
+    client.destroy();
+    await until(() => left.signal.aborted);
+    const stays = calls.open((await arrive()).hapi);
+    calls.endAll('stopping');
+    expect([left.signal.reason, stays.signal.reason]).to.deep.equal([GONE, 'stopping']);
+    expect(getEventListeners(stays.signal, 'abort')).to.have.length(0);
+  });
+});
+
+describe('state of a request', () => {
+  it('is made once, with an id of its own', () => {
+    const ids = new Set(Array.from({ length: 1000 }, () => openState().id));
+    expect(ids.size).to.equal(1000);
+    for (const id of ids) expect(id).to.match(/^req_[0-9a-f]{32}$/);
+    const hapi = { app: {} } as unknown as Request;
+    expect(stateOf(hapi)).to.equal(stateOf(hapi));
+  });
+});

@@ -1,0 +1,154 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createSseReply, type SseReply } from '../../lib/http/sse-reply.ts';
+import { until } from '../helpers/client.ts';
+
+/** More than the buffers of a connection on this machine take. */
+const MUCH_BYTES = 16 * 1024 * 1024;
+
+describe('reply of events', () => {
+  let server: Server;
+  let client: Socket;
+  let response: ServerResponse;
+  let received: number;
+  let text: string;
+
+  before((next) => {
+    server = createServer();
+    server.listen(0, '127.0.0.1', next);
+  });
+  afterEach(() => client.destroy());
+  after((next) => {
+    server.closeAllConnections();
+    server.close(() => next());
+  });
+
+  /** A reply to a client that keeps the first megabyte of what it reads. */
+  async function open(stallMs = 60_000): Promise<SseReply> {
+    const answered = new Promise<ServerResponse>((resolve) => {
+      server.removeAllListeners('request').once('request', (_request, made) => resolve(made));
+    });
+    [received, text] = [0, ''];
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.on('error', () => undefined);
+    client.on('data', (chunk) => {
+      received += chunk.length;
+      if (text.length < 1_000_000) text += chunk.toString();
+    });
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    response = await answered;
+    return createSseReply(response, { headers: { 'x-request-id': 'req_1' }, stallMs });
+  }
+
+  it('sends status and headers at once, then what is written, as it is written', async () => {
+    const reply = await open();
+    reply.open();
+    await until(() => text.includes('\r\n\r\n'));
+    expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    for (const header of [
+      'content-type: text/event-stream; charset=utf-8',
+      'cache-control: no-cache',
+      'x-accel-buffering: no',
+      'x-request-id: req_1',
+    ]) {
+      expect(text).to.contain(`\r\n${header}\r\n`);
+    }
+    expect(reply.write('data: 1\n\n')).to.equal(undefined);
+    await until(() => text.includes('data: 1\n\n'));
+    reply.keepAlive();
+    await until(() => text.includes(': keep-alive\n\n'));
+    expect(reply.write('')).to.equal(undefined);
+    reply.end();
+    await until(() => text.endsWith('0\r\n\r\n'));
+  });
+
+  it('says when the client takes less than comes, and when it has taken it', async () => {
+    const reply = await open();
+    client.pause();
+    reply.open();
+    const pressure = reply.write('x'.repeat(MUCH_BYTES));
+    expect(pressure).to.be.instanceOf(Promise);
+    let isTaken = false;
+    void pressure?.then(() => {
+      isTaken = true;
+    });
+    await sleep(50);
+    expect(isTaken).to.equal(false);
+    client.resume();
+    await pressure;
+    expect(reply.write('data: 1\n\n')).to.equal(undefined);
+    reply.end();
+    await until(() => received > MUCH_BYTES);
+  });
+
+  it('leaves no listener behind, however often the client is slow', async () => {
+    const reply = await open();
+    reply.open();
+    const counts = () => ['drain', 'close', 'timeout', 'error'].map((name) => response.listenerCount(name));
+    let after: number[] | undefined;
+    for (let at = 0; at < 30; at += 1) {
+      const pressure = reply.write('x'.repeat(200_000));
+      await pressure;
+      after ??= counts();
+      expect(counts()).to.deep.equal(after);
+    }
+  });
+
+  it('cuts off a client that takes nothing for the time of a stall', async () => {
+    const reply = await open(100);
+    client.pause();
+    reply.open();
+    const startedAt = performance.now();
+    let isTaken = false;
+    void reply.write('x'.repeat(MUCH_BYTES))?.then(() => {
+      isTaken = true;
+    });
+    await until(() => response.destroyed);
+    expect(performance.now() - startedAt).to.be.within(95, 1000);
+    await sleep(20);
+    expect(isTaken).to.equal(false);
+  });
+
+  it('does not cut off a client that is slow but goes on', async function () {
+    this.timeout(30_000);
+    const reply = await open(200);
+    reply.open();
+    const startedAt = performance.now();
+    const reading = setInterval(() => {
+      client.resume();
+      setTimeout(() => client.pause(), 1);
+    }, 40);
+    const pressure = reply.write('x'.repeat(3 * MUCH_BYTES));
+    await pressure;
+    clearInterval(reading);
+    client.resume();
+    expect(performance.now() - startedAt).to.be.above(400);
+    expect(response.destroyed).to.equal(false);
+    reply.end();
+    await until(() => received > 3 * MUCH_BYTES);
+  });
+
+  it('does not cut off a client while there is nothing to take', async () => {
+    const reply = await open(50);
+    reply.open();
+    await reply.write('x'.repeat(MUCH_BYTES));
+    await sleep(200);
+    expect(response.destroyed).to.equal(false);
+    reply.write('data: late\n\n');
+    reply.end();
+    await until(() => received > MUCH_BYTES);
+  });
+
+  it('does nothing for a client that left', async () => {
+    const reply = await open();
+    client.destroy();
+    await until(() => response.destroyed);
+    reply.open();
+    expect(reply.write('data: 1\n\n')).to.equal(undefined);
+    reply.keepAlive();
+    reply.end();
+    expect(response.headersSent).to.equal(false);
+  });
+});
