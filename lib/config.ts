@@ -46,7 +46,9 @@ const schema = Joi.object({
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
   PUBLIC_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
   DATABASE_URL: Joi.string()
-    .pattern(/^sqlite:.+/, 'sqlite:<path>')
+    .pattern(/^(?:sqlite:|mongodb(?:\+srv)?:\/\/).+/, 'database')
+    // Without the value: it may hold a password.
+    .messages({ 'string.pattern.name': '{#label} is neither sqlite:<path> nor mongodb://<hosts>/<database>' })
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
   CATALOG_DIR: Joi.string(),

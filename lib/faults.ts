@@ -173,6 +173,9 @@ const table = {
 
 export type FaultCode = keyof typeof table;
 
+/** Every code of the table. */
+export const FAULT_CODES = Object.keys(table) as readonly FaultCode[];
+
 export interface FaultData {
   readonly code: FaultCode;
   readonly type: FaultType;

@@ -4,15 +4,17 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Answer, formatPairs } from './output.ts';
 import { onStore, type Session } from './session.ts';
+import { addStoreCopyCommand } from './store-copy.ts';
 
 export function addStoreCommands(program: Command): void {
-  const store = program.command('store').description('the database as a whole: backup');
+  const store = program.command('store').description('the database as a whole: backup, copy');
   store
     .command('backup')
     .description('Writes a consistent copy of the whole store to a new file, also beside a running server.')
     .argument('<file>', 'the copy; must not exist yet')
     .addHelpText('after', '\nExample:\n  tollgate store backup /backup/tollgate-2026-10-06.db')
     .action(onStore(backup));
+  addStoreCopyCommand(store);
 }
 
 async function backup({ store }: Session, name: string): Promise<Answer> {

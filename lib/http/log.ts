@@ -30,8 +30,7 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     maxWrite: 2 * BUFFER_BYTES,
     maxLength: WAITING_BYTES_MAX,
   });
-  // A log that cannot be written, on a full disk say, ends no call; it is tried again with every flush.
-  output.on('error', () => undefined);
+  surviveFailures(output);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
   const marker = `${prefix}sk-`;
@@ -59,6 +58,22 @@ function spellingsOf(secret: string): readonly string[] {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const once = inJson(secret.toWellFormed());
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
+}
+
+/** A log that cannot be written, on a full disk say, ends no call; it is tried again with every flush. */
+function surviveFailures(output: ReturnType<typeof pino.destination>): void {
+  let failing = false;
+  output.on('error', () => {
+    failing = true;
+  });
+  output.on('write', () => {
+    failing = false;
+  });
+  // While nothing can be written it would try for ever, and the process would not end.
+  const flushSync = output.flushSync.bind(output);
+  output.flushSync = () => {
+    if (!failing) flushSync();
+  };
 }
 
 let stampedAtMs = 0;

@@ -14,9 +14,12 @@ export interface SseReply {
 
 export interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** A reader that takes nothing for so long, at most twice, is gone. */
+  /** A reader that takes nothing for so long is gone. */
   readonly stallMs: number;
 }
+
+/** How often within the time of a stall is looked whether there is one. */
+const STALL_STEPS = 8;
 
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -25,12 +28,14 @@ const SSE_HEADERS = {
 };
 
 export function createSseReply(response: ServerResponse, { headers, stallMs }: SseReplyOptions): SseReply {
-  /**
-   * Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. The timeout
-   * of the socket is the one that sees a slow reader take a part of one long write.
-   */
+  const stepMs = Math.ceil(stallMs / STALL_STEPS);
+  let takenAt = 0;
+  let stillAt = 0;
+
+  /** Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. */
   function drained(): Promise<void> {
-    response.setTimeout(stallMs);
+    takenAt = stillAt = performance.now();
+    response.setTimeout(stepMs);
     return new Promise((resolve) => {
       response.once('drain', () => {
         response.setTimeout(0);
@@ -39,10 +44,19 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
     });
   }
 
+  /** The client took nothing for a step. The socket alone sees it take a part of one long write, and then is silent. */
+  function onStill(): void {
+    const now = performance.now();
+    if (now - stillAt > 1.5 * stepMs) takenAt = now - stepMs;
+    stillAt = now;
+    if (now - takenAt >= stallMs) response.destroy();
+    else response.setTimeout(stepMs);
+  }
+
   return {
     open() {
       if (response.destroyed) return;
-      response.on('timeout', () => response.destroy());
+      response.on('timeout', onStill);
       response.writeHead(200, { ...headers, ...SSE_HEADERS });
       response.flushHeaders();
     },

@@ -1,18 +1,47 @@
 // From `DATABASE_URL` to a store.
 import { OperatorError } from '../config.ts';
+import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
+const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
+
+export interface OpenOptions {
+  /** Opens the target of a copy that broke off too: a gateway on half a ledger would take it for the whole. */
+  readonly unfinished?: boolean;
+}
+
 /** Opens the store an URL names. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
-export async function openStore(databaseUrl: string): Promise<Store> {
+export async function openStore(databaseUrl: string, { unfinished = false }: OpenOptions = {}): Promise<Store> {
+  const store = await open(databaseUrl);
+  try {
+    if (!unfinished && (await store.settings.get(COPY_SETTING)) === COPY_UNFINISHED) {
+      throw new OperatorError(
+        'This store is a copy that is not finished: repeat "tollgate store copy", which goes on.',
+      );
+    }
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function open(databaseUrl: string): Promise<Store> {
   const { scheme = '', rest = '' } = /^(?<scheme>[a-z][a-z0-9+]*):(?<rest>.*)$/is.exec(databaseUrl)?.groups ?? {};
   switch (scheme.toLowerCase()) {
     case 'sqlite':
       if (rest === '' || rest === ':memory:') throw new OperatorError('The database URL needs a file: sqlite:<path>.');
       return openSqliteStore(rest);
+    case 'mongodb':
+    case 'mongodb+srv': {
+      // The driver takes a tenth of a second to load.
+      const { openMongoStore } = await import('./mongodb/store.ts');
+      return openMongoStore(databaseUrl);
+    }
     case '':
-      throw new OperatorError('The database URL has no scheme: write sqlite:<path>.');
+      throw new OperatorError(`The database URL has no scheme: write ${FORMS}.`);
     default:
-      throw new OperatorError(`There is no store for ${scheme}: URLs: write sqlite:<path>.`);
+      throw new OperatorError(`There is no store for ${scheme}: URLs: write ${FORMS}.`);
   }
 }

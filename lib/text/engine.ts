@@ -119,6 +119,8 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
   for (const route of model.routes) {
     if (context.signal.aborted) return endingOfAbort(context.signal);
     onAsk();
+    // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
+    if (last) call.delivery.keepAlive();
     last = await attempt(call, route, totalDeadline);
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);

@@ -168,6 +168,8 @@ describe('text engine', () => {
       expectCharged(result, MINIMUM);
       expect(result.charge).to.include({ tokensInput: 5, tokensOutput: 2 });
       expect(result.warnings.filter((fields) => 'upstream' in fields)).to.have.length(4);
+      // The client hears of every change.
+      expect(result.beats).to.equal(4);
     });
 
     it('is not asked when the request itself is refused', async () => {

@@ -48,6 +48,7 @@ export interface CallResult {
   readonly text: string;
   readonly opened: number;
   readonly ended: number;
+  readonly beats: number;
   /** What the call rejected with. */
   readonly thrown: unknown;
   /** What each route was asked, in order. */

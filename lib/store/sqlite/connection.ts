@@ -84,7 +84,9 @@ function openFile(path: string): DatabaseSync {
 
 /** Not `recursive`: where nothing can be made although the parent is there, as in /proc, Node tries for ever. */
 function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found) throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR' });
   makeFolder(dirname(folder));
   try {
     mkdirSync(folder);

@@ -1,0 +1,80 @@
+// Calls to the server that end in bounded time: an attempt has its deadline, a call repeats attempts until its own.
+import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
+import { StoreError } from '../store.ts';
+import { appliedBy, isPassing, OutOfTime, toStoreError } from './failure.ts';
+
+/** Of one attempt. The driver's own time-outs do not bound a call to a server that is frozen. */
+export const ATTEMPT_MS = 1500;
+/** Of one call, with all of its attempts. */
+export const CALL_MS = 4500;
+/** Commands that are sent as they are have no write concern of the client's. */
+export const MAJORITY = { writeConcern: { w: 'majority' } };
+const PAUSE_MS = { least: 20, most: 250 };
+
+/** Rejects when the time is over, whether or not the work heeds the signal. */
+export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const error = new OutOfTime(`the database has not answered within ${Math.round(ms)} ms`);
+      reject(error);
+      controller.abort(error);
+    }, ms);
+    work(controller.signal)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+export interface Sending {
+  readonly signal: AbortSignal;
+  readonly session?: ClientSession;
+}
+
+/** Sends one command; an error of any of its writes rejects. The driver's own methods for writes take no signal. */
+export async function send(db: Db, command: Document, sending: Sending): Promise<Document> {
+  const reply = await db.command(command, { useBigInt64: true, ...sending });
+  const [failed] = (reply.writeErrors ?? []) as Document[];
+  if (failed) throw new MongoServerError({ code: failed.code, message: failed.errmsg, ok: 0 });
+  if (reply.writeConcernError) throw new OutOfTime(String(reply.writeConcernError.errmsg));
+  return reply;
+}
+
+export interface CallOptions {
+  /** A repeat after an attempt that may have done it changes nothing more. */
+  readonly repeatable: boolean;
+  readonly attemptMs?: number;
+  readonly callMs?: number;
+}
+
+/** Attempts until one succeeds, fails for good, or the time is over; rejects with `StoreError`. */
+export async function call<T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { repeatable, attemptMs = ATTEMPT_MS, callMs = CALL_MS } = options;
+  const until = performance.now() + callMs;
+  let applied: 'no' | 'unknown' = 'no';
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await within(Math.max(1, Math.min(attemptMs, until - performance.now())), work);
+    } catch (error) {
+      const now = appliedBy(error);
+      if (now === 'unknown') applied = 'unknown';
+      const again = now === 'no' ? isPassing(error) : repeatable;
+      const pauseMs = Math.min(PAUSE_MS.most, PAUSE_MS.least * 2 ** failures) * (0.5 + Math.random() / 2);
+      if (!again || performance.now() + pauseMs >= until) throw toStoreError(error, applied);
+      await pause(pauseMs);
+    }
+  }
+}
+
+/** A read changes nothing, whatever becomes of it. */
+export async function read<T>(work: (signal: AbortSignal) => Promise<T>, ms = ATTEMPT_MS): Promise<T> {
+  try {
+    return await call({ repeatable: true, attemptMs: ms, callMs: Math.max(CALL_MS, ms) }, work);
+  } catch (error) {
+    throw error instanceof StoreError ? new StoreError(error.message, 'no', error.cause) : error;
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,140 @@
+// From a MongoDB URL to a connected client; a server that cannot hold a ledger is refused in one plain line.
+import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
+import { OperatorError } from '../../config.ts';
+import { ATTEMPT_MS, pause, within } from './call.ts';
+import { type ServerClock, watchClock } from './clock.ts';
+
+export interface Connection {
+  readonly client: MongoClient;
+  /** Reads see what a majority of the members has, and so nothing that a failover takes back. */
+  readonly db: Db;
+  /** For what goes over many rows: its sockets may be silent for long. */
+  readonly scanner: MongoClient;
+  readonly clock: ServerClock;
+}
+
+const OPTIONS: MongoClientOptions = {
+  appName: 'tollgate',
+  serverSelectionTimeoutMS: ATTEMPT_MS,
+  connectTimeoutMS: ATTEMPT_MS,
+  waitQueueTimeoutMS: ATTEMPT_MS,
+  socketTimeoutMS: 3000,
+  heartbeatFrequencyMS: 1000,
+  // Attempts are repeated by our own rules: the driver's hang for as long as a frozen server does.
+  retryWrites: false,
+  useBigInt64: true,
+  readPreference: 'primary',
+  writeConcern: { w: 'majority' },
+};
+/** An election at the moment of the start takes less. */
+const START_MS = 5000;
+const DATABASE = 'tollgate';
+const VERSION_MIN = 6;
+
+export async function connect(url: string): Promise<Connection> {
+  const client = createClient(url);
+  const clock = watchClock(client);
+  // A time-out of a socket in the background comes here too: what it ends has its own error.
+  client.on('error', () => undefined);
+  try {
+    await checkServer(client);
+  } catch (error) {
+    const refusal = explain(client, error);
+    await client.close();
+    throw refusal;
+  }
+  // The driver's own default is `test`.
+  const name = /^[^?]*?\/\/[^/?]+\/[^?]/.test(url) ? undefined : DATABASE;
+  const scanner = createClient(url, { ...OPTIONS, socketTimeoutMS: 0 });
+  scanner.on('error', () => undefined);
+  return { client, db: client.db(name, { readConcern: new ReadConcern('majority') }), scanner, clock };
+}
+
+function createClient(url: string, options = OPTIONS): MongoClient {
+  try {
+    return new MongoClient(url, options);
+  } catch (error) {
+    throw new OperatorError(`The database URL is no valid mongodb URL${reasonOf(error, url)}.`);
+  }
+}
+
+/** The driver's words, unless they repeat a part of the URL that may be secret. */
+function reasonOf(error: unknown, url: string): string {
+  const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
+  const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
+  return message === '' || secrets.some((secret) => secret !== '' && message.includes(secret)) ? '' : `: ${message}`;
+}
+
+async function checkServer(client: MongoClient): Promise<void> {
+  const until = performance.now() + START_MS;
+  while (true) {
+    try {
+      const [hello, build] = await within(2 * ATTEMPT_MS, async (signal) => {
+        const admin = client.db('admin');
+        const said = await admin.command({ hello: 1 }, { signal });
+        return [said, await admin.command({ buildInfo: 1 }, { signal })] as const;
+      });
+      const refusal = refusalOf(hello, build);
+      if (refusal) throw new OperatorError(`The MongoDB server at ${hostsOf(client)} ${refusal}`);
+      return;
+    } catch (error) {
+      const final = error instanceof OperatorError || error instanceof MongoServerError;
+      if (final) throw error;
+      const { refusal, lasting } = await askFirst(client);
+      if (refusal !== undefined && (lasting || performance.now() > until)) throw new OperatorError(refusal);
+      if (performance.now() > until) throw error;
+      await pause(200);
+    }
+  }
+}
+
+/** Why the server that said this cannot be used, as the end of a sentence. */
+export function refusalOf(hello: Document, build: Document): string | undefined {
+  if (hello.isreplicaset) return 'is in a replica set that was never initiated: run rs.initiate() on it.';
+  if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
+    return 'is a standalone, which has no transactions: start it with --replSet and run rs.initiate(), one member is enough.';
+  }
+  const major = Number(String(build.version).split('.')[0]);
+  if (!(major >= VERSION_MIN)) return `is version ${build.version}: Tollgate needs ${VERSION_MIN}.0 or newer.`;
+  return undefined;
+}
+
+function explain(client: MongoClient, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  const hosts = hostsOf(client);
+  if (error instanceof MongoServerError) {
+    if (error.code === 18) return new OperatorError(`MongoDB at ${hosts} refused the user name or the password.`);
+    return new OperatorError(`MongoDB at ${hosts} refused the connection: ${error.message}.`);
+  }
+  return new OperatorError(`MongoDB does not answer at ${hosts}, or its replica set has no primary.`);
+}
+
+interface Answer {
+  readonly refusal?: string;
+  /** It will say the same later: a set may be initiated while we wait. */
+  readonly lasting?: boolean;
+}
+
+/** The driver leaves out servers that are not of the set it looks for: asked directly, they say what they are. */
+async function askFirst(client: MongoClient): Promise<Answer> {
+  const { hosts, tls, replicaSet } = client.options;
+  if (tls || hosts.length === 0) return {};
+  const host = String(hosts[0]);
+  const direct = new MongoClient(`mongodb://${host}/?directConnection=true`, OPTIONS);
+  try {
+    const hello = await within(ATTEMPT_MS, (signal) => direct.db('admin').command({ hello: 1 }, { signal }));
+    const refusal = refusalOf(hello, { version: `${VERSION_MIN}.0` });
+    if (refusal) return { refusal: `The MongoDB server at ${host} ${refusal}`, lasting: !hello.isreplicaset };
+    if (replicaSet === undefined || hello.setName === replicaSet) return {};
+    const names = `is in the replica set ${hello.setName}, the URL asks for ${replicaSet}`;
+    return { refusal: `The MongoDB server at ${host} ${names}.`, lasting: true };
+  } catch {
+    return {};
+  } finally {
+    await direct.close();
+  }
+}
+
+function hostsOf(client: MongoClient): string {
+  return client.options.srvHost ?? client.options.hosts.map(String).join(', ');
+}

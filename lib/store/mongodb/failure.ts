@@ -1,0 +1,61 @@
+// What an error of the driver says about the write it ended: certainly not done, perhaps done, worth another try.
+import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { OperatorError } from '../../config.ts';
+import { StoreError } from '../store.ts';
+
+/** The wallet is no longer as the transaction has read it. */
+export class StaleRead extends Error {
+  override readonly name = 'StaleRead';
+}
+
+const WRITE_CONFLICT = 112;
+const NO_SUCH_TRANSACTION = 251;
+export const DUPLICATE_KEY = 11_000;
+const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
+/** Refused before anything was done: this member is no primary, or the snapshot was not there yet. */
+const PASSING: ReadonlySet<unknown> = new Set([10_107, 13_435, 13_436, 246, WRITE_CONFLICT, NO_SUCH_TRANSACTION]);
+/** A command that was interrupted while it ran: its write may be there. */
+const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, 11_601, 11_602, 189, 91, 50, 262]);
+
+/** Classes that the driver keeps to itself. */
+const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
+
+/** Somebody else was there first, and nothing of the transaction was done. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof StaleRead || (error instanceof MongoServerError && CONFLICTS.has(error.code));
+}
+
+/** There was no connection to send it on. */
+function isUnsent(error: unknown): boolean {
+  if (error instanceof MongoServerSelectionError) return true;
+  return error instanceof Error && UNSENT.has(error.name);
+}
+
+/** Whether a single write that failed so may have been done. */
+export function appliedBy(error: unknown): 'no' | 'unknown' {
+  if (isUnsent(error) || error instanceof StaleRead) return 'no';
+  if (error instanceof MongoServerError) {
+    return INTERRUPTED.has(error.code) || error.name === 'MongoWriteConcernError' ? 'unknown' : 'no';
+  }
+  // A network error, a deadline, a closed pool; anything that is not the driver's was thrown before the driver.
+  return error instanceof MongoError || isAbort(error) ? 'unknown' : 'no';
+}
+
+/** Whether a failure that did nothing may pass by itself. */
+export function isPassing(error: unknown): boolean {
+  return isUnsent(error) || (error instanceof MongoServerError && PASSING.has(error.code));
+}
+
+/** The deadline of an attempt is over. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof OutOfTime || (error instanceof Error && error.name === 'AbortError');
+}
+
+export function toStoreError(error: unknown, applied: 'no' | 'unknown'): Error {
+  if (error instanceof StoreError || error instanceof OperatorError) return error;
+  return new StoreError(error instanceof Error ? error.message : String(error), applied, error);
+}

@@ -1,0 +1,88 @@
+// Brings a database to this version's schema. Every step can be repeated, so that processes may start at once.
+import { type Db, MongoServerError } from 'mongodb';
+import { OperatorError } from '../../config.ts';
+import { call, MAJORITY, send, within } from './call.ts';
+import { COLLECTIONS, type CollectionSchema } from './schema.ts';
+
+/** Version n of the schema is made by the first n of these; one that was released never changes. */
+const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
+  async (db, signal) => {
+    for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
+  },
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+const STEP_MS = 30_000;
+const SCHEMA = 'schema';
+const NAMESPACE_EXISTS = 48;
+const UNAUTHORIZED = 13;
+
+interface Version {
+  readonly _id: string;
+  readonly version: number;
+}
+
+export async function migrate(db: Db): Promise<void> {
+  try {
+    let version = await claim(db);
+    while (version < SCHEMA_VERSION) {
+      const step = MIGRATIONS[version] as (typeof MIGRATIONS)[number];
+      await within(STEP_MS, (signal) => step(db, signal));
+      version += 1;
+      await writeVersion(db, version);
+    }
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === UNAUTHORIZED) {
+      throw new OperatorError(`The user of the database URL may not set up the database ${db.databaseName}.`);
+    }
+    throw error;
+  }
+}
+
+/** The version of the schema; a database that is empty becomes ours first. */
+async function claim(db: Db): Promise<number> {
+  const found = await readVersion(db);
+  if (found !== undefined) return found;
+  const others = await call({ repeatable: true }, (signal) =>
+    db.listCollections({}, { nameOnly: true, signal }).toArray(),
+  );
+  // Another process may have begun meanwhile.
+  const version = await readVersion(db);
+  if (version !== undefined) return version;
+  if (others.length > 0) {
+    throw new OperatorError(`The database ${db.databaseName} has collections of another program: name an empty one.`);
+  }
+  await writeVersion(db, 0);
+  return 0;
+}
+
+async function readVersion(db: Db): Promise<number | undefined> {
+  const row = await call({ repeatable: true }, (signal) =>
+    db.collection<Version>(SCHEMA).findOne({ _id: 'version' }, { signal }),
+  );
+  if (row && row.version > SCHEMA_VERSION) {
+    throw new OperatorError(
+      `The database ${db.databaseName} has schema version ${row.version}, this version of Tollgate knows ` +
+        `${SCHEMA_VERSION}: start a newer Tollgate on it.`,
+    );
+  }
+  return row?.version;
+}
+
+async function writeVersion(db: Db, version: number): Promise<void> {
+  const update = { q: { _id: 'version' }, u: { $max: { version } }, upsert: true };
+  await call({ repeatable: true }, (signal) =>
+    send(db, { update: SCHEMA, updates: [update], ...MAJORITY }, { signal }),
+  );
+}
+
+async function makeCollection(db: Db, schema: CollectionSchema, signal: AbortSignal): Promise<void> {
+  const { name, validator, indexes = [] } = schema;
+  try {
+    await send(db, { create: name, validator, ...MAJORITY }, { signal });
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
+  }
+  if (indexes.length > 0) await send(db, { createIndexes: name, indexes, ...MAJORITY }, { signal });
+}

@@ -1,0 +1,70 @@
+// Documents of the money collections and what they mean: amounts are int64 and come as bigint, all else as number.
+import type { Document } from 'mongodb';
+import type { Charge, Entry, Wallet } from '../../ledger/decide.ts';
+import type { Micro } from '../../ledger/money.ts';
+
+/** An amount as int64. The driver would store one that does not fit with another sign, without a word. */
+export function toLong(amount: Micro): bigint {
+  if (BigInt.asIntN(64, amount) !== amount) throw new RangeError(`${amount} micro-roubles do not fit into int64`);
+  return amount;
+}
+
+/** A sum over amounts: an empty one is an int, and one that does not fit into int64 a double. */
+export function fromSum(value: unknown): Micro {
+  if (typeof value === 'bigint') return value;
+  if (Number.isSafeInteger(value)) return BigInt(value as number);
+  throw new RangeError(`a sum of ${value} micro-roubles does not fit into int64`);
+}
+
+/** What an operation changes of a wallet. */
+export function balancesOf({ avail, held, charged, topped, adjusted, seq }: Wallet): Document {
+  const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
+  return { ...money, topped: toLong(topped), adjusted: toLong(adjusted), seq };
+}
+
+export function walletOf(row: Document): Wallet {
+  const { _id: id, avail, held, charged, topped, adjusted, seq, status } = row;
+  return { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
+}
+
+export function chargeRow({ id: _id, ...charge }: Charge): Document {
+  return { _id, ...charge, reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
+}
+
+/** What the end of a call changes of its charge. */
+export function chargeEnd({ state, charged, tokensInput, tokensOutput, owner, lease, endedAt }: Charge): Document {
+  return { state, charged: toLong(charged), tokensInput, tokensOutput, owner, lease, endedAt };
+}
+
+export function chargeOf(row: Document): Charge {
+  const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
+  const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = row;
+  return {
+    ...{ id, wallet, key, kind, state, reserved, charged, model, prices },
+    ...{ tokensInput: numberOrNull(tokensInput), tokensOutput: numberOrNull(tokensOutput), owner },
+    ...{ lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
+  };
+}
+
+export function entryRow({ opId, ...entry }: Entry): Document {
+  const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
+  return {
+    _id: opId,
+    ...entry,
+    ...{ avail: toLong(avail), held: toLong(held), charged: toLong(charged), topped: toLong(topped) },
+    ...{ adjusted: toLong(adjusted), overshoot: toLong(overshoot), chargedAfter: toLong(chargedAfter) },
+  };
+}
+
+export function entryOf(row: Document): Entry {
+  const { _id: opId, wallet, seq, kind, charge, at, note } = row;
+  const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
+  return {
+    ...{ opId, wallet, seq: Number(seq), kind, charge, at: Number(at) },
+    ...{ avail, held, charged, topped, adjusted, overshoot, chargedAfter, note },
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

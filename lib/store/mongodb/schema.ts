@@ -1,0 +1,124 @@
+// The collections of the MongoDB store: validators that repeat the rules of the ledger, and indexes.
+import type { Document, IndexDescription } from 'mongodb';
+
+export interface CollectionSchema {
+  readonly name: string;
+  readonly validator: Document;
+  readonly indexes?: readonly IndexDescription[];
+}
+
+const text = { bsonType: 'string' };
+const name = { bsonType: 'string', minLength: 1 };
+/** Without `long` a JavaScript number would be stored as a double, in which kopecks get lost. */
+const money = { bsonType: 'long' };
+const amount = { bsonType: 'long', minimum: 0 };
+const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
+const time = { bsonType: ['int', 'long', 'double'], minimum: 0 };
+const orNull = (schema: { readonly bsonType: string | readonly string[] }) => ({
+  ...schema,
+  bsonType: ['null', ...[schema.bsonType].flat()],
+});
+const oneOf = (...values: readonly string[]) => ({ enum: values });
+
+/** Every field is required and none is added. */
+function fields(properties: Document, ...rules: readonly Document[]): Document {
+  const $jsonSchema = {
+    bsonType: 'object',
+    required: Object.keys(properties),
+    properties,
+    additionalProperties: false,
+  };
+  return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
+}
+
+const balanced = {
+  $expr: { $eq: [{ $add: ['$avail', '$held', '$charged'] }, { $add: ['$topped', '$adjusted'] }] },
+};
+
+/** A held charge has an owner and a lease and no end; any other has an end only. */
+const heldOrEnded = {
+  $or: [
+    { state: 'held', owner: { $type: 'string' }, lease: { $ne: null }, endedAt: null, charged: 0 },
+    { state: { $in: ['settled', 'refunded'] }, owner: null, lease: null, endedAt: { $ne: null } },
+    { state: { $in: ['released', 'expired'] }, owner: null, lease: null, endedAt: { $ne: null }, charged: 0 },
+  ],
+};
+
+/** The kinds of entries that change what was charged: the index by time has only them, and is used only with them. */
+export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
+
+/** Version 1 of the schema. */
+export const COLLECTIONS: readonly CollectionSchema[] = [
+  {
+    name: 'accounts',
+    validator: fields({
+      _id: name,
+      name: text,
+      createdAt: time,
+      autoTopup: { bsonType: 'object', properties: { enabled: { bsonType: 'bool' }, amount, threshold: amount } },
+      keysAdded: count,
+    }),
+  },
+  {
+    name: 'wallets',
+    validator: fields(
+      {
+        ...{ _id: name, avail: money, held: amount, charged: amount, topped: amount, adjusted: money },
+        ...{ seq: count, status: oneOf('active', 'suspended') },
+      },
+      balanced,
+    ),
+  },
+  {
+    name: 'keys',
+    validator: fields({
+      ...{ _id: name, account: name, name: text, hash: name, last4: text, createdAt: time },
+      ...{ revokedAt: orNull(time), requestsCount: count, lastUsedAt: orNull(time) },
+    }),
+    indexes: [
+      { key: { hash: 1 }, name: 'hash', unique: true },
+      { key: { account: 1, createdAt: 1 }, name: 'of_account' },
+    ],
+  },
+  {
+    name: 'charges',
+    validator: fields(
+      {
+        ...{ _id: name, wallet: name, key: text, kind: oneOf('text', 'image', 'edit', 'video') },
+        ...{ state: oneOf('held', 'settled', 'released', 'expired', 'refunded') },
+        ...{ reserved: { bsonType: 'long', minimum: 1 }, charged: amount, model: text, prices: text },
+        ...{ tokensInput: orNull(count), tokensOutput: orNull(count), owner: orNull(text), lease: orNull(time) },
+        ...{ createdAt: time, endedAt: orNull(time) },
+      },
+      heldOrEnded,
+    ),
+    indexes: [
+      { key: { wallet: 1 }, name: 'of_wallet' },
+      { key: { lease: 1 }, name: 'held', partialFilterExpression: { state: 'held' } },
+    ],
+  },
+  {
+    name: 'entries',
+    validator: fields(
+      {
+        ...{ _id: name, wallet: name, seq: { ...count, minimum: 1 }, charge: orNull(text), at: time },
+        kind: oneOf('topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'),
+        ...{ avail: money, held: money, charged: money, topped: money, adjusted: money },
+        ...{ overshoot: amount, chargedAfter: amount, note: orNull(text) },
+      },
+      balanced,
+    ),
+    indexes: [
+      { key: { wallet: 1, seq: 1 }, name: 'journal', unique: true },
+      { key: { wallet: 1, at: -1, seq: -1 }, name: 'charged_by_time', partialFilterExpression: CHARGING },
+    ],
+  },
+  {
+    name: 'limits',
+    validator: fields({ _id: name, endsAt: time, count: { ...count, minimum: 1 } }),
+    indexes: [{ key: { endsAt: 1 }, name: 'by_end' }],
+  },
+  { name: 'owners', validator: fields({ _id: name, until: time }) },
+  { name: 'sessions', validator: fields({ _id: name, until: time, sessions: { bsonType: 'array' } }) },
+  { name: 'settings', validator: fields({ _id: text, value: text }) },
+];

@@ -1,0 +1,113 @@
+// What the processes of the service keep about themselves: rate limit windows, live owners and settings.
+import type { Document } from 'mongodb';
+import type { LimitStore, LimitWindow, OwnerStore, SettingStore } from '../store.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+import { DUPLICATE_KEY } from './failure.ts';
+import type { Row } from './ledger.ts';
+import type { Sessions } from './sessions.ts';
+import type { Transactions } from './transaction.ts';
+
+/** A window lost in a failover costs a minute of leniency; waiting for a majority would cost every call. */
+const FAST = { writeConcern: { w: 1 } };
+
+export function limitStore({ db, client, clock }: Connection, transactions: Transactions): LimitStore {
+  const limits = client.db(db.databaseName).collection<Row>('limits');
+  const sent = new Set<Promise<unknown>>();
+
+  async function count(bucket: string, windowMs: number, now: number): Promise<LimitWindow> {
+    const offset = clock.offsetMs();
+    const update = [{ $set: windowAfter({ count: 1, endsAt: now + windowMs + offset }, now + offset) }];
+    const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };
+    const { value } = await call({ repeatable: false }, (signal) =>
+      // Of two that open a window at once, the later finds it the second time.
+      send(db, command, { signal }).catch((error) =>
+        error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
+      ),
+    );
+    return windowOf(value, offset);
+  }
+
+  return {
+    hit(bucket, windowMs, now) {
+      const counted = count(bucket, windowMs, now);
+      sent.add(counted);
+      const forget = () => void sent.delete(counted);
+      counted.then(forget, forget);
+      return counted;
+    },
+    async open(now) {
+      // Hits travel on other connections than this read.
+      await Promise.allSettled(sent);
+      const offset = clock.offsetMs();
+      const filter = { endsAt: { $gt: now + offset } };
+      const rows = await read((signal) => limits.find(filter, { signal }).sort({ _id: 1 }).toArray());
+      return rows.map((row) => windowOf(row, offset));
+    },
+    async merge(windows, now) {
+      const offset = clock.offsetMs();
+      const updates = windows
+        .filter(({ endsAt }) => endsAt > now)
+        .map(({ bucket, endsAt, count }) => {
+          const $set = windowAfter({ endsAt: endsAt + offset, count }, now + offset);
+          return { q: { _id: bucket }, u: [{ $set }], upsert: true };
+        });
+      if (updates.length > 0) await transactions.run({ steps: (step) => step({ update: 'limits', updates }) });
+      const deletes = [{ q: { endsAt: { $lte: now + offset } }, limit: 0 }];
+      await call({ repeatable: true }, (signal) => send(db, { delete: 'limits', deletes, ...FAST }, { signal }));
+    },
+  };
+}
+
+/** What hits make of a window: an open one keeps the earlier end, one that is over begins anew. */
+function windowAfter({ endsAt, count }: Omit<LimitWindow, 'bucket'>, now: number): Document {
+  const isOpen = { $gt: ['$endsAt', now] };
+  return {
+    endsAt: { $cond: [isOpen, { $min: ['$endsAt', endsAt] }, endsAt] },
+    count: { $cond: [isOpen, { $add: ['$count', count] }, count] },
+  };
+}
+
+function windowOf(row: Document, offsetMs: number): LimitWindow {
+  return { bucket: row._id, endsAt: Number(row.endsAt) - offsetMs, count: Number(row.count) };
+}
+
+/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
+const OWNER_KEPT_MS = 3_600_000;
+
+export function ownerStore({ db, clock }: Connection, sessions: Sessions): OwnerStore {
+  const owners = db.collection<Row>('owners');
+  return {
+    async renew({ id, until, now }) {
+      const offset = clock.offsetMs();
+      const updates = [{ q: { _id: id }, u: { $set: { until: until + offset } }, upsert: true }];
+      const deletes = [{ q: { until: { $lt: now + offset - OWNER_KEPT_MS } }, limit: 0 }];
+      await call({ repeatable: true }, (signal) => send(db, { update: 'owners', updates, ...MAJORITY }, { signal }));
+      await call({ repeatable: true }, (signal) => send(db, { delete: 'owners', deletes, ...FAST }, { signal }));
+      sessions.reap().catch(() => undefined);
+      const others = { _id: { $ne: id }, until: { $gte: now + offset } };
+      return read((signal) => owners.countDocuments(others, { signal }));
+    },
+    async remove(id) {
+      const deletes = [{ q: { _id: id }, limit: 1 }];
+      await call({ repeatable: true }, (signal) => send(db, { delete: 'owners', deletes, ...MAJORITY }, { signal }));
+    },
+  };
+}
+
+export function settingStore({ db }: Connection): SettingStore {
+  const settings = db.collection<Row>('settings');
+  return {
+    async get(name) {
+      return (await read((signal) => settings.findOne({ _id: name }, { signal })))?.value;
+    },
+    async list() {
+      const rows = await read((signal) => settings.find({}, { signal }).sort({ _id: 1 }).toArray());
+      return rows.map((row) => ({ name: row._id, value: row.value }));
+    },
+    async set(name, value) {
+      const updates = [{ q: { _id: name }, u: { $set: { value } }, upsert: true }];
+      await call({ repeatable: true }, (signal) => send(db, { update: 'settings', updates, ...MAJORITY }, { signal }));
+    },
+  };
+}

@@ -1,0 +1,139 @@
+// The sessions that transactions run on. A transaction of a process that was killed would lock its wallet until the
+// server gives up, a minute or more: so sessions are written down under a short lease, and those whose lease is over
+// are killed by whoever meets them. Killing one of a process that lives only costs it an attempt.
+import { randomBytes } from 'node:crypto';
+import type { ClientSession, Document, MongoClient } from 'mongodb';
+import { ATTEMPT_MS, read, send, within } from './call.ts';
+import type { Connection } from './connection.ts';
+
+export interface Sessions {
+  /** Waits for one that is free. */
+  take(): Promise<ClientSession>;
+  /** A broken one is killed: what runs on it ends, whatever it is. */
+  give(session: ClientSession, state: 'idle' | 'broken'): void;
+  /** Kills the sessions of processes that are gone; at most every `REAP_EVERY_MS`. */
+  reap(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Transactions at once; connections beyond these are for reads. */
+const SESSIONS_MAX = 48;
+const LEASE_MS = 2000;
+/** The clocks of two processes may be read a little apart. */
+const GRACE_MS = 500;
+const REAP_EVERY_MS = 250;
+
+export function createSessions({ client, db, clock }: Connection): Sessions {
+  const id = `ses_${randomBytes(12).toString('hex')}`;
+  const idle: ClientSession[] = [];
+  const queue: (() => void)[] = [];
+  const open = new Map<ClientSession, { recorded: boolean }>();
+  let leasedUntil = 0;
+  let writing: Promise<void> | undefined;
+  let reaping: Promise<void> | undefined;
+  let reapedAt = 0;
+
+  async function take(): Promise<ClientSession> {
+    while (idle.length === 0 && open.size >= SESSIONS_MAX) await new Promise<void>((resolve) => queue.push(resolve));
+    const session = idle.pop() ?? begin();
+    try {
+      await lease(session);
+      return session;
+    } catch (error) {
+      give(session, 'idle');
+      throw error;
+    }
+  }
+
+  function begin(): ClientSession {
+    const session = client.startSession();
+    open.set(session, { recorded: false });
+    return session;
+  }
+
+  async function lease(session: ClientSession): Promise<void> {
+    const left = () => leasedUntil - performance.now();
+    while (!open.get(session)?.recorded || left() < LEASE_MS / 3) await record();
+    if (left() < (LEASE_MS * 2) / 3) record().catch(() => undefined);
+  }
+
+  function record(): Promise<void> {
+    writing ??= write().finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  }
+
+  async function write(): Promise<void> {
+    const from = performance.now();
+    const states = [...open.values()];
+    const $set = { until: Date.now() + clock.offsetMs() + LEASE_MS, sessions: [...open.keys()].map(lsidOf) };
+    const updates = [{ q: { _id: id }, u: { $set }, upsert: true }];
+    // No majority: a failover ends every transaction by itself.
+    await within(ATTEMPT_MS, (signal) => send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }));
+    for (const state of states) state.recorded = true;
+    leasedUntil = from + LEASE_MS;
+  }
+
+  function give(session: ClientSession, state: 'idle' | 'broken'): void {
+    if (state === 'idle') idle.push(session);
+    else discard(session);
+    queue.shift()?.();
+  }
+
+  function discard(session: ClientSession): void {
+    open.delete(session);
+    const end = () => void session.endSession().catch(() => undefined);
+    kill(client, [lsidOf(session)]).then(end, end);
+  }
+
+  function reap(): Promise<void> {
+    if (performance.now() - reapedAt > REAP_EVERY_MS) {
+      reaping ??= reapNow().finally(() => {
+        reaping = undefined;
+        reapedAt = performance.now();
+      });
+    }
+    return reaping ?? Promise.resolve();
+  }
+
+  async function reapNow(): Promise<void> {
+    const until = Date.now() + clock.offsetMs() - GRACE_MS;
+    const rows = await read((signal) =>
+      db
+        .collection<SessionRow>('sessions')
+        .find({ until: { $lt: until } }, { signal })
+        .toArray(),
+    );
+    for (const row of rows) {
+      if (row.sessions.length > 0) await kill(client, row.sessions);
+      const deletes = [{ q: { _id: row._id, until: row.until }, limit: 1 }];
+      await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal }));
+    }
+  }
+
+  async function close(): Promise<void> {
+    await writing?.catch(() => undefined);
+    if (leasedUntil === 0) return;
+    const deletes = [{ q: { _id: id }, limit: 1 }];
+    await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(() => undefined);
+  }
+
+  return { take, give, reap, close };
+}
+
+interface SessionRow {
+  readonly _id: string;
+  readonly until: number;
+  readonly sessions: readonly Document[];
+}
+
+function lsidOf(session: ClientSession): Document {
+  const { id } = session.id ?? {};
+  if (id === undefined) throw new Error('the session has ended');
+  return { id };
+}
+
+async function kill(client: MongoClient, sessions: readonly Document[]): Promise<void> {
+  await within(ATTEMPT_MS, (signal) => client.db('admin').command({ killSessions: sessions }, { signal }));
+}

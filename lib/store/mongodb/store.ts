@@ -1,0 +1,102 @@
+// The MongoDB store: any number of processes on one replica set.
+import { type Store, StoreError } from '../store.ts';
+import { accountStore, keyStore } from './accounts.ts';
+import { backUp } from './backup.ts';
+import { BATCH_MAX, createApply } from './batch.ts';
+import { read } from './call.ts';
+import { type Connection, connect } from './connection.ts';
+import { toStoreError } from './failure.ts';
+import { ledgerReads } from './ledger.ts';
+import { migrate } from './migration.ts';
+import { limitStore, ownerStore, settingStore } from './service.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createTransactions } from './transaction.ts';
+
+/** Connects and brings the schema forward. Rejects with `OperatorError` when the server cannot be used. */
+export async function openMongoStore(url: string): Promise<Store> {
+  const connection = await connect(url);
+  try {
+    await migrate(connection.db);
+  } catch (error) {
+    await disconnect(connection);
+    throw toStoreError(error, 'no');
+  }
+  const sessions = createSessions(connection);
+  const end = async () => {
+    await sessions.close();
+    await disconnect(connection);
+  };
+  return countCalls(createStore(connection, sessions), end);
+}
+
+async function disconnect({ client, scanner }: Connection): Promise<void> {
+  await Promise.all([client.close(), scanner.close()]);
+}
+
+function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'close'> {
+  const { client, db } = connection;
+  const transactions = createTransactions(db, sessions);
+  const store: Omit<Store, 'close'> = {
+    ledger: {
+      lane: 'wallet',
+      batchMax: BATCH_MAX,
+      apply: createApply(transactions),
+      ...ledgerReads(connection),
+    },
+    accounts: accountStore(connection, transactions),
+    keys: keyStore(connection, transactions),
+    limits: limitStore(connection, transactions),
+    owners: ownerStore(connection, sessions),
+    settings: settingStore(connection),
+    async ping() {
+      await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
+    },
+    backup: (file) => backUp(store, file),
+  };
+  return store;
+}
+
+/** Lets a close wait for the calls under way, and refuses those that come after it. */
+function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) throw new StoreError('the store is closed', 'no');
+    const result = work();
+    running.add(result);
+    try {
+      return await result;
+    } finally {
+      running.delete(result);
+    }
+  }
+
+  function tracked<Port extends object>(port: Port): Port {
+    const entries = Object.entries(port).map(([name, value]) => {
+      if (typeof value !== 'function') return [name, value];
+      return [name, (...args: readonly unknown[]) => track(() => value(...args))];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(running);
+    await end();
+  }
+
+  const { ledger, accounts, keys, limits, owners, settings, ...rest } = store;
+  return {
+    ...tracked(rest),
+    ledger: tracked(ledger),
+    accounts: tracked(accounts),
+    keys: tracked(keys),
+    limits: tracked(limits),
+    owners: tracked(owners),
+    settings: tracked(settings),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// One transaction in bounded time. It is not `withTransaction`, which repeats for two minutes and hangs on a frozen server.
+import type { ClientSession, Db, Document } from 'mongodb';
+import { ATTEMPT_MS, CALL_MS, pause, send, within } from './call.ts';
+import { isConflict, isPassing, toStoreError } from './failure.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Sends one command of the transaction. Never two at once: the server takes them in order only. */
+export type Step = (command: Document) => Promise<Document>;
+
+export interface Work<T> {
+  /** May run several times; each time it begins anew. */
+  readonly steps: (step: Step) => Promise<T>;
+  /** Called right before every commit: from here on the attempt may have happened. */
+  readonly onCommit?: () => void;
+  /** Somebody else's write was in the way. */
+  readonly onConflict?: () => void;
+}
+
+export interface Transactions {
+  /** Repeats on conflicts for a while; rejects with `StoreError`, `unknown` once a commit may have happened. */
+  run<T>(work: Work<T>): Promise<T>;
+}
+
+const JITTER_MS = 20;
+const ABORT_MS = 300;
+/** From then on a conflict may be the open transaction of a process that is gone. */
+const SUSPICIOUS_MS = 200;
+
+export function createTransactions(db: Db, sessions: Sessions): Transactions {
+  async function run<T>(work: Work<T>): Promise<T> {
+    const from = performance.now();
+    let committing = false;
+    const onCommit = () => {
+      work.onCommit?.();
+      committing = true;
+    };
+    while (true) {
+      try {
+        return await attempt({ ...work, onCommit });
+      } catch (error) {
+        const spent = performance.now() - from;
+        const again = isConflict(error) || (!committing && isPassing(error));
+        if (!again || spent > CALL_MS) throw toStoreError(error, committing ? 'unknown' : 'no');
+        if (isConflict(error)) work.onConflict?.();
+        if (spent > SUSPICIOUS_MS) sessions.reap().catch(() => undefined);
+        await pause(Math.random() * JITTER_MS);
+      }
+    }
+  }
+
+  async function attempt<T>({ steps, onCommit }: Work<T>): Promise<T> {
+    const session = await sessions.take();
+    let state: 'idle' | 'broken' = 'broken';
+    try {
+      session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
+      const result = await within(ATTEMPT_MS, (signal) => steps((command) => send(db, command, { signal, session })));
+      onCommit?.();
+      await within(ATTEMPT_MS, () => session.commitTransaction());
+      state = 'idle';
+      return result;
+    } catch (error) {
+      state = await rollBack(session, error);
+      throw error;
+    } finally {
+      sessions.give(session, state);
+    }
+  }
+
+  return { run };
+}
+
+/** After a conflict the server has ended the transaction already, and its session can go on. */
+async function rollBack(session: ClientSession, error: unknown): Promise<'idle' | 'broken'> {
+  if (!session.inTransaction()) return 'broken';
+  const aborted = within(ABORT_MS, () => session.abortTransaction());
+  if (isConflict(error)) {
+    return aborted.then(
+      () => 'idle',
+      () => 'broken',
+    );
+  }
+  // Nobody waits for a server that may be frozen: killing the session ends the rest.
+  aborted.catch(() => undefined);
+  return 'broken';
+}

@@ -1,0 +1,277 @@
+import { mkdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { catalogFilesOf, priceOf, readCatalogFiles, substitute, variablesOf } from '../../lib/catalog/schema.ts';
+import {
+  type CatalogFolder,
+  catalogOf,
+  IMAGE,
+  makeFolder,
+  mistakeOf,
+  TEXT,
+  upstream,
+  VIDEO,
+  variable,
+} from './folder.ts';
+
+describe('catalog files', () => {
+  let folder: CatalogFolder;
+  beforeEach(() => {
+    folder = makeFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog));
+  const readOne = (content: unknown) => {
+    folder.write(content);
+    return read();
+  };
+  const mistake = (content: unknown) => mistakeOf(() => readOne(content));
+
+  it('fill in what may be left out', () => {
+    expect(readOne({ upstreams: { one: { plugin: 'p' } }, models: [TEXT, IMAGE] })).to.deep.equal({
+      upstreams: { one: { plugin: 'p', settings: {}, sandbox: false } },
+      models: [
+        {
+          ...TEXT,
+          aliases: [],
+          delivery: 'stream',
+          vision: false,
+          routes: [{ upstream: 'one', model: 'their-1', options: {} }],
+        },
+        { ...IMAGE, aliases: [], edits: false, routes: [{ upstream: 'one', model: 'their-1', options: {} }] },
+      ],
+      smart: { lite: [], standard: [], heavy: [] },
+      vision: [],
+      defaults: { image: [], edit: [] },
+      retired: {},
+    });
+  });
+
+  it('may be empty', () => {
+    expect(readOne({})).to.deep.include({ models: [], upstreams: {} });
+  });
+
+  it('add up in the order of their names, and only *.json', () => {
+    const smart = { lite: 'text-1', standard: ['text-1'], heavy: ['text-1', 'text-2'] };
+    folder.write(catalogOf({ models: [TEXT], smart, vision: ['text-1'], retired: { a: 'text-1' } }), 'b.json');
+    folder.write(
+      {
+        upstreams: { two: upstream() },
+        models: [IMAGE],
+        smart: { ...smart, heavy: 'text-3' },
+        vision: ['text-2'],
+        defaults: { image: ['image-1'], edit: ['image-1'] },
+        retired: { b: 'text-1' },
+      },
+      'a.json',
+    );
+    folder.write('no JSON at all', 'notes.txt');
+    folder.write('no JSON at all', 'models.json.bak');
+    const file = read();
+    expect(Object.keys(file.upstreams)).to.deep.equal(['two', 'one']);
+    expect(file.models.map(({ id }) => id)).to.deep.equal(['image-1', 'text-1']);
+    expect(file.smart).to.deep.equal({
+      lite: ['text-1', 'text-1'],
+      standard: ['text-1', 'text-1'],
+      heavy: ['text-3', 'text-1', 'text-2'],
+    });
+    expect(file.vision).to.deep.equal(['text-2', 'text-1']);
+    expect(file.defaults).to.deep.equal({ image: ['image-1'], edit: ['image-1'] });
+    expect(file.retired).to.deep.equal({ a: 'text-1', b: 'text-1' });
+  });
+
+  it('name an upstream and a retired model once', () => {
+    folder.write(catalogOf({ retired: { old: 'text-1' } }), 'a.json');
+    folder.write({ upstreams: { one: upstream() } }, 'b.json');
+    expect(mistakeOf(read)).to.match(/b\.json: upstream one is defined twice$/);
+    folder.write({ retired: { old: 'image-1' } }, 'b.json');
+    expect(mistakeOf(read)).to.match(/b\.json: retired\.old is defined twice$/);
+  });
+
+  describe('are refused with the name of the file', () => {
+    it('when the folder is not there or has none', () => {
+      expect(mistakeOf(() => catalogFilesOf(join(folder.root, 'nowhere')))).to.match(
+        /^CATALOG_DIR .*nowhere: .*ENOENT/,
+      );
+      expect(mistakeOf(read)).to.match(/^CATALOG_DIR .*: there is no \*\.json file in it$/);
+    });
+
+    it('when they are no JSON', () => {
+      for (const content of ['', '{', '{"models": [}', '{"models": [],}', 'models']) {
+        expect(mistake(content)).to.match(/models\.json: /);
+      }
+    });
+
+    it('when they are no JSON, without what stands in them', () => {
+      const text = JSON.stringify(catalogOf(), null, 2).replace('"key-of-it"', 'key-of-it');
+      expect(mistake(text)).not.to.contain('key-of');
+    });
+
+    it('when they are no file', () => {
+      mkdirSync(join(folder.catalog, 'folder.json'));
+      expect(mistakeOf(read)).to.match(/folder\.json: .*EISDIR/);
+    });
+
+    it('when they are gone meanwhile', () => {
+      folder.write(catalogOf());
+      const files = catalogFilesOf(folder.catalog);
+      unlinkSync(join(folder.catalog, 'models.json'));
+      expect(mistakeOf(() => readCatalogFiles(files))).to.match(/models\.json: .*ENOENT/);
+    });
+
+    it('when they are another value', () => {
+      for (const content of ['[]', 'null', '7', '"text"']) expect(mistake(content)).to.match(/models\.json: /);
+    });
+  });
+
+  describe('prices', () => {
+    const shown = /models\[0\]\.price\.\w+ must be a decimal string in RUB above zero with at most 6 decimals/;
+    for (const price of [
+      '0',
+      '0.0',
+      '0.000000',
+      '-1',
+      '-0.5',
+      '0.0000001',
+      '1.1234567',
+      ' 1',
+      '1 ',
+      '+1',
+      '1e3',
+      '1,5',
+      '.5',
+      '5.',
+      'free',
+      '٣',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '1_000',
+    ]) {
+      it(`may not be ${JSON.stringify(price)}`, () => {
+        expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: price, output: '1' } }] }))).to.match(shown);
+        expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: '1', output: price } }] }))).to.match(shown);
+        expect(mistake(catalogOf({ models: [{ ...IMAGE, price: { request: price } }] }))).to.match(shown);
+      });
+    }
+    for (const price of ['', 12, 0, true, ['1'], {}, null]) {
+      it(`may not be ${JSON.stringify(price)}, which is none`, () => {
+        expect(mistake(catalogOf({ models: [{ ...TEXT, price: { input: price, output: '1' } }] }))).to.match(
+          /models\[0\]\.price\.input/,
+        );
+      });
+    }
+    for (const [price, micro] of [
+      ['1', 1_000_000n],
+      ['0.000001', 1n],
+      ['12.5', 12_500_000n],
+      ['007', 7_000_000n],
+      ['999999.999999', 999_999_999_999n],
+    ] as const) {
+      it(`may be ${price}`, () => {
+        readOne(catalogOf({ models: [{ ...TEXT, price: { input: price, output: price } }] }));
+        expect(priceOf(price)).to.equal(micro);
+      });
+    }
+
+    const shapes: readonly [name: string, model: object, says: RegExp][] = [
+      ['missing', { ...TEXT, price: undefined }, /models\[0\]\.price is required/],
+      ['of input alone', { ...TEXT, price: { input: '1' } }, /models\[0\]\.price\.output is required/],
+      ['of output alone', { ...TEXT, price: { output: '1' } }, /models\[0\]\.price\.input is required/],
+      ['per request for text', { ...TEXT, price: { request: '1' } }, /models\[0\]\.price/],
+      ['per second for an image', { ...IMAGE, price: { second: '1' } }, /models\[0\]\.price/],
+      ['missing for an image', { ...IMAGE, price: {} }, /models\[0\]\.price\.request is required/],
+      ['of two kinds for a video', { ...VIDEO, price: { second: '1', request: '1' } }, /models\[0\]\.price/],
+      ['of no kind for a video', { ...VIDEO, price: {} }, /models\[0\]\.price/],
+      ['of no resolution for a video', { ...VIDEO, price: { second: {} } }, /models\[0\]\.price/],
+      ['of zero for a resolution', { ...VIDEO, price: { second: { '720p': '0' } } }, /models\[0\]\.price/],
+      ['of zero for a second', { ...VIDEO, price: { second: '0' } }, /models\[0\]\.price/],
+    ];
+    for (const [name, model, says] of shapes) {
+      it(`may not be ${name}`, () => expect(mistake(catalogOf({ models: [model] }))).to.match(says));
+    }
+    for (const price of [{ second: '9' }, { second: { '720p': '8', '4k': '20' } }, { request: '90' }]) {
+      it(`may be ${JSON.stringify(price)} for a video`, () => {
+        expect(readOne(catalogOf({ models: [{ ...VIDEO, price }] })).models[0]?.price).to.deep.equal(price);
+      });
+    }
+  });
+
+  describe('entries', () => {
+    const wrong: readonly [name: string, content: object, says: RegExp][] = [
+      ['an unknown type', { models: [{ ...TEXT, type: 'audio' }] }, /models\[0\]\.type/],
+      ['no type', { models: [{ ...TEXT, type: undefined }] }, /models\[0\]\.type/],
+      ['no id', { models: [{ ...TEXT, id: undefined }] }, /models\[0\]\.id is required/],
+      ['an empty id', { models: [{ ...TEXT, id: '' }] }, /models\[0\]\.id/],
+      ['no routes', { models: [{ ...TEXT, routes: undefined }] }, /models\[0\]\.routes is required/],
+      ['a route without a model', { models: [{ ...TEXT, routes: [{ upstream: 'one' }] }] }, /routes\[0\]\.model/],
+      ['no provider', { models: [{ ...TEXT, provider: undefined }] }, /models\[0\]\.provider is required/],
+      ['an unknown delivery', { models: [{ ...TEXT, delivery: 'slow' }] }, /models\[0\]\.delivery/],
+      ['an unknown field', { models: [{ ...TEXT, prize: '1' }] }, /models\[0\]\.prize is not allowed/],
+      ['an unknown part', { modells: [] }, /modells is not allowed/],
+      ['a word for a truth', { models: [{ ...TEXT, vision: 'true' }] }, /models\[0\]\.vision/],
+      ['a number for an alias', { models: [{ ...TEXT, aliases: [7] }] }, /models\[0\]\.aliases\[0\]/],
+      ['an upstream without a plugin', { upstreams: { one: {} } }, /upstreams\.one\.plugin is required/],
+      ['a tier missing', { smart: { lite: 'a', heavy: 'b' } }, /smart\.standard is required/],
+      ['a tier of nothing', { smart: { lite: [], standard: 'a', heavy: 'b' } }, /smart\.lite/],
+      ['an unknown tier', { smart: { lite: 'a', standard: 'a', heavy: 'b', huge: 'c' } }, /smart\.huge/],
+      ['seconds of zero', { models: [{ ...VIDEO, seconds: [0] }] }, /models\[0\]\.seconds/],
+    ];
+    for (const [name, content, says] of wrong) {
+      it(`may not have ${name}`, () => expect(mistake(catalogOf(content))).to.match(says));
+    }
+
+    it('are all named at once', () => {
+      const message = mistake(
+        catalogOf({
+          models: [
+            { ...TEXT, id: '' },
+            { ...IMAGE, price: {} },
+          ],
+        }),
+      );
+      expect(message)
+        .to.match(/models\[0\]\.id/)
+        .and.to.match(/models\[1\]\.price/);
+    });
+
+    it('never show a key in a mistake', () => {
+      const settings = { apiKey: 'key-of-it' };
+      expect(mistake({ upstreams: { one: { plugin: 7, settings, apiKey: 'key-of-it' } } })).not.to.contain('key-of-it');
+    });
+  });
+
+  describe('variables', () => {
+    const fill = (value: unknown, env: Readonly<Record<string, string | undefined>> = {}) => {
+      const missing = new Set<string>();
+      return [substitute(value, env, missing), [...missing]];
+    };
+
+    it('are filled in wherever a string is', () => {
+      const value = { a: variable('A'), b: [`x-${variable('A')}-${variable('B_2')}`, 7, null, { c: true }] };
+      expect(fill(value, { A: '1', B_2: '2' })).to.deep.equal([{ a: '1', b: ['x-1-2', 7, null, { c: true }] }, []]);
+    });
+
+    it('are taken as they are, whatever stands in them', () => {
+      const text = `$& $1 ${variable('B')} "quoted" \\ \n`;
+      expect(fill({ a: variable('A') }, { A: text })).to.deep.equal([{ a: text }, []]);
+    });
+
+    it('are missing when they are unset or empty', () => {
+      expect(fill([variable('A'), variable('B'), variable('A')], { B: '' })).to.deep.equal([
+        ['', '', ''],
+        ['A', 'B'],
+      ]);
+    });
+
+    it('are not what only looks like one', () => {
+      const value = ['$A', '{A}', `$${'{1A}'}`, `$${'{A B}'}`, '${'];
+      expect(fill(value, { A: '1' })).to.deep.equal([value, []]);
+    });
+
+    it('are found in settings', () => {
+      expect([...variablesOf({ a: [variable('A')], b: variable('B'), c: 7 })]).to.deep.equal(['A', 'B']);
+    });
+  });
+});

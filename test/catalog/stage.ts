@@ -1,0 +1,109 @@
+// A live catalog over a folder that a test writes, with a plugin of a third party.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TextModel } from '../../lib/catalog/catalog.ts';
+import { type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
+import type { Config } from '../../lib/config.ts';
+import type { Provider } from '../../lib/plugin/contract.ts';
+import { until } from '../helpers/client.ts';
+import { type CatalogFolder, catalogOf, makeFolder, TEXT } from './folder.ts';
+
+/** A plugin as a third party writes one, in a folder of its own; its providers are numbered and know that they ended. */
+const PLUGIN = `
+export const made = (globalThis.madeByTestPlugin ??= []);
+export default {
+  contract: 1,
+  name: 'test-plugin',
+  settings: (joi) => joi.object({ apiKey: joi.string().required().meta({ secret: true }), refuse: joi.boolean() }),
+  create(settings) {
+    if (settings.refuse) throw new Error('refused');
+    const provider = { closed: 0, async *text() {}, async close() { provider.closed += 1; throw new Error('unwilling'); } };
+    made.push(provider);
+    return provider;
+  },
+};
+`;
+export type Numbered = Provider & { closed: number };
+export const made = (): Numbered[] => {
+  const shared = globalThis as { madeByTestPlugin?: Numbered[] };
+  shared.madeByTestPlugin ??= [];
+  return shared.madeByTestPlugin;
+};
+
+export interface LoadOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly sandbox?: boolean;
+  readonly totalTimeoutMs?: number;
+  readonly lookEveryMs?: number;
+  /** Instead of the stage's own. */
+  readonly catalogDir?: string;
+}
+
+export class CatalogStage {
+  folder: CatalogFolder = undefined as unknown as CatalogFolder;
+  lines: string[] = [];
+  secrets: string[] = [];
+  #live: LiveCatalog | undefined;
+
+  open(): void {
+    this.folder = makeFolder();
+    mkdirSync(join(this.plugins, 'test-plugin'), { recursive: true });
+    writeFileSync(join(this.plugins, 'test-plugin', 'index.js'), PLUGIN);
+    writeFileSync(join(this.plugins, 'package.json'), '{ "type": "module" }');
+    [this.lines, this.secrets, this.#live] = [[], [], undefined];
+    made().length = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#live?.close();
+    this.folder.remove();
+  }
+
+  get plugins(): string {
+    return join(this.folder.root, 'plugins');
+  }
+
+  get live(): LiveCatalog {
+    if (!this.#live) throw new Error('no catalog is loaded');
+    return this.#live;
+  }
+
+  configOf(options: LoadOptions): Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'> {
+    const { env = {}, totalTimeoutMs = 60_000, catalogDir = this.folder.catalog } = options;
+    return { catalogDir, providersPath: [this.plugins], env, totalTimeoutMs };
+  }
+
+  async load(options: LoadOptions = {}): Promise<void> {
+    const { sandbox = false, lookEveryMs = 100 } = options;
+    const note = (message: string) => void this.lines.push(message);
+    this.#live = await openLiveCatalog({
+      config: this.configOf(options),
+      sandbox,
+      lookEveryMs,
+      log: { info: note, warn: note, error: note },
+      onSecrets: (found) => void this.secrets.push(...found),
+    });
+  }
+
+  /** An upstream on the test's plugin. */
+  readonly up = (apiKey: unknown, more: object = {}): object => ({
+    plugin: 'test-plugin',
+    settings: { apiKey, ...more },
+  });
+
+  /** One text model on the first of the upstreams, at a price. */
+  readonly content = (upstreams: object, price = '240'): object =>
+    catalogOf({ upstreams, models: [{ ...TEXT, price: { input: '40', output: price } }] });
+
+  model(): TextModel {
+    return this.live.current().models[0] as TextModel;
+  }
+
+  providerNow(): Numbered {
+    return this.model().routes[0]?.provider as Numbered;
+  }
+
+  priceIs(micro: bigint): Promise<void> {
+    return until(() => this.model().price.output === micro, 3000);
+  }
+}

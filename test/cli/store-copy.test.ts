@@ -1,0 +1,194 @@
+// `tollgate store copy`: the whole store or nothing that passes for it, between both kinds of stores.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createBar } from '../../lib/cli/store-copy.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  charge,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  reserve,
+  settle,
+  topup,
+} from '../contract/store/context.ts';
+import { createMongoDatabase, type MongoDatabase } from '../helpers/mongod.ts';
+import { createRig, MAIN, type Rig } from './command.ts';
+
+const LONG = 1500;
+
+describe('cli store copy', () => {
+  let rig: Rig;
+  let source: string;
+  const databases: MongoDatabase[] = [];
+
+  before(async () => {
+    rig = await createRig();
+    source = `sqlite:${join(rig.folder, 'source.db')}`;
+    await using(source, fill);
+  });
+  after(async () => {
+    for (const { remove } of databases) await remove();
+    await rig.close();
+  });
+
+  async function newDatabase(): Promise<string> {
+    const database = await createMongoDatabase();
+    databases.push(database);
+    return database.url;
+  }
+
+  it('copies everything to MongoDB and back, row by row', async () => {
+    const [target, back] = [await newDatabase(), `sqlite:${join(rig.folder, 'back.db')}`];
+    const json = await rig.json('store', 'copy', source, target);
+    const counts = { accounts: 4, wallets: 4, keys: 2, settings: 1 };
+    expect(json).to.deep.include({ ok: true, resumed: false, from: source, ...counts });
+    expect(json.entries).to.be.greaterThan(LONG);
+    expect(json.to).to.match(/^mongodb:\/\/[^?]+\/tollgate_test_\w+$/);
+    const wanted = await using(source, everythingOf);
+    expect(await using(target, everythingOf)).to.deep.equal(wanted);
+    const text = await rig.text('store', 'copy', target, back);
+    expect(text)
+      .to.match(/^Copied; both stores add up\.\n/)
+      .and.to.match(/^entries +\d+$/m);
+    expect(await using(back, everythingOf)).to.deep.equal(wanted);
+  }).timeout(60_000);
+
+  it('refuses a target that is not empty, and leaves it as it is', async () => {
+    const target = `sqlite:${join(rig.folder, 'full.db')}`;
+    await using(target, (store) => newWallet(store));
+    const before = await using(target, everythingOf);
+    expect(await rig.refused(1, 'store', 'copy', source, target)).to.include('not empty');
+    expect(await rig.refused(1, 'store', 'copy', source, source)).to.include('not empty');
+    expect(await using(target, everythingOf)).to.deep.equal(before);
+  }).timeout(30_000);
+
+  it('goes on where a copy was killed; until then no other command takes the target for a store', async () => {
+    const target = await newDatabase();
+    const child = spawn(process.execPath, [MAIN, 'store', 'copy', source, target], { env: rig.env });
+    const exited = once(child, 'exit');
+    await using(target, (store) => until(async () => (await countEntries(store)) > 0), { unfinished: true });
+    child.kill('SIGKILL');
+    expect((await exited)[1]).to.equal('SIGKILL');
+    const copied = await using(target, countEntries, { unfinished: true });
+    expect(copied).to.be.lessThan(await using(source, countEntries));
+    const env = { ...rig.env, DATABASE_URL: target };
+    const { runCommand } = await import('./command.ts');
+    expect((await runCommand(['ledger', 'verify'], env)).stderr).to.include('copy that is not finished');
+    expect(await rig.json('store', 'copy', source, target)).to.deep.include({ ok: true, resumed: true });
+    expect(await using(target, everythingOf)).to.deep.equal(await using(source, everythingOf));
+    expect((await runCommand(['ledger', 'verify'], env)).code).to.equal(0);
+  }).timeout(60_000);
+
+  it('takes along what came to the source between two tries, and refuses a target with more than the source', async () => {
+    const [changing, target] = [`sqlite:${join(rig.folder, 'changing.db')}`, await newDatabase()];
+    const wallet = await using(changing, (store) => newWallet(store));
+    await rig.json('store', 'copy', changing, target);
+    await using(target, (store) => store.settings.set('store.copy', 'unfinished'), { unfinished: true });
+    await using(changing, (store) => applied(store, charge(wallet)));
+    expect(await rig.json('store', 'copy', changing, target)).to.deep.include({ resumed: true, entries: 2 });
+    await using(target, async (store) => {
+      await applied(store, charge(wallet));
+      await store.settings.set('store.copy', 'unfinished');
+    });
+    expect(await rig.refused(1, 'store', 'copy', changing, target)).to.include('not like the source');
+  }).timeout(60_000);
+
+  it('needs two URLs of stores, and repeats no secret', async () => {
+    expect(await rig.refused(2, 'store', 'copy', source)).to.include('to');
+    const line = await rig.refused(1, 'store', 'copy', source, 'redis://ann:s3cret@host/0');
+    expect(line).to.include('mongodb://').and.to.not.include('s3cret');
+  });
+
+  it('shows a bar to people only', () => {
+    const shown: string[] = [];
+    const write = (text: string | Uint8Array) => shown.push(String(text)) > 0;
+    const bar = createBar({ isTTY: true, write });
+    bar.show({ done: 50, total: 100 });
+    bar.show({ done: 50, total: 100 });
+    bar.end();
+    expect(shown).to.deep.equal([`\r[${'#'.repeat(20)}${'.'.repeat(20)}] 50 of 100 entries`, '\r\x1b[K']);
+    createBar({ isTTY: false, write }).show({ done: 1, total: 1 });
+    expect(shown).to.have.length(2);
+  });
+});
+
+/** Every kind of entry, state of charge, account and key. */
+async function fill(store: Store): Promise<void> {
+  const [rich, suspended] = [await newWallet(store, 1_000_000n), await newWallet(store)];
+  await newAccount(store);
+  const overdrawn = await newWallet(store);
+  await store.settings.set('sandbox', 'off');
+  const ids = Array.from({ length: 6 }, () => newId('req')) as [string, string, string, string, string, string];
+  const [held, settled, refunded, released, expired, over] = ids;
+  await applied(store, ...ids.map((chargeId) => reserve(rich, { chargeId, at: AT + 1, owner: 'own_9' })));
+  await applied(
+    store,
+    settle(rich, settled, { amount: 1n, at: AT + 2 }),
+    settle(rich, refunded, { at: AT + 3 }),
+    giveBack('refund', rich, refunded, { at: AT + 4 }),
+    giveBack('release', rich, released),
+    giveBack('expire', rich, expired),
+    settle(rich, over, { amount: 3n * RUB }),
+    charge(rich),
+    adjust(rich, -5n * RUB, { reason: 'it\'s "so"' }),
+    topup(rich, 7n),
+  );
+  for (let index = 0; index < LONG; index += 100) {
+    await applied(store, ...Array.from({ length: 100 }, () => charge(rich, { at: AT + index })));
+  }
+  const big = newId('req');
+  await applied(store, reserve(overdrawn, { chargeId: big, amount: 1000n * RUB }));
+  await applied(store, settle(overdrawn, big, { amount: 1001n * RUB }));
+  await applied(store, reserve(suspended));
+  await store.accounts.setStatus(suspended, 'suspended');
+  for (const name of ['a', 'b']) {
+    await store.keys.add({ id: name, account: rich, name, hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
+  }
+  await store.keys.use([{ id: 'a', count: 12, lastUsedAt: AT + 9 }]);
+  await store.keys.revoke('b', AT + 3);
+  expect((await store.ledger.charge(held))?.state).to.equal('held');
+}
+
+async function using<T>(url: string, work: (store: Store) => Promise<T>, options = {}): Promise<T> {
+  const store = await openStore(url, options);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function everythingOf(store: Store) {
+  const accounts = await store.accounts.list();
+  const settings = (await store.settings.list()).filter(({ name }) => name !== 'store.copy');
+  const rows = await Promise.all(
+    accounts.map(async ({ id }) => {
+      const entries = await store.ledger.entries(id, { limit: 10_000 });
+      const charges = [...new Set(entries.flatMap((entry) => entry.charge ?? []))];
+      return {
+        entries,
+        charges: await Promise.all(charges.map((chargeId) => store.ledger.charge(chargeId))),
+        keys: await store.keys.list(id),
+      };
+    }),
+  );
+  return { accounts, settings, rows, audits: await store.ledger.audit({ after: '', limit: 1000 }) };
+}
+
+async function countEntries(store: Store): Promise<number> {
+  const rows = await store.ledger.audit({ after: '', limit: 1000 });
+  return rows.reduce((sum, row) => sum + row.entries, 0);
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
+}

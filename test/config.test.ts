@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Config, OperatorError, readConfig } from '../lib/config.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function mistake(env: Environment): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error, String(error)).to.be.instanceOf(OperatorError);
+    const { message } = error as OperatorError;
+    expect(message)
+      .to.match(/^Bad environment: /)
+      .and.not.to.contain('\n');
+    return message;
+  }
+  throw new Error(`it was accepted: ${JSON.stringify(env)}`);
+}
+
+interface Variable {
+  readonly field: keyof Config;
+  readonly byDefault: unknown;
+  /** What may be written, and what it is read as. */
+  readonly good: readonly (readonly [text: string, value: unknown])[];
+  readonly bad: readonly string[];
+}
+
+const count = (field: keyof Config, byDefault: number): Variable => ({
+  field,
+  byDefault,
+  good: [
+    ['1', 1],
+    ['250', 250],
+  ],
+  bad: ['0', '-1', '1.5', 'many', '1 000', '0x10x', 'NaN', 'Infinity', '9007199254740993'],
+});
+const milliseconds = (field: keyof Config, byDefault: number): Variable => ({
+  ...count(field, byDefault),
+  good: [
+    ['1', 1],
+    ['2147483647', 2_147_483_647],
+  ],
+  // A timer of more fires at once.
+  bad: [...count(field, byDefault).bad, '2147483648', '10s'],
+});
+
+const VARIABLES: Readonly<Record<string, Variable>> = {
+  HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  PORT: {
+    field: 'port',
+    byDefault: 8080,
+    good: [
+      ['0', 0],
+      ['65535', 65_535],
+    ],
+    bad: ['-1', '65536', '80.5', 'http', '8080a'],
+  },
+  PUBLIC_URL: {
+    field: 'publicUrl',
+    byDefault: 'http://127.0.0.1:8080',
+    good: [
+      ['https://ai.example', 'https://ai.example'],
+      ['https://ai.example/base//', 'https://ai.example/base'],
+    ],
+    bad: ['ai.example', 'ftp://ai.example', '//ai.example', 'javascript:1'],
+  },
+  DATABASE_URL: {
+    field: 'databaseUrl',
+    byDefault: 'sqlite:./data/tollgate.db',
+    good: [['sqlite:/var/lib/x.db', 'sqlite:/var/lib/x.db']],
+    bad: ['postgres://user:hunter22@host/db', 'sqlite', 'sqlite:', './data/tollgate.db', 'mysql:hunter22'],
+  },
+  DATA_DIR: { field: 'dataDir', byDefault: './data', good: [['/srv', '/srv']], bad: [] },
+  PROVIDERS_PATH: {
+    field: 'providersPath',
+    byDefault: [],
+    good: [
+      ['/a', ['/a']],
+      ['/a:b::/c d:', ['/a', 'b', '/c d']],
+      [':', []],
+    ],
+    bad: [],
+  },
+  LOG_LEVEL: {
+    field: 'logLevel',
+    byDefault: 'info',
+    good: ['trace', 'debug', 'warn', 'error', 'fatal', 'silent'].map((level) => [level, level]),
+    bad: ['loud', 'INFO', '30'],
+  },
+  SANDBOX: {
+    field: 'sandbox',
+    byDefault: 'auto',
+    good: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    bad: ['yes', 'true', '1', 'ON'],
+  },
+  KEY_PREFIX: {
+    field: 'keyPrefix',
+    byDefault: 'tg-',
+    good: [
+      ['my-own-0-', 'my-own-0-'],
+      ['a'.repeat(16), 'a'.repeat(16)],
+    ],
+    bad: ['TG-', 'tg_', 'a'.repeat(17), 'tg sk', 'тг-'],
+  },
+  RATE_LIMIT_PER_MINUTE: count('rateLimitPerMinute', 30),
+  BALANCE_RATE_LIMIT_PER_MINUTE: count('balanceRateLimitPerMinute', 120),
+  FIRST_TOKEN_TIMEOUT_MS: milliseconds('firstTokenTimeoutMs', 60_000),
+  IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
+  TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
+  CLIENT_STALL_MS: milliseconds('clientStallMs', 60_000),
+  LEASE_MS: milliseconds('leaseMs', 15_000),
+  DRAIN_MS: {
+    ...milliseconds('drainMs', 30_000),
+    good: [['0', 0]],
+    bad: milliseconds('drainMs', 30_000).bad.filter((text) => text !== '0'),
+  },
+};
+
+describe('config', () => {
+  for (const [name, { field, byDefault, good, bad }] of Object.entries(VARIABLES)) {
+    describe(name, () => {
+      it(`is ${JSON.stringify(byDefault)} by default, also when it is empty`, () => {
+        expect(readConfig({})[field]).to.deep.equal(byDefault);
+        expect(readConfig({ [name]: '' })[field]).to.deep.equal(byDefault);
+        expect(readConfig({ [name]: undefined })[field]).to.deep.equal(byDefault);
+      });
+      for (const [text, value] of good) {
+        it(`may be ${text}`, () => expect(readConfig({ [name]: text })[field]).to.deep.equal(value));
+      }
+      for (const text of bad) {
+        it(`may not be ${text}`, () => expect(mistake({ [name]: text })).to.contain(name));
+      }
+    });
+  }
+
+  it('never repeats a value that may hold a password', () => {
+    for (const url of ['postgres://user:hunter22@host/db', 'hunter22', 'mysql:hunter22']) {
+      expect(mistake({ DATABASE_URL: url })).not.to.contain('hunter22');
+    }
+  });
+
+  it('names every mistake at once', () => {
+    expect(mistake({ PORT: 'x', SANDBOX: 'x', LEASE_MS: '-1' })).to.match(/PORT.*; .*SANDBOX.*; .*LEASE_MS/);
+  });
+
+  it('links to its own port unless it was told where it is', () => {
+    expect(readConfig({ PORT: '9000' })).to.include({ publicUrl: 'http://127.0.0.1:9000', publicUrlSet: false });
+    expect(readConfig({ PUBLIC_URL: '' }).publicUrlSet).to.equal(false);
+    const set = readConfig({ PORT: '9000', PUBLIC_URL: 'https://ai.example/' });
+    expect(set).to.include({ publicUrl: 'https://ai.example', publicUrlSet: true });
+  });
+
+  it('finds the shipped catalog wherever it is started', () => {
+    const before = process.cwd();
+    process.chdir('/');
+    try {
+      expect(existsSync(join(readConfig({}).catalogDir, 'models.json'))).to.equal(true);
+    } finally {
+      process.chdir(before);
+    }
+    expect(readConfig({ CATALOG_DIR: './mine' }).catalogDir).to.equal('./mine');
+    expect(readConfig({ CATALOG_DIR: '' }).catalogDir).to.equal(readConfig({}).catalogDir);
+  });
+
+  it('keeps everything else of the environment for the catalog', () => {
+    const env = { UPSTREAM_KEY: 'x', EMPTY: '' };
+    expect(readConfig(env).env).to.deep.equal(env);
+  });
+
+  it('cannot be changed', () => {
+    const config = readConfig({}) as { port: number };
+    expect(() => {
+      config.port = 1;
+    }).to.throw(TypeError);
+  });
+
+  it('is another owner of holds each time', () => {
+    expect(readConfig({}).ownerId).to.match(/^own_[0-9a-f]{24}$/);
+    expect(readConfig({}).ownerId).not.to.equal(readConfig({}).ownerId);
+  });
+});

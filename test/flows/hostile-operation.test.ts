@@ -1,0 +1,88 @@
+// What surrounds the service goes wrong: the disk of its log is full, two catalog files contradict each other.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ask, billingOf, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
+import { chatCatalog } from '../helpers/gateway.ts';
+import {
+  type Books,
+  type Child,
+  type Home,
+  makeHome,
+  openBooks,
+  spawnChild,
+  spawnService,
+} from '../helpers/process.ts';
+import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
+
+describe('hostile operation', () => {
+  let upstream: TestUpstream;
+  let home: Home;
+  let books: Books;
+  let child: Child | undefined;
+
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  beforeEach(async () => {
+    home = makeHome(chatCatalog(upstream.url));
+    books = await openBooks(home);
+  });
+  afterEach(async () => {
+    child?.kill('SIGKILL');
+    await child?.exit;
+    await books.checkMoney();
+    await books.close();
+    home.remove();
+  });
+  after(() => upstream.close());
+
+  async function freePort(): Promise<number> {
+    const probe = createServer();
+    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+
+  it('answers, charges and stops although nothing can be written to its log', async () => {
+    const port = await freePort();
+    const account = await books.account();
+    const env = { ...home.env, SANDBOX: 'off', PORT: String(port) };
+    child = spawnChild('sh', ['-c', `exec "${process.execPath}" "${MAIN}" > /dev/full`], env);
+    const url = `http://127.0.0.1:${port}`;
+    const isUp = () =>
+      send(`${url}/readyz`)
+        .then(({ status }) => status === 200)
+        .catch(() => false);
+    await until(isUp, 15_000);
+    for (let call = 0; call < 3; call += 1) {
+      const { status, text } = await send(url + MESSAGES, { key: account.key, body: ask('hi', { stream: true }) });
+      expect([status, billingOf(eventsOf(text)).charged_rub]).to.deep.equal([200, 0.5]);
+      // Several flushes of the log.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child?.kill('SIGKILL'), 8000);
+    const { code, signal, stderr } = await child.exit;
+    clearTimeout(late);
+    expect([code, signal, stderr]).to.deep.equal([0, null, '']);
+    expect(await books.wallet(account)).to.include({ held: 0n, charged: 1_500_000n });
+  });
+
+  it('refuses a retired id that two catalog files replace differently', async () => {
+    const model = { id: 'model-b', type: 'text', provider: 'T', routes: [], price: { input: '1', output: '1' } };
+    home.writeCatalog({ models: [model], retired: { 'old-a': 'model-b' } }, 'second.json');
+    child = spawnService({ ...home.env, SANDBOX: 'off' });
+    const late = setTimeout(() => child?.kill('SIGKILL'), 8000);
+    const { code, stderr } = await child.exit;
+    clearTimeout(late);
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.match(/^tollgate: .*old-a.*\n$/)
+      .and.not.to.contain('    at ');
+  });
+});

@@ -1,0 +1,15 @@
+// A process that dies with a transaction open: it has written a wallet and is killed before it commits.
+import { connect } from '../../../lib/store/mongodb/connection.ts';
+import { createSessions } from '../../../lib/store/mongodb/sessions.ts';
+import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
+
+const [, , url = '', wallet = ''] = process.argv;
+const connection = await connect(url);
+const transactions = createTransactions(connection.db, createSessions(connection));
+await transactions.run({
+  steps: async (step) => {
+    await step({ update: 'wallets', updates: [{ q: { _id: wallet }, u: { $inc: { seq: 100 } } }] });
+    process.send?.('open');
+    await new Promise(() => undefined);
+  },
+});

@@ -1,0 +1,128 @@
+// What cannot be a ledger's database is refused in one plain line: servers, databases, URLs.
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { MongoMemoryServer } from 'mongodb-memory-server-core';
+import { OperatorError } from '../../../lib/config.ts';
+import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
+import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import { rejection } from '../../contract/store/context.ts';
+import { binary, createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+
+async function refused(url: string): Promise<string> {
+  const error = await rejection(openStore(url));
+  expect(error).to.be.instanceOf(OperatorError);
+  const { message } = error as OperatorError;
+  expect(message).to.not.include('\n');
+  return message;
+}
+
+describe('openStore on MongoDB: servers', () => {
+  const servers: MongoMemoryServer[] = [];
+  const start = async (args: string[]) => {
+    const instance = { storageEngine: 'wiredTiger', args } as const;
+    const server = await MongoMemoryServer.create({ binary: await binary(), instance });
+    servers.push(server);
+    return `127.0.0.1:${server.instanceInfo?.port}`;
+  };
+  after(async () => {
+    for (const server of servers) await server.stop({ doCleanup: true, force: true });
+  });
+
+  it('refuses a standalone, also when the URL names a replica set', async () => {
+    const host = await start(['--wiredTigerCacheSizeGB', '0.25']);
+    expect(await refused(`mongodb://${host}/a`)).to.match(/at 127\.0\.0\.1:\d+ is a standalone.*--replSet/);
+    expect(await refused(`mongodb://${host}/a?replicaSet=rs`)).to.match(/is a standalone.*--replSet/);
+  }).timeout(30_000);
+
+  it('refuses a replica set that was never initiated', async () => {
+    const host = await start(['--wiredTigerCacheSizeGB', '0.25', '--replSet', 'fresh']);
+    expect(await refused(`mongodb://${host}/a`)).to.include('rs.initiate()');
+  }).timeout(30_000);
+
+  it('says which hosts do not answer, and nothing else of the URL', async () => {
+    const from = performance.now();
+    const message = await refused('mongodb://ann:p%40ss@127.0.0.1:9/a?replicaSet=rs&authSource=admin');
+    expect(message)
+      .to.include('127.0.0.1:9')
+      .and.to.not.match(/ann|p%40ss|p@ss/);
+    expect(performance.now() - from, 'ms').to.be.lessThan(12_000);
+  }).timeout(30_000);
+
+  it('refuses another replica set than the one the URL names', async () => {
+    const { url, remove } = await createMongoDatabase();
+    const other = url.replace(/replicaSet=[^&]*/, 'replicaSet=other');
+    if (other !== url) expect(await refused(other)).to.include('the URL asks for other');
+    await remove();
+  }).timeout(30_000);
+
+  it('takes servers from 6.0 and routers of a cluster', () => {
+    const member = { setName: 'rs' };
+    expect(refusalOf(member, { version: '6.0.0' })).to.equal(undefined);
+    expect(refusalOf(member, { version: '10.1.0' })).to.equal(undefined);
+    expect(refusalOf({ msg: 'isdbgrid' }, { version: '7.0.2' })).to.equal(undefined);
+    expect(refusalOf(member, { version: '5.0.31' }))
+      .to.include('5.0.31')
+      .and.to.include('6.0');
+    expect(refusalOf(member, {})).to.include('6.0');
+    expect(refusalOf({}, { version: '8.0.0' })).to.include('standalone');
+  });
+});
+
+describe('openStore on MongoDB: URLs', () => {
+  it('refuses what is no URL without telling its secrets', async () => {
+    for (const url of ['mongodb://', 'mongodb://ann:s3cret@', 'mongodb://ann:s3c:ret@host:port/a']) {
+      expect(await refused(url), url)
+        .to.include('URL')
+        .and.to.not.match(/s3cret|s3c|ann/);
+    }
+    expect(await refused('mongodb://localhost/a?nonsense=1')).to.include('nonsense');
+  });
+});
+
+describe('openStore on MongoDB: databases', () => {
+  let database: MongoDatabase;
+  let client: MongoClient;
+  beforeEach(async () => {
+    database = await createMongoDatabase();
+    client = await MongoClient.connect(database.url);
+  });
+  afterEach(async () => {
+    await client.close();
+    await database.remove();
+  });
+
+  it('refuses one that another program uses, and leaves it as it is', async () => {
+    await client.db().collection('articles').insertOne({ title: 'a' });
+    expect(await refused(database.url)).to.include('another program');
+    expect((await client.db().listCollections().toArray()).map(({ name }) => name)).to.deep.equal(['articles']);
+  });
+
+  it('refuses a newer schema', async () => {
+    await (await openStore(database.url)).close();
+    await client
+      .db()
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'version' }, { $inc: { version: 1 } });
+    expect(await refused(database.url))
+      .to.include(`version ${SCHEMA_VERSION + 1}`)
+      .and.to.include('newer');
+  });
+
+  it('finishes a schema whose making broke off, with several openers at once', async () => {
+    await (await openStore(database.url)).close();
+    await client.db().dropCollection('entries');
+    await client.db().collection('charges').dropIndexes();
+    await client
+      .db()
+      .collection<{ _id: string }>('schema')
+      .updateOne({ _id: 'version' }, { $set: { version: 0 } });
+    const stores = await Promise.all([openStore(database.url), openStore(database.url), openStore(database.url)]);
+    for (const store of stores) await store.close();
+    const row = await client.db().collection<{ _id: string; version: number }>('schema').findOne({ _id: 'version' });
+    expect(row?.version).to.equal(SCHEMA_VERSION);
+    const indexes = async (name: string) => (await client.db().collection(name).indexes()).map((index) => index.name);
+    expect(await indexes('entries')).to.have.members(['_id_', 'journal', 'charged_by_time']);
+    expect(await indexes('charges')).to.have.members(['_id_', 'of_wallet', 'held']);
+  });
+});

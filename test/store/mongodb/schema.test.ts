@@ -1,0 +1,102 @@
+// The rules that hold behind the store's back: validators refuse what the ledger would never write, and indexes are used.
+import { expect } from 'chai';
+import { type Document, Long, MongoClient } from 'mongodb';
+import { CHARGING } from '../../../lib/store/mongodb/schema.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { AT, applied, newWallet, rejection, reserve, settle } from '../../contract/store/context.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+
+const INVALID = 121;
+const DUPLICATE = 11_000;
+
+describe('MongoDB: schema', () => {
+  let database: MongoDatabase;
+  let client: MongoClient;
+  let store: Store;
+  let wallet: string;
+  before(async () => {
+    database = await createMongoDatabase();
+    store = await openStore(database.url);
+    wallet = await newWallet(store);
+    const held = reserve(wallet, { chargeId: 'held' });
+    await applied(store, held, reserve(wallet, { chargeId: 'ended' }), settle(wallet, 'ended'));
+    client = await MongoClient.connect(database.url, { promoteLongs: false });
+  });
+  after(async () => {
+    await client.close();
+    await store.close();
+    await database.remove();
+  });
+
+  const rows = (name: string) => client.db().collection<{ _id: string } & Document>(name);
+
+  /** The code with which the server refuses these changes of a row that is valid. */
+  async function codeOf(name: string, id: string, change: Document): Promise<unknown> {
+    return rejection(rows(name).updateOne({ _id: id }, { $set: change })).then((error) => (error as Document).code);
+  }
+
+  it('stores every amount as int64', async () => {
+    const money = {
+      wallets: ['avail', 'held', 'charged', 'topped', 'adjusted'],
+      charges: ['reserved', 'charged'],
+      entries: ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot', 'chargedAfter'],
+    };
+    for (const [name, columns] of Object.entries(money)) {
+      const found = await rows(name).find().toArray();
+      expect(found.length).to.be.greaterThan(0);
+      for (const row of found) for (const column of columns) expect(row[column], column).to.be.instanceOf(Long);
+    }
+  });
+
+  it('refuses an amount that is an int or a double', async () => {
+    expect(await codeOf('wallets', wallet, { avail: 1000 })).to.equal(INVALID);
+    expect(await codeOf('charges', 'held', { reserved: 1.5 })).to.equal(INVALID);
+    expect(await codeOf('entries', 'reserve:held', { chargedAfter: 0 })).to.equal(INVALID);
+  });
+
+  it('refuses a wallet and an entry that do not balance', async () => {
+    expect(await codeOf('wallets', wallet, { avail: Long.fromNumber(5) })).to.equal(INVALID);
+    expect(await codeOf('entries', 'reserve:held', { avail: Long.fromNumber(5) })).to.equal(INVALID);
+  });
+
+  it('refuses amounts below zero where there are none', async () => {
+    const balanced = { held: Long.fromNumber(-1), avail: Long.fromNumber(1_000_000_001), charged: Long.ZERO };
+    expect(await codeOf('wallets', wallet, balanced)).to.equal(INVALID);
+    expect(await codeOf('charges', 'held', { reserved: Long.ZERO })).to.equal(INVALID);
+  });
+
+  it('refuses states that are none', async () => {
+    expect(await codeOf('charges', 'held', { state: 'lost' })).to.equal(INVALID);
+    expect(await codeOf('charges', 'held', { owner: null })).to.equal(INVALID);
+    expect(await codeOf('charges', 'held', { endedAt: AT })).to.equal(INVALID);
+    expect(await codeOf('charges', 'ended', { state: 'released' }), 'it is charged').to.equal(INVALID);
+    expect(await codeOf('wallets', wallet, { status: 'closed' })).to.equal(INVALID);
+    expect(await codeOf('wallets', wallet, { colour: 'red' })).to.equal(INVALID);
+  });
+
+  it('refuses a number of the journal twice', async () => {
+    const entry = (await rows('entries').findOne({ _id: 'reserve:held' })) as Document;
+    const error = await rejection(rows('entries').insertOne({ ...entry, _id: 'reserve:other' }));
+    expect((error as Document).code).to.equal(DUPLICATE);
+  });
+
+  it('has an index for every question', async () => {
+    const questions: readonly [string, Document, Document, string][] = [
+      ['entries', { wallet, at: { $lte: AT }, ...CHARGING }, { at: -1, seq: -1 }, 'charged_by_time'],
+      ['entries', { wallet, seq: { $lt: 9 } }, { seq: -1 }, 'journal'],
+      ['charges', { state: 'held', lease: { $lt: AT }, owner: { $nin: ['a'] } }, { lease: 1 }, 'held'],
+      ['charges', { wallet: { $in: [wallet] } }, {}, 'of_wallet'],
+      ['keys', { hash: 'a' }, {}, 'hash'],
+      ['keys', { account: wallet, revokedAt: null }, {}, 'of_account'],
+      ['limits', { endsAt: { $gt: AT } }, {}, 'by_end'],
+    ];
+    for (const [name, filter, sort, index] of questions) {
+      const { queryPlanner } = await rows(name).find(filter).sort(sort).explain('queryPlanner');
+      const plan = JSON.stringify(queryPlanner.winningPlan);
+      expect(plan, index)
+        .to.include(`"indexName":"${index}"`)
+        .and.to.not.match(/"stage":"(COLLSCAN|SORT)"/);
+    }
+  });
+});
