@@ -57,7 +57,6 @@ describe('cli', () => {
       [/which command\?/, 'account'],
       [/unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
       [/unknown command 'creat' \(Did you mean create\?\)/, 'account', 'creat'],
-      [/unknown command 'copy'/, 'store', 'copy', 'a', 'b'],
       [/unknown option '--jsn'/, '--jsn', 'account', 'list'],
       [/'--name <name>' not specified/, 'account', 'create'],
       [/argument missing/, 'account', 'create', '--name'],
