@@ -29,6 +29,8 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     minLength: BUFFER_BYTES,
     maxWrite: 2 * BUFFER_BYTES,
     maxLength: WAITING_BYTES_MAX,
+    // In its other mode it measures all that waits again with every line: a quarter of what a call allocated.
+    contentMode: 'buffer',
   });
   surviveFailures(output);
   let secrets: readonly string[] = [];
@@ -41,7 +43,9 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
     return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
-  const stream = { write: (line: string) => output.write(scrub(line)) };
+  // Its types know only texts.
+  const bytes = output as unknown as { write(line: Buffer): boolean };
+  const stream = { write: (line: string) => bytes.write(Buffer.from(scrub(line))) };
   const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
   outputs.add(output);

@@ -246,8 +246,15 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   if (wallet.topped === 0n && wallet.adjusted <= 0n) return { status: 'never_topped', wallet };
   if (wallet.avail < op.amount) return { status: 'insufficient', wallet };
+  const charge = startOf(op);
+  const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
+  return write(wallet, charge, op, { avail: -op.amount, ...moved });
+}
+
+/** The charge as it is right after the operation that makes it. */
+export function startOf(op: ReserveOp | ChargeOp): Charge {
   const holds = op.kind === 'reserve';
-  const charge: Charge = {
+  return {
     id: op.chargeId,
     wallet: op.wallet,
     key: op.key,
@@ -264,8 +271,6 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
     createdAt: op.at,
     endedAt: holds ? null : op.at,
   };
-  const moved = holds ? { held: op.amount } : { charged: op.amount };
-  return write(wallet, charge, op, { avail: -op.amount, ...moved });
 }
 
 /** A second call under a used id must not run on the money of the first. */
@@ -334,5 +339,5 @@ function write(before: Wallet, charge: Charge | undefined, op: Operation, change
     chargedAfter: wallet.charged,
     note,
   };
-  return { status: 'done', wallet, entry, ...(charge && { charge }) };
+  return charge ? { status: 'done', wallet, entry, charge } : { status: 'done', wallet, entry };
 }

@@ -2,6 +2,7 @@
 import {
   type Charge,
   chargeIdOf,
+  type Decision,
   decide,
   type Entry,
   type Operation,
@@ -56,13 +57,20 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const wallet = wallets.get(op.wallet) ?? loaded.wallets.get(op.wallet);
     const charge = chargeId === undefined ? undefined : (charges.get(chargeId) ?? loaded.charges.get(chargeId));
     const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
-    const { entry, ...outcome } = decide({ wallet, charge, prior }, op);
-    if (!entry) return outcome;
-    entries.push(entry);
-    if (chargeId === undefined) loaded.entries.set(entry.opId, entry);
+    const decision = decide({ wallet, charge, prior }, op);
+    if (!decision.entry) return decision;
+    const outcome = outcomeOf(decision);
+    entries.push(decision.entry);
+    if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
     return outcome;
   });
   return { outcomes, wallets: [...wallets.values()], charges: [...charges.values()], entries };
+}
+
+/** Without the entry; spreading the rest of an object costs as much as deciding. */
+function outcomeOf({ status, wallet, charge }: Decision): Outcome {
+  if (!wallet) return { status };
+  return charge ? { status, wallet, charge } : { status, wallet };
 }

@@ -13,24 +13,61 @@ const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
-export function ledgerWrites({ db, write }: Connection) {
-  const load = createLoad(db);
+export function ledgerWrites({ db, writeAlone }: Connection) {
+  const known = createKnown();
+  const load = createLoad(db, known);
   const save = createSave(db);
   return {
     apply(batch: readonly Cell[]): Cell[] {
       const operations = decodeOperations(batch);
-      const outcomes = write(() => {
+      const outcomes = writeAlone((alone) => {
+        if (!alone) known.forget();
         const loaded = load(operations);
         const folded = fold(loaded, operations);
         save(loaded, folded);
+        known.remember(folded);
         return folded.outcomes;
       });
-      return encodeOutcomes(outcomes);
+      return encodeOutcomes(outcomes, operations);
     },
   };
 }
 
-function createLoad(db: DatabaseSync): (operations: readonly Operation[]) => Loaded {
+/** Rows as the last batches left them: they need not be read again while nobody else writes. */
+interface Known {
+  readonly wallets: ReadonlyMap<string, Wallet>;
+  /** Held ones: the others are rarely asked for again. */
+  readonly charges: ReadonlyMap<string, Charge>;
+  remember(folded: Folded): void;
+  forget(): void;
+}
+
+/** Rows of each kind that are known at once. */
+const KNOWN_MAX = 10_000;
+
+function createKnown(): Known {
+  const wallets = new Map<string, Wallet>();
+  const charges = new Map<string, Charge>();
+  const forget = () => {
+    wallets.clear();
+    charges.clear();
+  };
+  return {
+    wallets,
+    charges,
+    forget,
+    remember(folded) {
+      if (wallets.size > KNOWN_MAX || charges.size > KNOWN_MAX) forget();
+      for (const wallet of folded.wallets) wallets.set(wallet.id, wallet);
+      for (const charge of folded.charges) {
+        if (charge.state === 'held') charges.set(charge.id, charge);
+        else charges.delete(charge.id);
+      }
+    },
+  };
+}
+
+function createLoad(db: DatabaseSync, known: Known): (operations: readonly Operation[]) => Loaded {
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
@@ -38,16 +75,16 @@ function createLoad(db: DatabaseSync): (operations: readonly Operation[]) => Loa
     const keys = keysOf(operations);
     const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map() };
     for (const id of keys.wallets) {
-      const row = selectWallet.get(id);
-      if (row) loaded.wallets.set(id, walletOf(row));
+      const wallet = known.wallets.get(id) ?? mapped(selectWallet.get(id), walletOf);
+      if (wallet) loaded.wallets.set(id, wallet);
     }
     for (const id of keys.charges) {
-      const row = selectCharge.get(id);
-      if (row) loaded.charges.set(id, chargeOf(row));
+      const charge = known.charges.get(id) ?? mapped(selectCharge.get(id), chargeOf);
+      if (charge) loaded.charges.set(id, charge);
     }
     for (const id of keys.entries) {
-      const row = selectEntry.get(id);
-      if (row) loaded.entries.set(id, entryOf(row));
+      const entry = mapped(selectEntry.get(id), entryOf);
+      if (entry) loaded.entries.set(id, entry);
     }
     return loaded;
   };
@@ -155,6 +192,9 @@ function mapped<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefin
   return row === undefined ? undefined : map(row);
 }
 
+const CHARGE_SUMS = `coalesce(sum(reserved) FILTER (WHERE state = 'held'), 0) AS holds,
+  coalesce(sum(charges.charged) FILTER (WHERE state = 'settled'), 0) AS settled`;
+
 function createAudit(db: DatabaseSync): (after: string, limit: number) => WalletAudit[] {
   const page = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
   const journal = prepareBig(
@@ -166,12 +206,21 @@ function createAudit(db: DatabaseSync): (after: string, limit: number) => Wallet
       count(*) FILTER (WHERE avail + held + charged <> topped + adjusted) AS unbalanced
     FROM entries WHERE wallet = ?`,
   );
+  // By way of the journal: an index of charges by wallet would cost every call a page.
   const charges = prepareBig(
     db,
-    `SELECT coalesce(sum(reserved) FILTER (WHERE state = 'held'), 0) AS holds,
-      coalesce(sum(charged) FILTER (WHERE state = 'settled'), 0) AS settled
-    FROM charges WHERE wallet = ?`,
+    `SELECT ${CHARGE_SUMS} FROM entries JOIN charges ON charges.id = entries.charge
+    WHERE entries.wallet = ? AND entries.kind IN ('reserve', 'charge') AND charges.wallet = entries.wallet`,
   );
+  const strays = prepareBig(
+    db,
+    `SELECT wallet, ${CHARGE_SUMS} FROM charges WHERE NOT EXISTS (
+      SELECT 1 FROM entries WHERE op_id IN ('reserve:' || charges.id, 'charge:' || charges.id)
+        AND entries.wallet = charges.wallet
+    ) GROUP BY wallet`,
+  );
+  /** Charges that the journal does not know, as found at the first page. */
+  let stray = new Map<string, Record<string, bigint>>();
 
   function auditOne(wallet: Wallet): WalletAudit {
     const { entries, seq_min, seq_max, unbalanced, ...sums } = journal.get(wallet.id) as Record<string, bigint>;
@@ -181,13 +230,18 @@ function createAudit(db: DatabaseSync): (after: string, limit: number) => Wallet
       seqMax: Number(seq_max),
       unbalanced: Number(unbalanced),
     };
-    return { wallet, ...counts, ...sums, ...charges.get(wallet.id) } as unknown as WalletAudit;
+    const known = charges.get(wallet.id) as { holds: bigint; settled: bigint };
+    const holds = known.holds + (stray.get(wallet.id)?.holds ?? 0n);
+    const settled = known.settled + (stray.get(wallet.id)?.settled ?? 0n);
+    return { wallet, ...counts, ...sums, holds, settled } as unknown as WalletAudit;
   }
 
   return (after, limit) => {
     // One snapshot for a wallet and its rows: all statements of a read transaction see the same commit.
     db.exec('BEGIN');
     try {
+      if (after === '')
+        stray = new Map(strays.all().map((row) => [row.wallet as string, row as Record<string, bigint>]));
       return page.all(after, limit).map((row) => auditOne(walletOf(row)));
     } finally {
       db.exec('COMMIT');

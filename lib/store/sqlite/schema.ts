@@ -111,6 +111,8 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // The journal knows the charges of a wallet; an index of their own cost every call a page.
+  'DROP INDEX charges_of_wallet',
 ];
 
 /** Not `IN`: for more than two values SQLite builds a temporary index for every row it checks, 2 µs each. */

@@ -88,7 +88,8 @@ function createApply(writer: Thread<Writes>): LedgerStore['apply'] {
     const untried = kept.filter((item) => !item.tried);
     for (const item of untried) item.tried = true;
     try {
-      const outcomes = decodeOutcomes(await writer.call('apply', encodeOperations(kept.map((item) => item.op))));
+      const operations = kept.map((item) => item.op);
+      const outcomes = decodeOutcomes(await writer.call('apply', encodeOperations(operations)), operations);
       if (kept.length === batch.length) return outcomes;
       const byItem = new Map(kept.map((item, index) => [item, outcomes[index]]));
       return batch.map((item) => byItem.get(item));

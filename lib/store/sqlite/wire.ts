@@ -1,5 +1,15 @@
 // Batches and outcomes as flat lists of values between threads: cloning objects costs four times as much.
-import type { Charge, Operation, Outcome, OutcomeStatus, Wallet } from '../../ledger/decide.ts';
+import {
+  type Charge,
+  type ChargeOp,
+  chargeIdOf,
+  type Operation,
+  type Outcome,
+  type OutcomeStatus,
+  type ReserveOp,
+  startOf,
+  type Wallet,
+} from '../../ledger/decide.ts';
 
 export type Cell = string | number | bigint | null;
 
@@ -16,28 +26,37 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
   return operations;
 }
 
-export function encodeOutcomes(outcomes: readonly Outcome[]): Cell[] {
+/** Outcomes without what their operations say already. */
+export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
-  for (const { status, wallet, charge } of outcomes) {
+  for (const [index, { status, wallet, charge }] of outcomes.entries()) {
     cells.push(status);
     if (wallet) pushWallet(cells, wallet);
     else cells.push(null);
+    if (isStart(status, operations[index] as Operation)) continue;
     if (charge) pushCharge(cells, charge);
     else cells.push(null);
   }
   return cells;
 }
 
-export function decodeOutcomes(cells: readonly Cell[]): Outcome[] {
+export function decodeOutcomes(cells: readonly Cell[], operations: readonly Operation[]): Outcome[] {
   const reader = createReader(cells);
-  const outcomes: Outcome[] = [];
-  while (reader.more()) {
+  return operations.map((op) => {
     const status = reader.next<OutcomeStatus>();
-    const wallet = nextWallet(reader);
-    const charge = nextCharge(reader);
-    outcomes.push({ status, ...(wallet && { wallet }), ...(charge && { charge }) });
-  }
-  return outcomes;
+    const wallet = nextWallet(reader, op.wallet);
+    if (!wallet) {
+      reader.next();
+      return { status };
+    }
+    const charge = isStart(status, op) ? startOf(op) : nextCharge(reader, op);
+    return charge ? { status, wallet, charge } : { status, wallet };
+  });
+}
+
+/** The charge that an operation has made follows from the operation. */
+function isStart(status: OutcomeStatus, op: Operation): op is ReserveOp | ChargeOp {
+  return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge');
 }
 
 interface Reader {
@@ -115,13 +134,13 @@ function nextStart(next: Reader['next']) {
 }
 
 function pushWallet(cells: Cell[], wallet: Wallet): void {
-  const { id, avail, held, charged, topped, adjusted, seq, status } = wallet;
-  cells.push(id, avail, held, charged, topped, adjusted, seq, status);
+  const { avail, held, charged, topped, adjusted, seq, status } = wallet;
+  cells.push(status, avail, held, charged, topped, adjusted, seq);
 }
 
-function nextWallet({ next }: Reader): Wallet | undefined {
-  const id = next<string | null>();
-  if (id === null) return undefined;
+function nextWallet({ next }: Reader, id: string): Wallet | undefined {
+  const status = next<Wallet['status'] | null>();
+  if (status === null) return undefined;
   return {
     id,
     avail: next(),
@@ -130,26 +149,27 @@ function nextWallet({ next }: Reader): Wallet | undefined {
     topped: next(),
     adjusted: next(),
     seq: next(),
-    status: next(),
+    status,
   };
 }
 
+/** Its id and its wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
-  const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
+  const { key, kind, state, reserved, charged, model, prices } = charge;
   const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = charge;
-  cells.push(id, wallet, key, kind, state, reserved, charged, model, prices);
+  cells.push(state, key, kind, reserved, charged, model, prices);
   cells.push(tokensInput, tokensOutput, owner, lease, createdAt, endedAt);
 }
 
-function nextCharge({ next }: Reader): Charge | undefined {
-  const id = next<string | null>();
-  if (id === null) return undefined;
+function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
+  const state = next<Charge['state'] | null>();
+  if (state === null) return undefined;
   return {
-    id,
-    wallet: next(),
+    id: chargeIdOf(op) as string,
+    wallet: op.wallet,
     key: next(),
     kind: next(),
-    state: next(),
+    state,
     reserved: next(),
     charged: next(),
     model: next(),

@@ -1,7 +1,8 @@
 // Operations and outcomes are the same on the other side of a thread.
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { expect } from 'chai';
-import type { Charge, Operation, Outcome, Wallet } from '../../../lib/ledger/decide.ts';
+import type { Charge, ChargeOp, Operation, Outcome, ReserveOp, Wallet } from '../../../lib/ledger/decide.ts';
+import { startOf } from '../../../lib/ledger/decide.ts';
 import { decodeOperations, decodeOutcomes, encodeOperations, encodeOutcomes } from '../../../lib/store/sqlite/wire.ts';
 import { adjust, charge, giveBack, reserve, settle, topup } from '../../contract/store/context.ts';
 
@@ -60,12 +61,19 @@ describe('sqlite wire', () => {
       createdAt: 1,
       endedAt: null,
     };
-    const outcomes: Outcome[] = [
-      { status: 'no_wallet' },
-      { status: 'insufficient', wallet },
-      { status: 'done', wallet, charge: held },
-      { status: 'done', wallet },
+    const begun = reserve('w', { chargeId: 'c2' }) as ReserveOp;
+    const paid = charge('w', { chargeId: 'c3' }) as ChargeOp;
+    const answered: [Operation, Outcome][] = [
+      [settle('x', 'c', {}), { status: 'no_wallet' }],
+      [begun, { status: 'insufficient', wallet }],
+      [begun, { status: 'done', wallet, charge: startOf(begun) }],
+      [paid, { status: 'done', wallet, charge: startOf(paid) }],
+      [giveBack('release', 'w', 'c'), { status: 'exists', wallet, charge: held }],
+      [settle('w', 'c', {}), { status: 'done', wallet, charge: { ...held, state: 'settled', charged: 3n } }],
+      [topup('w', 12n, {}), { status: 'done', wallet }],
     ];
-    expect(decodeOutcomes(sent(encodeOutcomes(outcomes)))).to.deep.equal(outcomes);
+    const operations = answered.map(([op]) => op);
+    const outcomes = answered.map(([, outcome]) => outcome);
+    expect(decodeOutcomes(sent(encodeOutcomes(outcomes, operations)), operations)).to.deep.equal(outcomes);
   });
 });
