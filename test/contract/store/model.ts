@@ -41,22 +41,53 @@ export function modelContract(kind: StoreKind): void {
   const context = useStore(kind);
 
   it('does what the pure functions do, batch after batch', async () => {
-    const batches = fc.array(fc.array(sketch, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(batches, (sketches) => compare(context.store, sketches)),
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => compare([context.store], steps)),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('does so too when batches and suspensions come from several openers in turn', async () => {
+    const stores = [context.store, await context.open(), await context.open()];
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), (steps) => compare(stores, steps)),
       { numRuns: RUNS },
     );
   });
 }
 
-async function compare(store: Store, sketches: readonly (readonly Sketch[])[]): Promise<void> {
-  const wallet = await newAccount(store);
+/** A batch, after the account's status was perhaps changed, each by one of the openers. */
+interface Step {
+  readonly batch: readonly Sketch[];
+  readonly by: number;
+  readonly status: { readonly to: 'active' | 'suspended'; readonly by: number } | null;
+}
+
+const opener = fc.integer({ min: 0, max: 2 });
+const step: fc.Arbitrary<Step> = fc.record({
+  batch: fc.array(sketch, { minLength: 1, maxLength: 12 }),
+  by: opener,
+  status: fc.option(fc.record({ to: fc.constantFrom('active', 'suspended'), by: opener }), { freq: 4 }),
+});
+
+async function compare(stores: readonly Store[], steps: readonly Step[]): Promise<void> {
+  const openerOf = (by: number) => stores[by % stores.length] as Store;
+  const wallet = await newAccount(openerOf(0));
   const run = newId('run');
   const model = createModel(wallet);
-  await both([topup(wallet, 1000n * RUB)]);
-  for (const batch of sketches) await both(batch.map((item) => operationOf(item, { wallet, run })));
+  await both(openerOf(0), [topup(wallet, 1000n * RUB)]);
+  for (const { batch, by, status } of steps) {
+    if (status) {
+      await openerOf(status.by).accounts.setStatus(wallet, status.to);
+      model.setStatus(status.to);
+    }
+    await both(
+      openerOf(by),
+      batch.map((item) => operationOf(item, { wallet, run })),
+    );
+  }
 
-  async function both(operations: readonly Operation[]): Promise<void> {
+  async function both(store: Store, operations: readonly Operation[]): Promise<void> {
     const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
     expect(outcomes).to.deep.equal(model.apply(operations));
     expect(await store.ledger.wallet(wallet)).to.deep.equal(model.wallet());
@@ -97,6 +128,9 @@ function createModel(id: string) {
       for (const row of folded.charges) charges.set(row.id, row);
       for (const row of folded.entries) journal.set(row.opId, row);
       return folded.outcomes;
+    },
+    setStatus(status: Wallet['status']) {
+      wallets.set(id, { ...(wallets.get(id) as Wallet), status });
     },
     wallet: () => wallets.get(id),
     charges: () => [...charges.values()],

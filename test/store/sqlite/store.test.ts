@@ -173,6 +173,22 @@ describe('sqlite store', () => {
     expect(report.problems.map(({ problem }) => problem.split(':')[0])).to.deep.equal(['avail', 'topped']);
   });
 
+  it('has an audit that sees charges the journal does not know, and charges that are gone', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const [wallet, other] = [await newWallet(store), await newWallet(store)];
+    const [kept, gone] = [newId('req'), newId('req')];
+    await applied(store, reserve(wallet, { chargeId: kept }), reserve(other, { chargeId: gone }));
+    const db = folder.raw(path);
+    db.exec(
+      `INSERT INTO charges SELECT 'stray', * FROM (SELECT ${columnsAfterId(db)} FROM charges WHERE id = '${kept}')`,
+    );
+    db.exec(`PRAGMA foreign_keys = OFF; DELETE FROM charges WHERE id = '${gone}'`);
+    const { problems } = await verifyLedger(store);
+    expect(problems.map(({ wallet: id }) => id)).to.have.members([wallet, other]);
+    for (const { problem } of problems) expect(problem).to.match(/^held by open charges/);
+  });
+
   describe('a backup', () => {
     it('opens and is equal', async () => {
       const path = folder.file();
@@ -238,3 +254,8 @@ describe('sqlite store', () => {
     expect(finished).to.deep.equal(['write', 'read', 'audits']);
   });
 });
+
+function columnsAfterId(db: DatabaseSync): string {
+  const columns = db.prepare("SELECT name FROM pragma_table_info('charges') WHERE name <> 'id' ORDER BY cid").all();
+  return columns.map(({ name }) => name).join(', ');
+}
