@@ -29,10 +29,10 @@ const KEEP_ALIVE_MS = 4_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = createDispatcher(options);
-  const origins = new Set(options.allowedOrigins);
+  const targetOf = createTargets(new Set(options.allowedOrigins));
   const secrets = options.secrets ?? [];
   return {
-    request: (url, init) => send({ url, init, dispatcher, origins, secrets }),
+    request: (url, init) => send({ url, init, dispatcher, targetOf, secrets }),
     close: () => dispatcher.destroy(),
   };
 }
@@ -62,23 +62,45 @@ interface Sending {
   readonly url: string;
   readonly init: HostRequest;
   readonly dispatcher: Dispatcher;
-  readonly origins: ReadonlySet<string>;
+  readonly targetOf: (url: string) => Target;
   readonly secrets: readonly string[];
 }
 
-async function send({ url, init, dispatcher, origins, secrets }: Sending): Promise<HostResponse> {
-  const target = URL.parse(url);
-  const origin = target?.origin;
-  if (!target || origin === undefined || !origins.has(origin)) {
-    throw upstreamFault('protocol', `the settings do not allow requests to ${origin ?? 'something that is no URL'}`);
-  }
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** URLs remembered at once: text is asked for at few, jobs are polled at one each. */
+const TARGETS_MAX = 200;
+
+/** Where a URL leads, if it may be asked. */
+function createTargets(origins: ReadonlySet<string>): (url: string) => Target {
+  const known = new Map<string, Target>();
+  return (url) => {
+    const seen = known.get(url);
+    if (seen) return seen;
+    const parsed = URL.parse(url);
+    if (!parsed || !origins.has(parsed.origin)) {
+      const named = parsed?.origin ?? 'something that is no URL';
+      throw upstreamFault('protocol', `the settings do not allow requests to ${named}`);
+    }
+    const target = { origin: parsed.origin, path: parsed.pathname + parsed.search };
+    if (known.size >= TARGETS_MAX) known.clear();
+    known.set(url, target);
+    return target;
+  };
+}
+
+async function send({ url, init, dispatcher, targetOf, secrets }: Sending): Promise<HostResponse> {
+  const { origin, path } = targetOf(url);
   const { method, body, signal } = init;
   signal.throwIfAborted();
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {
     const options = {
       origin,
-      path: target.pathname + target.search,
+      path,
       method,
       headers: ownHeaders(init.headers),
       ...(body !== undefined && { body }),

@@ -55,7 +55,7 @@ export async function attempt(call: HeldCall, route: Route, totalDeadline: numbe
     return pressure;
   };
 
-  context.signal.addEventListener('abort', onAbort, { once: true });
+  context.signal.addEventListener('abort', onAbort);
   try {
     await drive(parts(route, call.request, upstream.signal), upstream.signal, take);
     pass(guard.end());
