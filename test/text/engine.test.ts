@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type FaultCode, fault, isFault } from '../../lib/faults.ts';
 import { GONE } from '../../lib/text/call.ts';
+import { until } from '../helpers/client.ts';
 import {
   type Answer,
   BALANCE,
@@ -132,7 +132,12 @@ describe('text engine', () => {
       });
       const waiting = playing(gate, [START, OPEN, delta('Hello'), CLOSE, usage(7, 900), FINISH]);
       const calls = Array.from({ length: 5 }, () => stage.call({ routes: [waiting], account }));
-      await sleep(50);
+      let ended = 0;
+      for (const call of calls)
+        void call.then(() => {
+          ended += 1;
+        });
+      await until(() => ended === 2);
       expect((await stage.store.ledger.wallet(account))?.held).to.equal(RESERVE * 3n);
       release();
       const results = await Promise.all(calls);
