@@ -1,26 +1,12 @@
 // The `smart` model's router: how hard a request is, told from its text alone; the same request gets the same tier.
+import type { SmartRouting, SmartThresholds, SmartTier } from '../smart-tier.ts';
 import { adoptHistory } from './smart/dialog.ts';
 import { SIGNAL_NAMES, type SignalName, type Strengths } from './smart/names.ts';
 import { type SmartRequest, viewRequest } from './smart/view.ts';
 import weights from './smart-weights.json' with { type: 'json' };
 
+export type { SmartRouting, SmartThresholds, SmartTier } from '../smart-tier.ts';
 export type { SmartRequest } from './smart/view.ts';
-
-export type SmartTier = 'lite' | 'standard' | 'heavy';
-
-export interface SmartRouting {
-  readonly tier: SmartTier;
-  /** 0 to 100; the thresholds cut it into tiers. */
-  readonly score: number;
-  /** Names from `docs/smart.md`, in a fixed order. */
-  readonly signals: readonly string[];
-}
-
-export interface SmartThresholds {
-  /** The least score of the tier. */
-  readonly standard: number;
-  readonly heavy: number;
-}
 
 export interface SmartSignal {
   readonly name: string;
