@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'lib/faults.ts',
     'lib/config.ts',
+    'lib/smart-tier.ts',
     'lib/ledger/money.ts',
     'lib/ledger/price.ts',
     'lib/ledger/decide.ts',

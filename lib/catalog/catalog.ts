@@ -2,7 +2,8 @@
 import { OperatorError } from '../config.ts';
 import type { TextPrice } from '../ledger/price.ts';
 import type { Provider } from '../plugin/contract.ts';
-import type { CatalogFile, ImageEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import type { CatalogFile, ImageEntry, RouteEntry, SmartEntry, TextEntry, VideoEntry } from './schema.ts';
 import { priceOf } from './schema.ts';
 
 /** A way to a model that works: its upstream is switched on and can do the model's type. */
@@ -26,19 +27,32 @@ export type MediaModel = Pick<ImageEntry | VideoEntry, 'id' | 'aliases' | 'type'
 
 export type Model = TextModel | MediaModel;
 
+/** The virtual model that picks a real one per request. */
+export interface SmartModel {
+  /** The model that runs requests of the tier: one of its own, or of the next tier that has one. */
+  readonly models: Readonly<Record<SmartTier, TextModel>>;
+  /** Absent: the router's own. */
+  readonly thresholds: SmartThresholds | undefined;
+}
+
 export interface Catalog {
   /** In the order of the files. */
   readonly models: readonly Model[];
   /** By id and by alias. */
   readonly byName: ReadonlyMap<string, Model>;
+  /** Undefined when no tier has a model with a route. */
+  readonly smart: SmartModel | undefined;
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
   /** What an operator should know, one line each. */
   readonly warnings: readonly string[];
 }
 
+export const SMART_ID = 'smart';
+export const SMART_ALIASES: readonly string[] = ['auto'];
+
 /** Names that select a model per request. */
-export const VIRTUAL_NAMES: readonly string[] = ['smart', 'auto'];
+export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
 /** Builds the catalog over the providers that are switched on. Throws an `OperatorError` with all that is wrong. */
 export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, Provider>): Catalog {
@@ -61,7 +75,8 @@ export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, P
   const byName = indexNames(models, Object.keys(file.retired), problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
-  return { models, byName, retired: new Map(Object.entries(file.retired)), warnings };
+  const smart = buildSmart(file.smart, byName, warnings);
+  return { models, byName, smart, retired: new Map(Object.entries(file.retired)), warnings };
 }
 
 function textRoutes(routes: readonly RouteEntry[], providers: ReadonlyMap<string, Provider>): readonly Route[] {
@@ -71,10 +86,31 @@ function textRoutes(routes: readonly RouteEntry[], providers: ReadonlyMap<string
   });
 }
 
+/** A tier without a usable route falls to the next one up, or down where there is none above. */
+function buildSmart(
+  { thresholds, ...tiers }: SmartEntry,
+  byName: ReadonlyMap<string, Model>,
+  warnings: string[],
+): SmartModel | undefined {
+  const own = SMART_TIERS.map((tier) => {
+    const models = tiers[tier].map((name) => byName.get(name) as TextModel);
+    return models.find(({ routes }) => routes.length > 0);
+  });
+  const models = SMART_TIERS.map((tier, at) => {
+    const [first, ...others] = [...own.slice(at), ...own.slice(0, at).reverse()];
+    const other = others.find((model) => model !== undefined);
+    if (!first && other) warnings.push(`smart.${tier}: none of its models has a route, ${other.id} answers instead`);
+    return first ?? other;
+  });
+  const [lite, standard, heavy] = models;
+  return lite && standard && heavy && { models: { lite, standard, heavy }, thresholds };
+}
+
 function indexNames(models: readonly Model[], retired: readonly string[], problems: string[]): Map<string, Model> {
-  const taken = new Set<string>(VIRTUAL_NAMES);
+  const taken = new Set<string>();
   const byName = new Map<string, Model>();
   const take = (name: string) => {
+    if (SMART_NAMES.has(name)) problems.push(`the name ${name} belongs to the smart model`);
     if (taken.has(name)) problems.push(`the name ${name} is used twice`);
     taken.add(name);
   };
@@ -93,8 +129,8 @@ function checkReferences(
   byName: ReadonlyMap<string, Model>,
   { problems, warnings }: { problems: string[]; warnings: string[] },
 ): void {
-  for (const [tier, names] of Object.entries(file.smart)) {
-    for (const name of names) {
+  for (const tier of SMART_TIERS) {
+    for (const name of file.smart[tier]) {
       if (byName.get(name)?.type !== 'text') problems.push(`smart.${tier}: ${name} is not a text model`);
     }
   }
@@ -107,6 +143,7 @@ function checkReferences(
   known('defaults.image', file.defaults.image, 'image');
   known('defaults.edit', file.defaults.edit, 'image');
   for (const [name, replacement] of Object.entries(file.retired)) {
-    if (!byName.has(replacement)) warnings.push(`retired.${name}: ${replacement} is not a model`);
+    if (!byName.has(replacement) && !SMART_NAMES.has(replacement))
+      warnings.push(`retired.${name}: ${replacement} is not a model`);
   }
 }

@@ -1,6 +1,6 @@
 // From the name a client wrote to a model that can answer, or to the fault that says why there is none.
 import { fault } from '../faults.ts';
-import type { Catalog, Model, TextModel } from './catalog.ts';
+import { type Catalog, type Model, SMART_NAMES, type SmartModel, type TextModel } from './catalog.ts';
 
 /** Where models of a type are used. */
 const ENDPOINTS: Readonly<Record<Model['type'], string>> = {
@@ -8,6 +8,13 @@ const ENDPOINTS: Readonly<Record<Model['type'], string>> = {
   image: 'POST /api/v1/images/generations',
   video: 'POST /api/v1/videos',
 };
+
+/** The smart model when it was asked for; undefined for every other name. */
+export function findSmartModel(catalog: Catalog, name: string): SmartModel | undefined {
+  if (!SMART_NAMES.has(name)) return undefined;
+  if (!catalog.smart) throw fault('unknown_model', { model: name });
+  return catalog.smart;
+}
 
 export function findTextModel(catalog: Catalog, name: string): TextModel {
   const replacement = catalog.retired.get(name);

@@ -4,19 +4,23 @@ import { join } from 'node:path';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../ledger/money.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
   readonly models: readonly ModelEntry[];
-  /** Model ids of each tier, in order of preference. */
-  readonly smart: Readonly<Record<SmartTier, readonly string[]>>;
+  readonly smart: SmartEntry;
   readonly vision: readonly string[];
   readonly defaults: { readonly image: readonly string[]; readonly edit: readonly string[] };
   /** Retired id → the id to use instead. */
   readonly retired: Readonly<Record<string, string>>;
 }
 
-export type SmartTier = 'lite' | 'standard' | 'heavy';
+/** Model ids or aliases of each tier, in order of preference. */
+export interface SmartEntry extends Readonly<Record<SmartTier, readonly string[]>> {
+  /** Absent: the router's own. */
+  readonly thresholds?: SmartThresholds;
+}
 
 export interface UpstreamEntry {
   readonly plugin: string;
@@ -114,6 +118,13 @@ const video = Joi.object({
 });
 
 const tier = Joi.alternatives(name, names.min(1)).required();
+const score = Joi.number().min(0).max(100).required();
+const thresholds = Joi.object({
+  standard: score,
+  heavy: score
+    .greater(Joi.ref('standard'))
+    .messages({ 'number.greater': '{{#label}} must be above smart.thresholds.standard' }),
+});
 
 const file = Joi.object({
   upstreams: Joi.object().pattern(
@@ -136,7 +147,7 @@ const file = Joi.object({
       otherwise: Joi.object({ type: Joi.valid('text', 'image', 'video').required() }).unknown(),
     }),
   ),
-  smart: Joi.object({ lite: tier, standard: tier, heavy: tier }),
+  smart: Joi.object({ lite: tier, standard: tier, heavy: tier, thresholds }),
   vision: names,
   defaults: Joi.object({ image: names, edit: names }),
   retired: Joi.object().pattern(name, name),
@@ -148,8 +159,6 @@ const file = Joi.object({
     'price.bad': '{{#label}} must be a decimal string in RUB above zero with at most 6 decimals, such as "12.5"',
   },
 });
-
-const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 
 /** Every `*.json` of a folder, in order of name. */
 export function catalogFilesOf(folder: string): readonly string[] {
@@ -167,7 +176,7 @@ export function catalogFilesOf(folder: string): readonly string[] {
 export function readCatalogFiles(paths: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
   const models: ModelEntry[] = [];
-  const smart: Record<SmartTier, string[]> = { lite: [], standard: [], heavy: [] };
+  const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
   const vision: string[] = [];
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
@@ -177,7 +186,11 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
       if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
       upstreams[key] = value;
     }
-    for (const key of TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
+    for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
+    if (part.smart?.thresholds) {
+      if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
+      smart.thresholds = part.smart.thresholds;
+    }
     models.push(...(part.models ?? []));
     vision.push(...(part.vision ?? []));
     defaults.image.push(...(part.defaults?.image ?? []));

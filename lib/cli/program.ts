@@ -6,6 +6,7 @@ import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { survivePipes } from './output.ts';
+import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
 import { addWalletCommands } from './wallet.ts';
 
@@ -43,7 +44,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 
 function createProgram(): Command {
   const program = new Command('tollgate')
-    .description('Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, store.')
+    .description(
+      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, smart, store.',
+    )
     .option('--json', 'print one JSON object instead of text')
     .addHelpText('after', GUIDE)
     .configureHelp({ showGlobalOptions: true })
@@ -55,6 +58,7 @@ function createProgram(): Command {
   addChargeCommands(program);
   addLedgerCommands(program);
   addCatalogCommands(program);
+  addSmartCommands(program);
   addStoreCommands(program);
   return program;
 }

@@ -1,4 +1,5 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
+import type { SmartRouting } from '../smart-tier.ts';
 import type { BillingPart, FinishReason, StreamPart } from './part.ts';
 
 export interface CollectedReply {
@@ -12,6 +13,8 @@ export interface CollectedReply {
   readonly output: number;
   readonly reason: FinishReason;
   readonly billing: BillingPart;
+  /** Present when the smart model was asked for. */
+  readonly smart?: SmartRouting;
 }
 
 export interface Collector {
@@ -28,12 +31,14 @@ export function createCollector(): Collector {
   let output = 0;
   let reason: FinishReason = 'other';
   let billing: BillingPart | undefined;
+  let smart: SmartRouting | undefined;
 
   function take(part: StreamPart): void {
     switch (part.type) {
       case 'start':
         id = part.id ?? '';
         model = part.model ?? '';
+        smart = part.smart;
         break;
       case 'block-start':
         blocks[part.index] = '';
@@ -64,7 +69,7 @@ export function createCollector(): Collector {
     },
     reply() {
       if (!billing) throw new Error('the answer is not complete');
-      return { id, model, blocks, input, output, reason, billing };
+      return { id, model, blocks, input, output, reason, billing, ...(smart && { smart }) };
     },
   };
 }

@@ -1,5 +1,6 @@
 // The parts a text answer is made of, between a provider that yields them and a dialect that writes them.
 import type { Fault } from '../faults.ts';
+import type { SmartRouting } from '../smart-tier.ts';
 
 /** Why an answer ended: at its natural end, at the token limit, by a content filter, for a tool call, or otherwise. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';
@@ -14,6 +15,8 @@ export interface StartPart {
   readonly type: 'start';
   readonly id?: string;
   readonly model?: string;
+  /** How the smart model chose; made only by the delivery, which replaces the upstream's start. */
+  readonly smart?: SmartRouting;
 }
 
 /** A content block begins; blocks are numbered from 0 in order. */

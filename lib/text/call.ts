@@ -1,6 +1,7 @@
 // What belongs to one running text call: who calls, what was asked, which model answers, how much is counted.
 import type { TextModel } from '../catalog/catalog.ts';
 import type { Hold } from '../ledger/ledger.ts';
+import type { SmartRouting } from '../smart-tier.ts';
 import type { Meter } from '../stream/meter.ts';
 import type { Delivery } from './delivery.ts';
 import type { TextRequest } from './request.ts';
@@ -29,6 +30,7 @@ export const GONE = Symbol('the client left');
 export interface HeldCall {
   readonly request: TextRequest;
   readonly model: TextModel;
+  readonly smart: SmartRouting | undefined;
   readonly context: CallContext;
   readonly hold: Hold;
   readonly meter: Meter;

@@ -1,6 +1,7 @@
 // Brings an answer to its output: nothing before the first fragment, the head with it, the bill at the end.
 import type { Settlement } from '../ledger/ledger.ts';
 import type { TextPrice, Tokens } from '../ledger/price.ts';
+import type { SmartRouting } from '../smart-tier.ts';
 import type { Pressure } from '../stream/drive.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
 
@@ -23,6 +24,8 @@ export interface DeliveryOptions {
   readonly replyId: string;
   /** The model that answers. */
   readonly model: string;
+  /** How the smart model chose it; undefined when the client named it. */
+  readonly smart?: SmartRouting | undefined;
   /** Keeps everything back until `complete`. */
   readonly buffered: boolean;
   /** Input tokens as known at the first fragment. */
@@ -42,7 +45,7 @@ export interface Delivery {
 }
 
 export function createDelivery(output: TextOutput, options: DeliveryOptions): Delivery {
-  const { replyId, model, buffered, inputTokens } = options;
+  const { replyId, model, smart, buffered, inputTokens } = options;
   let begun = false;
   let hasText = false;
   const early: StreamPart[] = [];
@@ -60,7 +63,7 @@ export function createDelivery(output: TextOutput, options: DeliveryOptions): De
     begun = true;
     const head: readonly StreamPart[] = [
       { type: 'usage', input: inputTokens(), output: 0 },
-      { type: 'start', id: replyId, model },
+      { type: 'start', id: replyId, model, ...(smart && { smart }) },
     ];
     return output.write([...head, ...early.splice(0), ...rest]);
   }

@@ -1,6 +1,5 @@
 // The text engine both dialects share: hold, ask upstream, settle. Whatever ends a call, its hold ends once.
 import type { Catalog } from '../catalog/catalog.ts';
-import { findTextModel } from '../catalog/lookup.ts';
 import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
 import type { Ledger, Settlement } from '../ledger/ledger.ts';
 import { type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
@@ -8,6 +7,7 @@ import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
 import { createMeter } from '../stream/meter.ts';
 import { attempt, type Ending, endingOfAbort } from './attempt.ts';
 import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
+import { chooseModel } from './choice.ts';
 import { createDelivery, type TextOutput } from './delivery.ts';
 import { countBufferedInput, estimateInput } from './estimate.ts';
 import type { TextRequest } from './request.ts';
@@ -29,7 +29,7 @@ export interface TextEngine {
 
 export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOptions): TextEngine {
   async function open(request: TextRequest, context: CallContext, output: TextOutput): Promise<HeldCall> {
-    const model = findTextModel(catalog(), request.model);
+    const { model, smart } = chooseModel(catalog(), request);
     const { price } = model;
     const estimate = estimateInput(request);
     const buffered = model.delivery === 'buffered';
@@ -52,10 +52,11 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
     const delivery = createDelivery(output, {
       replyId: context.requestId,
       model: model.id,
+      smart,
       buffered,
       inputTokens: meter.inputSoFar,
     });
-    return { request, model, context, hold, meter, delivery, timeouts };
+    return { request, model, smart, context, hold, meter, delivery, timeouts };
   }
 
   /** Ends the money of a call by how the call ended. */
@@ -75,7 +76,7 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
       const call = await open(request, context, output);
       const ended = await answer(call, output);
       const paid = await pay(call, ended);
-      context.log.note({ model: call.model.id, ...describe(ended, paid) });
+      context.log.note({ ...describeChoice(call), ...describe(ended, paid) });
       finish(call, output, { ended, paid });
     },
   };
@@ -148,6 +149,10 @@ function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: En
     output.write([{ type: 'error', fault: reason }]);
   }
   output.end();
+}
+
+function describeChoice({ model, smart }: HeldCall): object {
+  return { model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) };
 }
 
 function describe({ ending }: Ended, { charged, bill }: Paid): object {

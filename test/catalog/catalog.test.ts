@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { buildCatalog, type TextModel } from '../../lib/catalog/catalog.ts';
 import { listModels } from '../../lib/catalog/listing.ts';
-import { findTextModel } from '../../lib/catalog/lookup.ts';
+import { findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
 import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/schema.ts';
 import { type Fault, isFault } from '../../lib/faults.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
@@ -77,12 +77,25 @@ describe('catalog', () => {
       ['an alias that is its own id', { models: [{ ...TEXT, aliases: ['text-1'] }] }, 'text-1'],
       ['a retired id that is in use', { models: [TEXT], retired: { 'text-1': 'text-1' } }, 'text-1'],
       ['a retired id that is an alias', { models: [{ ...TEXT, aliases: ['a'] }], retired: { a: 'text-1' } }, 'a'],
-      ['a model named smart', { models: [{ ...TEXT, id: 'smart' }] }, 'smart'],
-      ['an alias named auto', { models: [{ ...TEXT, aliases: ['auto'] }] }, 'auto'],
-      ['a retired id named auto', { retired: { auto: 'text-1' } }, 'auto'],
     ];
     for (const [name, content, used] of twice) {
       it(name, () => expect(mistake(catalogOf(content))).to.equal(`Bad catalog: the name ${used} is used twice`));
+    }
+
+    for (const name of ['smart', 'auto']) {
+      const reserved: readonly [what: string, content: object][] = [
+        ['an id', { models: [{ ...TEXT, id: name }] }],
+        ['an image', { models: [{ ...IMAGE, id: name }] }],
+        ['an alias', { models: [{ ...TEXT, aliases: [name] }] }],
+        ['a retired id', { retired: { [name]: 'text-1' } }],
+      ];
+      for (const [what, content] of reserved) {
+        it(`${what} named ${name}, with tiers and without`, () => {
+          const says = `Bad catalog: the name ${name} belongs to the smart model`;
+          expect(mistake(catalogOf(content))).to.contain(says);
+          expect(mistake(catalogOf({ ...content, smart: SMART }))).to.contain(says);
+        });
+      }
     }
 
     it('a route to an unknown upstream, also of images', () => {
@@ -130,7 +143,7 @@ describe('catalog', () => {
       catalogOf({
         vision: ['image-1', 'text-1'],
         defaults: { image: ['nothing', 'image-1'], edit: ['video-1'] },
-        retired: { old: 'older', older: 'text-1' },
+        retired: { old: 'older', older: 'text-1', oldest: 'smart' },
       }),
     );
     expect(warnings).to.deep.equal([
@@ -139,6 +152,74 @@ describe('catalog', () => {
       'defaults.edit: video-1 is not a model of type image',
       'retired.old: older is not a model',
     ]);
+  });
+
+  describe('smart', () => {
+    const ids = ['small', 'middle', 'big'] as const;
+    /** Three models of one tier each; only the named ones have a route. */
+    function smartOf(usable: readonly string[], smart: object = { lite: 'small', standard: 'middle', heavy: 'big' }) {
+      const routes = (id: string) => (usable.includes(id) ? TEXT.routes : [{ upstream: 'off', model: 'm' }]);
+      const models = ids.map((id) => ({ ...TEXT, id, routes: routes(id) }));
+      const { smart: built, warnings } = build({ upstreams: { one: upstream(), off: upstream() }, models, smart });
+      return { built, names: Object.values(built?.models ?? {}).map(({ id }) => id), warnings };
+    }
+
+    it('has a model for each tier', () => {
+      const { built, names, warnings } = smartOf(ids);
+      expect(Object.keys(built?.models ?? {})).to.deep.equal(['lite', 'standard', 'heavy']);
+      expect(names).to.deep.equal(ids);
+      expect(built?.thresholds).to.equal(undefined);
+      expect(warnings).to.deep.equal([]);
+    });
+
+    const falls: readonly (readonly [usable: readonly string[], models: readonly string[]])[] = [
+      [
+        ['middle', 'big'],
+        ['middle', 'middle', 'big'],
+      ],
+      [
+        ['small', 'big'],
+        ['small', 'big', 'big'],
+      ],
+      [
+        ['small', 'middle'],
+        ['small', 'middle', 'middle'],
+      ],
+      [['small'], ['small', 'small', 'small']],
+      [['middle'], ['middle', 'middle', 'middle']],
+      [['big'], ['big', 'big', 'big']],
+    ];
+    for (const [usable, models] of falls) {
+      it(`falls up, and down where there is none above: with ${usable.join(' and ')} alone`, () => {
+        const { names, warnings } = smartOf(usable);
+        expect(names).to.deep.equal(models);
+        expect(warnings).to.have.length(3 - usable.length);
+        for (const [at, id] of ids.entries()) {
+          if (usable.includes(id)) continue;
+          const tier = ['lite', 'standard', 'heavy'][at];
+          expect(warnings).to.include(`smart.${tier}: none of its models has a route, ${models[at]} answers instead`);
+        }
+      });
+    }
+
+    it('takes the first of a tier that has a route before it falls', () => {
+      const tiers = { lite: ['small', 'big', 'middle'], standard: 'middle', heavy: ['middle', 'big'] };
+      expect(smartOf(['middle', 'big'], tiers).names).to.deep.equal(['big', 'middle', 'middle']);
+      expect(smartOf(['big'], tiers).names).to.deep.equal(['big', 'big', 'big']);
+    });
+
+    it('is not there without any route, or without tiers', () => {
+      expect(smartOf([]).built).to.equal(undefined);
+      expect(smartOf([]).warnings).to.deep.equal([]);
+      expect(build(catalogOf()).smart).to.equal(undefined);
+    });
+
+    it('has the thresholds of the catalog', () => {
+      const thresholds = { standard: 20, heavy: 90.5 };
+      expect(smartOf(ids, { lite: 'small', standard: 'middle', heavy: 'big', thresholds }).built).to.deep.include({
+        thresholds,
+      });
+    });
   });
 
   describe('look-up', () => {
@@ -162,6 +243,18 @@ describe('catalog', () => {
     it('finds a model by id and by alias', () => {
       expect(findTextModel(catalog(), 'text-1').id).to.equal('text-1');
       expect(findTextModel(catalog(), 'small').id).to.equal('text-1');
+    });
+
+    it('finds smart by its two names, when there is one', () => {
+      const found = build(catalogOf({ smart: SMART }));
+      for (const name of ['smart', 'auto']) {
+        expect(findSmartModel(found, name)).to.equal(found.smart).and.to.be.an('object');
+        expect(() => findSmartModel(catalog(), name)).to.throw(`Unknown model \`${name}\``);
+        expect(fail(name).data?.code).to.equal('unknown_model');
+      }
+      for (const name of ['Smart', 'AUTO', ' smart', 'text-1', '', 'constructor']) {
+        expect(findSmartModel(found, name)).to.equal(undefined);
+      }
     });
 
     it('says what to use in place of a retired one', () => {
@@ -218,8 +311,24 @@ describe('catalog', () => {
       ]);
     });
 
+    it('shows smart without a price, after the models', () => {
+      const listing = listModels(build(catalogOf({ smart: SMART })));
+      expect(listing.map(({ id }) => id)).to.deep.equal(['text-1', 'smart']);
+      expect(listing[1]).to.deep.equal({
+        id: 'smart',
+        aliases: ['auto'],
+        type: 'text',
+        endpoint: '/v1/messages',
+        unit: '1M_tokens',
+        price_rub: null,
+        min_rub: 0.5,
+        provider: 'Tollgate',
+        description: "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
+      });
+    });
+
     it('shows nothing whose upstreams are switched off', () => {
-      expect(listModels(build(catalogOf(), {}))).to.deep.equal([]);
+      expect(listModels(build(catalogOf({ smart: SMART }), {}))).to.deep.equal([]);
       expect(listModels(build(catalogOf(), { one: mute }))).to.deep.equal([]);
     });
   });

@@ -229,6 +229,21 @@ describe('live catalog', () => {
         await stage.load({ env, catalogDir: shipped });
         const usable = listModels(stage.live.current());
         expect(usable.length, name).to.be.above(0);
+        expect(usable.at(-1)?.id, name).to.equal('smart');
+        const { smart, warnings } = stage.live.current();
+        expect(warnings, name).to.deep.equal([]);
+        expect(new Set(Object.values(smart?.models ?? {})).size, name).to.be.above(1);
+        await stage.live.close();
+      }
+    });
+
+    it('has smart in the sandbox, a model for each tier, also beside a catalog of the operator', async () => {
+      const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
+      stage.folder.write({ ...content({ one: up(variable('UNSET')) }), smart });
+      for (const catalogDir of [shipped, stage.folder.catalog]) {
+        await stage.load({ sandbox: true, catalogDir });
+        const ids = Object.values(stage.live.current().smart?.models ?? {}).map(({ id }) => id);
+        expect(ids).to.deep.equal(['sandbox-lite', 'sandbox-standard', 'sandbox-heavy']);
         await stage.live.close();
       }
     });

@@ -14,6 +14,8 @@ import {
   variable,
 } from './folder.ts';
 
+const withThresholds = (thresholds: object) => ({ smart: { lite: 'a', standard: 'a', heavy: 'a', thresholds } });
+
 describe('catalog files', () => {
   let folder: CatalogFolder;
   beforeEach(() => {
@@ -76,9 +78,25 @@ describe('catalog files', () => {
       standard: ['text-1', 'text-1'],
       heavy: ['text-3', 'text-1', 'text-2'],
     });
+    expect(file.smart).not.to.have.property('thresholds');
     expect(file.vision).to.deep.equal(['text-2', 'text-1']);
     expect(file.defaults).to.deep.equal({ image: ['image-1'], edit: ['image-1'] });
     expect(file.retired).to.deep.equal({ a: 'text-1', b: 'text-1' });
+  });
+
+  it('name the thresholds of smart once, in any of them', () => {
+    const smart = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
+    for (const thresholds of [
+      { standard: 0, heavy: 100 },
+      { standard: 49.9, heavy: 50 },
+    ]) {
+      folder.write(catalogOf({ smart }), 'a.json');
+      folder.write({ smart: { ...smart, thresholds } }, 'b.json');
+      expect(read().smart.thresholds).to.deep.equal(thresholds);
+      folder.write({ smart: { ...smart, thresholds } }, 'c.json');
+      expect(mistakeOf(read)).to.match(/c\.json: smart\.thresholds is defined twice$/);
+      folder.write({}, 'c.json');
+    }
   });
 
   it('name an upstream and a retired model once', () => {
@@ -216,6 +234,21 @@ describe('catalog files', () => {
       ['a tier missing', { smart: { lite: 'a', heavy: 'b' } }, /smart\.standard is required/],
       ['a tier of nothing', { smart: { lite: [], standard: 'a', heavy: 'b' } }, /smart\.lite/],
       ['an unknown tier', { smart: { lite: 'a', standard: 'a', heavy: 'b', huge: 'c' } }, /smart\.huge/],
+      ['one threshold', withThresholds({ heavy: 60 }), /smart\.thresholds\.standard is required/],
+      ['a threshold below zero', withThresholds({ standard: -1, heavy: 60 }), /thresholds\.standard/],
+      ['a threshold above a hundred', withThresholds({ standard: 30, heavy: 101 }), /thresholds\.heavy/],
+      ['a threshold that is no number', withThresholds({ standard: '30', heavy: 60 }), /thresholds\.standard/],
+      ['a threshold of an unknown tier', withThresholds({ lite: 1, standard: 30, heavy: 60 }), /thresholds\.lite/],
+      [
+        'equal thresholds',
+        withThresholds({ standard: 50, heavy: 50 }),
+        /heavy must be above smart\.thresholds\.standard/,
+      ],
+      [
+        'thresholds out of order',
+        withThresholds({ standard: 60, heavy: 30 }),
+        /heavy must be above smart\.thresholds\./,
+      ],
       ['seconds of zero', { models: [{ ...VIDEO, seconds: [0] }] }, /models\[0\]\.seconds/],
     ];
     for (const [name, content, says] of wrong) {

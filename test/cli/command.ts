@@ -55,14 +55,22 @@ export async function createRig(): Promise<Rig> {
   };
 }
 
-export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Promise<Result> {
+/** `stdin` is what the command reads, or the descriptor of a file that it gets; nothing without it. */
+export function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { cwd, stdin }: { readonly cwd?: string; readonly stdin?: string | Buffer | number } = {},
+): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const first = typeof stdin === 'number' ? stdin : 'pipe';
+    const child = spawn(process.execPath, [MAIN, ...args], { env, cwd, stdio: [first, 'pipe', 'pipe'] });
+    // A command may end before it has read everything.
+    child.stdin?.on('error', () => undefined).end(typeof stdin === 'number' ? '' : stdin);
     const read = { stdout: '', stderr: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       read.stdout += text;
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       read.stderr += text;
     });
     child.on('error', reject).on('close', (code) => resolve({ code, ...read }));

@@ -22,6 +22,7 @@ const COMMANDS = [
   'ledger list',
   'ledger verify',
   'catalog check',
+  'smart explain',
   'store backup',
 ];
 

@@ -29,7 +29,7 @@ describe('cli store', () => {
   });
 
   it('takes a path relative to where it is called', async () => {
-    const { code, stdout } = await runCommand(['store', 'backup', 'relative.db'], rig.env, rig.folder);
+    const { code, stdout } = await runCommand(['store', 'backup', 'relative.db'], rig.env, { cwd: rig.folder });
     expect(code).to.equal(0);
     expect(stdout).to.match(/^backup +\/.*\/relative\.db$/m);
     expect((await stat(join(rig.folder, 'relative.db'))).size).to.be.above(0);

@@ -19,7 +19,8 @@ export interface Stage {
 export const MODEL = 'model-a';
 export const SANDBOX_MODEL = 'made-up';
 
-export async function openStage(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
+/** `more` are further fields of the catalog. */
+export async function openStage(env: Readonly<Record<string, string>> = {}, more: object = {}): Promise<Stage> {
   const upstream = await startUpstream();
   const base = chatCatalog(upstream.url) as { upstreams: object; models: object[] };
   const made = {
@@ -30,7 +31,8 @@ export async function openStage(env: Readonly<Record<string, string>> = {}): Pro
     price: { input: '1000', output: '5000' },
   };
   const upstreams = { ...base.upstreams, sandbox: { plugin: 'sandbox' } };
-  const gateway = await startGateway({ catalog: { ...base, upstreams, models: [...base.models, made] }, env });
+  const models = [...base.models, made];
+  const gateway = await startGateway({ catalog: { ...base, upstreams, models, ...more }, env });
   return {
     gateway,
     upstream,

@@ -34,6 +34,7 @@ const base = chatCatalog('http://127.0.0.1:9') as {
 };
 const [textModel, imageModel, videoModel] = base.models as [object, object, object];
 const withModel = (change: object, more: object = {}) => ({ ...base, models: [{ ...textModel, ...change }], ...more });
+const tiers = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
 const price = (input: unknown) => withModel({ price: { input, output: '1' } });
 const settings = (change: object) => ({
   ...base,
@@ -147,8 +148,16 @@ const mistakes: readonly Mistake[] = [
     catalog: { ...base, retired: { a: 'model-a' } },
     says: /the name a is used twice/,
   },
-  { name: 'a model named smart', catalog: withModel({ id: 'smart' }), says: /the name smart is used twice/ },
-  { name: 'an alias named auto', catalog: withModel({ aliases: ['auto'] }), says: /the name auto is used twice/ },
+  {
+    name: 'a model named smart',
+    catalog: withModel({ id: 'smart' }),
+    says: /the name smart belongs to the smart model/,
+  },
+  {
+    name: 'an alias named auto',
+    catalog: withModel({ aliases: ['auto'] }),
+    says: /the name auto belongs to the smart model/,
+  },
   {
     name: 'an upstream nobody defined',
     catalog: withModel({ routes: [{ upstream: 'down', model: 'm' }] }),
@@ -174,6 +183,16 @@ const mistakes: readonly Mistake[] = [
     name: 'a tier that is missing',
     catalog: { ...base, smart: { lite: 'model-a' } },
     says: /smart\.standard is required/,
+  },
+  {
+    name: 'a tier of a model nobody has',
+    catalog: { ...base, smart: { lite: 'model-z', standard: 'model-a', heavy: 'model-a' } },
+    says: /smart\.lite: model-z is not a text model/,
+  },
+  {
+    name: 'thresholds out of order',
+    catalog: { ...base, smart: { ...tiers, thresholds: { standard: 65, heavy: 35 } } },
+    says: /smart\.thresholds\.heavy must be above smart\.thresholds\.standard/,
   },
   {
     name: 'settings the plugin refuses',

@@ -43,7 +43,8 @@ describe('the API document', () => {
   before(async () => {
     upstream = await startUpstream();
     const env = { PUBLIC_URL: `${PUBLIC_URL}/`, RATE_LIMIT_PER_MINUTE: '5', BALANCE_RATE_LIMIT_PER_MINUTE: '5' };
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env });
+    const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url, { smart }), env });
     api = readDocument((await send(`${gateway.url}/openapi.json`)).json);
   });
   beforeEach(() => upstream.behave(chatAnswer('Hello there.', { input: 7, output: 400 })));
@@ -198,6 +199,16 @@ describe('the API document', () => {
         expect(failed.text).to.contain('Charge refunded');
       });
 
+      it(`${path}: answers and streams by smart, and says how`, async () => {
+        const { key } = await gateway.account();
+        for (const model of ['smart', 'auto']) {
+          const reply = await verify(path, 200, { key, body: ask('hi', { model }) });
+          expect(reply.json).to.have.property('smart_routing');
+          const stream = await verify(path, 200, { key, body: ask('hi', { model, stream: true }) });
+          expect(stream.text.match(/"smart_routing"/g)).to.have.length(1);
+        }
+      });
+
       it(`${path}: refusals`, async () => {
         const { key } = await gateway.account();
         await verify(path, 401, { body: ask('hi') });
@@ -241,7 +252,8 @@ describe('the API document', () => {
 
     it('models and balance', async () => {
       const { key } = await gateway.account();
-      await verify(MODELS, 200, { key });
+      const models = await verify(MODELS, 200, { key });
+      expect(models.json.data.map(({ id }: Json) => id)).to.deep.equal(['model-a', 'smart']);
       await verify(MODELS, 401);
       await verify(BALANCE, 401);
       for (let at = 0; at < 5; at += 1) await verify(BALANCE, 200, { key });

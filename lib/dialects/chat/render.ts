@@ -24,6 +24,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
   let input = 0;
   let output = 0;
   let reason: FinishReason = 'other';
+  let routing = '';
 
   function render(part: StreamPart): string {
     switch (part.type) {
@@ -37,6 +38,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
         const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
         head = `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`;
         prefix = `${head}{"content":`;
+        if (part.smart) routing = `,"smart_routing":${JSON.stringify(part.smart)}`;
         return `${head}{"role":"assistant","content":""},"finish_reason":null}]}\n\n`;
       }
       case 'finish':
@@ -45,7 +47,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
       case 'billing': {
         const usage = JSON.stringify(usageOf({ input, output }));
         const billing = JSON.stringify(billingBlock(part));
-        return `${head}{},"finish_reason":"${FINISH_REASONS[reason]}"}],"usage":${usage},"billing":${billing}}\n\n${DONE}`;
+        return `${head}{},"finish_reason":"${FINISH_REASONS[reason]}"}],"usage":${usage},"billing":${billing}${routing}}\n\n${DONE}`;
       }
       case 'error':
         return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
@@ -76,5 +78,6 @@ export function chatReply(reply: CollectedReply): object {
     choices: [{ index: 0, message, finish_reason: FINISH_REASONS[reply.reason] }],
     usage: usageOf(reply),
     billing: billingBlock(reply.billing),
+    ...(reply.smart && { smart_routing: reply.smart }),
   };
 }

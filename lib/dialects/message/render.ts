@@ -1,6 +1,6 @@
 // From parts to message-style events and replies.
 import type { CollectedReply } from '../../stream/collect.ts';
-import type { FinishReason, StreamPart } from '../../stream/part.ts';
+import type { FinishReason, StartPart, StreamPart } from '../../stream/part.ts';
 import { billingBlock } from '../billing.ts';
 import { messageFault } from './fault.ts';
 
@@ -36,7 +36,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
         output = part.output ?? output;
         return '';
       case 'start':
-        return event('message_start', { type: 'message_start', message: startOf(part.id, part.model, { input }) });
+        return event('message_start', { type: 'message_start', message: startOf(part, input) });
       case 'block-start':
         return event('content_block_start', {
           type: 'content_block_start',
@@ -67,7 +67,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
   };
 }
 
-function startOf(id: string | undefined, model: string | undefined, { input }: { input: number }): object {
+function startOf({ id, model, smart }: StartPart, input: number): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${id}`,
     type: 'message',
@@ -76,6 +76,7 @@ function startOf(id: string | undefined, model: string | undefined, { input }: {
     content: [],
     stop_reason: null,
     usage: { input_tokens: input, output_tokens: 0 },
+    ...(smart && { smart_routing: smart }),
   };
 }
 
@@ -90,5 +91,6 @@ export function messageReply(reply: CollectedReply): object {
     stop_reason: STOP_REASONS[reply.reason],
     stop_sequence: null,
     usage: { input_tokens: reply.input, output_tokens: reply.output },
+    ...(reply.smart && { smart_routing: reply.smart }),
   };
 }

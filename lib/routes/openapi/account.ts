@@ -31,6 +31,18 @@ const MODELS: Json = {
               min_rub: 0.5,
               provider: 'Example',
             },
+            {
+              id: 'smart',
+              aliases: ['auto'],
+              type: 'text',
+              endpoint: '/v1/messages',
+              unit: '1M_tokens',
+              price_rub: null,
+              min_rub: 0.5,
+              provider: 'Tollgate',
+              description:
+                "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
+            },
           ],
         },
       }),
@@ -64,6 +76,18 @@ const BALANCE: Json = {
   },
 };
 
+const ALIASES = list({ type: 'string' }, { description: 'Other names that `model` takes.' });
+
+/** What all entries of text models have. */
+const TEXT_ENTRY: Readonly<Record<string, Json>> = {
+  type: constant('text'),
+  endpoint: text('The path of its endpoint below `/api`. Text models answer on both text endpoints.', {
+    const: '/v1/messages',
+  }),
+  unit: constant('1M_tokens'),
+  min_rub: rub('The least that a call costs'),
+};
+
 export const accountChapter: Chapter = {
   paths: { '/api/v1/models': { get: MODELS }, '/api/v1/balance': { get: BALANCE } },
   schemas: {
@@ -71,21 +95,24 @@ export const accountChapter: Chapter = {
       object: constant('list'),
       currency: CURRENCY,
       balance_rub: rub('What the wallet can spend'),
-      data: list(ref('TextModel')),
+      data: list({ anyOf: [ref('TextModel'), ref('SmartModel')] }),
     }),
     TextModel: object({
       id: text('What `model` takes.'),
-      aliases: list({ type: 'string' }, { description: 'Other names that `model` takes.' }),
-      type: constant('text'),
-      endpoint: text('The path of its endpoint below `/api`. Text models answer on both text endpoints.', {
-        const: '/v1/messages',
-      }),
-      unit: constant('1M_tokens'),
+      aliases: ALIASES,
+      ...TEXT_ENTRY,
       price_rub: rub('The input price again, for older clients'),
       input_price_rub: rub('Price of a million input tokens'),
       output_price_rub: rub('Price of a million output tokens'),
-      min_rub: rub('The least that a call costs'),
       provider: text('Who makes the model.'),
+    }),
+    SmartModel: object({
+      id: constant('smart'),
+      aliases: ALIASES,
+      ...TEXT_ENTRY,
+      price_rub: { type: 'null', description: 'A call has the prices of the model that it is routed to.' },
+      provider: text('Who routes.'),
+      description: text('What it does.'),
     }),
     Balance: object({
       currency: CURRENCY,

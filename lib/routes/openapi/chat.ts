@@ -11,6 +11,7 @@ import {
   otherBlock,
   outputTokens,
   ROLES,
+  withRouting,
 } from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
@@ -136,28 +137,29 @@ export const chatChapter: Chapter = {
         url: text('An https URL of a public host, or a data URI of an image of at most 8 MB.', { format: 'uri' }),
       }),
     }),
-    ChatReply: object({
-      id: ID,
-      object: constant('chat.completion'),
-      created: CREATED,
-      model: MODEL,
-      choices: list(
-        object({
-          index: INDEX,
-          message: object({ role: constant('assistant'), content: { type: 'string' } }),
-          finish_reason: FINISH_REASON,
-        }),
-        { minItems: 1, maxItems: 1 },
-      ),
-      usage: USAGE,
-      billing: ref('TextBilling'),
-    }),
+    ChatReply: withRouting(
+      object({
+        id: ID,
+        object: constant('chat.completion'),
+        created: CREATED,
+        model: MODEL,
+        choices: list(
+          object({
+            index: INDEX,
+            message: object({ role: constant('assistant'), content: { type: 'string' } }),
+            finish_reason: FINISH_REASON,
+          }),
+          { minItems: 1, maxItems: 1 },
+        ),
+        usage: USAGE,
+        billing: ref('TextBilling'),
+      }),
+    ),
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
     ChatContentChunk: chunk(object({ content: text('The next piece of the answer.', { minLength: 1 }) }), NOT_YET),
-    ChatFinalChunk: chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, {
-      usage: USAGE,
-      billing: ref('TextBilling'),
-    }),
+    ChatFinalChunk: withRouting(
+      chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, { usage: USAGE, billing: ref('TextBilling') }),
+    ),
     ChatStreamEnd: constant('[DONE]'),
   },
 };

@@ -11,6 +11,7 @@ import {
   otherBlock,
   outputTokens,
   ROLES,
+  withRouting,
 } from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^msg_' });
@@ -146,27 +147,31 @@ export const messageChapter: Chapter = {
         ],
       },
     }),
-    MessageReply: object({
-      id: ID,
-      type: constant('message'),
-      role: constant('assistant'),
-      model: MODEL,
-      content: list(ref('TextBlock'), { minItems: 1 }),
-      stop_reason: STOP_REASON,
-      stop_sequence: NO_SEQUENCE,
-      usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
-    }),
-    MessageStartEvent: object({
-      type: constant('message_start'),
-      message: object({
+    MessageReply: withRouting(
+      object({
         id: ID,
         type: constant('message'),
         role: constant('assistant'),
         model: MODEL,
-        content: { type: 'array', maxItems: 0 },
-        stop_reason: { type: 'null' },
-        usage: object({ input_tokens: inputTokens, output_tokens: { type: 'integer', const: 0 } }),
+        content: list(ref('TextBlock'), { minItems: 1 }),
+        stop_reason: STOP_REASON,
+        stop_sequence: NO_SEQUENCE,
+        usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
       }),
+    ),
+    MessageStartEvent: object({
+      type: constant('message_start'),
+      message: withRouting(
+        object({
+          id: ID,
+          type: constant('message'),
+          role: constant('assistant'),
+          model: MODEL,
+          content: { type: 'array', maxItems: 0 },
+          stop_reason: { type: 'null' },
+          usage: object({ input_tokens: inputTokens, output_tokens: { type: 'integer', const: 0 } }),
+        }),
+      ),
     }),
     ContentBlockStartEvent: object({
       type: constant('content_block_start'),

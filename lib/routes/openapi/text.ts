@@ -1,4 +1,5 @@
 // What both text endpoints share in the API document: prices, roles, the fields of requests, the statuses.
+import { SMART_TIERS } from '../../smart-tier.ts';
 import { choice, count, type Json, list, object, ref, rub, text } from './schema.ts';
 
 /** Errors of a generating endpoint. */
@@ -19,7 +20,11 @@ export const ROLES = choice(
 
 /** The fields of a request of either style, besides its messages. */
 export const commonFields: Readonly<Record<string, Json>> = {
-  model: text('The id or an alias of a text model. See `GET /api/v1/models`.', { minLength: 1 }),
+  model: text(
+    'The id or an alias of a text model. See `GET /api/v1/models`. `smart` (or `auto`) picks a model by the complexity ' +
+      'of the task; the call is held and billed at the price of that model, and the reply names it.',
+    { minLength: 1 },
+  ),
   max_tokens: nullable(
     'integer',
     'Most output tokens; the reserve is made for so many. Values above 32768 are taken as 32768.',
@@ -53,7 +58,21 @@ export function otherBlock(known: readonly string[]): Json {
   };
 }
 
+/** What the answer of a call with `smart` has besides. */
+export function withRouting(answer: Json): Json {
+  const routing = { ...ref('SmartRouting'), description: 'Present when `smart` was asked for.' };
+  return { ...answer, properties: { ...(answer.properties as Json), smart_routing: routing } };
+}
+
 export const textSchemas: Readonly<Record<string, Json>> = {
+  SmartRouting: {
+    ...object({
+      tier: choice(SMART_TIERS, 'How hard the task is; the model is the one that the service has for the tier.'),
+      score: { type: 'number', minimum: 0, maximum: 100, description: 'The harder the task, the higher.' },
+      signals: list({ type: 'string' }, { description: 'What was found in the request; more may come.' }),
+    }),
+    examples: [{ tier: 'lite', score: 13.7, signals: ['short', 'translate'] }],
+  },
   TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
   TextBilling: object({
     charged_rub: rub('What the call cost by its actual usage'),

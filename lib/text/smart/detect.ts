@@ -1,0 +1,44 @@
+// The signals of one user message: what it asks for, how hard its subject is, how much it gives and wants.
+import { Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
+import { detectLength, detectThought } from './depth.ts';
+import { detectGivenText } from './given.ts';
+import { detectQuestions } from './questions.ts';
+import type { Scene } from './scene.ts';
+import { detectCode, detectMathematics } from './subjects.ts';
+import { detectTrifles } from './trifles.ts';
+import { isVague, readWorks } from './work.ts';
+
+export function detectSignals(scene: Scene): Collector {
+  const signals = new Collector();
+  const works = readWorks(scene);
+  for (const work of works) signals.add(work.signal, isVague(work) ? 0.5 : 1);
+  detectQuestions(scene, works, signals);
+  detectGivenText(scene, works, signals);
+  detectCode(scene, works, signals);
+  detectMathematics(scene, signals);
+  detectThought(scene, signals);
+  detectLength(scene, works, signals);
+  detectTrifles(scene, signals);
+  settle(signals);
+  return signals;
+}
+
+/** What one signal says about another: a question answered at length is no mere fact. */
+function settle(signals: Collector): void {
+  if (signals.has('greeting')) signals.drop('fact', 'define', 'closed', 'explain', 'advice', 'chat');
+  const works = signals.has(...WORK_SIGNALS);
+  if (works) signals.drop('fact', 'define', 'closed', 'chat', 'fragment', 'list');
+  if (signals.has('code', 'debug', 'review', 'design', 'analysis', 'proof', 'math', 'long_form')) {
+    signals.drop('fact', 'define', 'closed', 'list', 'small_output');
+  }
+  if (works) {
+    signals.weaken('brief', 0.5);
+    for (const name of MECHANICAL_SIGNALS) signals.weaken(name, 0.3);
+  }
+  if (signals.has('summarize')) signals.drop('extract');
+  if (signals.has('detailed') && signals.has('fact', 'define')) {
+    signals.drop('fact', 'define');
+    signals.add('explain');
+  }
+  if (signals.has('code', 'debug', 'review')) signals.drop('compose', 'advice', 'explain', 'fix');
+}

@@ -1,0 +1,155 @@
+// What a question expects: a fact, a word, a definition, an explanation or advice.
+import type { Collector } from './collector.ts';
+import { MECHANICAL_SIGNALS } from './collector.ts';
+import type { Question } from './instruction.ts';
+import type { SignalName } from './names.ts';
+import type { Scene } from './scene.ts';
+import { hasHit, type Sentence } from './sentences.ts';
+import { addressesYou, isPersonal } from './voice.ts';
+import type { Work } from './work.ts';
+
+interface Answer {
+  readonly signal: SignalName;
+  readonly strength?: number;
+}
+
+export function detectQuestions(scene: Scene, works: readonly Work[], signals: Collector): void {
+  for (const question of scene.instruction.questions) {
+    const mechanical = works.some(({ task, signal }) => task.sentence === question.sentence && isWorkOnText(signal));
+    if (mechanical) continue;
+    if (hasHit(question.sentence, 'compare') && !asksMeasure(question.sentence)) signals.add('compare');
+    const answer = readAnswer(question, scene);
+    if (answer !== undefined) signals.add(answer.signal, answer.strength);
+  }
+}
+
+function isWorkOnText(signal: SignalName): boolean {
+  return (MECHANICAL_SIGNALS as readonly SignalName[]).includes(signal);
+}
+
+/** `The difference in hours`, `which is heavier`: compared, but with a plain answer. */
+function asksMeasure(sentence: Sentence): boolean {
+  return hasHit(sentence, 'factual') || hasHit(sentence, 'measure');
+}
+
+function readAnswer(question: Question, scene: Scene): Answer | undefined {
+  if (isAboutGivenText(question, scene)) return { signal: 'extract' };
+  if (asksForSpelling(question)) return { signal: 'lookup' };
+  if (isCompound(question) || asksForReasons(question)) return { signal: 'explain' };
+  if (asksForOpinion(question)) return { signal: 'advice' };
+  const { sentence, kind } = question;
+  if (addressesYou(sentence) && scene.instruction.words <= SMALL_TALK_WORDS_MAX) return { signal: 'closed' };
+  if (kind !== 'closed' && (isPersonal(sentence) || asksWhatToDo(question))) return { signal: 'advice' };
+  if (hasHit(sentence, 'compare') && !asksMeasure(sentence)) return undefined;
+  return readPlainAnswer(question, scene);
+}
+
+const SMALL_TALK_WORDS_MAX = 7;
+const CLOSED_WORDS_MAX = 30;
+const DEFINE_WORDS_MAX = 9;
+const WHAT_WORDS_MAX = 16;
+const OTHER_WORDS_MAX = 8;
+
+function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
+  const { sentence, kind } = question;
+  const { words } = scene.instruction;
+  const factual = hasHit(sentence, 'factual');
+  if ((kind === 'what' || kind === 'define') && !factual && isTechnical(sentence)) return { signal: 'define' };
+  switch (kind) {
+    case 'what':
+      return { signal: 'fact', strength: words <= WHAT_WORDS_MAX && !asksForMany(question) ? 1 : 0.3 };
+    case 'how':
+      return { signal: factual ? 'fact' : 'advice' };
+    case 'fact':
+      return { signal: 'fact' };
+    case 'define':
+      if (factual) return { signal: 'fact' };
+      if (sentence.tokens.some((token) => token.word === 'do')) return { signal: 'explain' };
+      return words <= DEFINE_WORDS_MAX ? { signal: 'define' } : { signal: 'explain', strength: 0.5 };
+    case 'closed':
+      if (hasHit(sentence, 'debatable') || tellsOfSelf(question, scene)) return { signal: 'advice' };
+      return words <= CLOSED_WORDS_MAX ? { signal: 'closed' } : undefined;
+    default:
+      if (factual) return { signal: 'fact' };
+      if (words > OTHER_WORDS_MAX || hasHit(sentence, 'change') || hasHit(sentence, 'opinion')) return undefined;
+      return { signal: 'fact', strength: 0.9 };
+  }
+}
+
+function asksForReasons(question: Question): boolean {
+  const { sentence, kind, at } = question;
+  if (kind === 'why') return true;
+  if (kind === 'what' && sentence.tokens[at]!.word === 'чем') return !asksWhatToDo(question);
+  return kind !== 'closed' && hasHit(sentence, 'topics');
+}
+
+function asksForOpinion({ sentence, kind }: Question): boolean {
+  if (hasHit(sentence, 'advise')) return true;
+  if (kind === 'closed' || hasHit(sentence, 'factual') || !hasHit(sentence, 'opinion')) return false;
+  return kind === 'what' || kind === 'define' || hasHit(sentence, 'better');
+}
+
+function isTechnical(sentence: Sentence): boolean {
+  return hasHit(sentence, 'tech') || hasHit(sentence, 'language');
+}
+
+const MANY: ReadonlySet<string> = new Set(['какие', 'каких', 'какими']);
+
+/** `Какие привычки помогают`: more than one fact, unless they are counted or well known. */
+function asksForMany({ sentence, at }: Question): boolean {
+  if (!MANY.has(sentence.tokens[at]!.word) || hasHit(sentence, 'factual')) return false;
+  return !sentence.tokens.some((token) => token.kind === 'number');
+}
+
+/** `My friends ignore me. Is that normal?` asks for advice. */
+function tellsOfSelf({ sentence }: Question, { instruction }: Scene): boolean {
+  return [...instruction.context, ...instruction.asking].some((one) => one !== sentence && isPersonal(one));
+}
+
+/** A question and below it, in a paragraph of its own, the text that answers it. */
+function isAboutGivenText({ sentence, kind }: Question, { instruction, prose }: Scene): boolean {
+  if (prose.dataLines >= 2 && kind !== 'why') return true;
+  if (kind === 'why' || kind === 'how' || kind === 'other') return false;
+  const below = instruction.context.filter((one) => one.paragraph > sentence.paragraph);
+  const words = below.reduce((sum, one) => sum + one.tokens.length, 0) + instruction.payloadTokens;
+  return words >= GIVEN_WORDS_MIN;
+}
+
+/** `Как правильно: «ложить» или «класть»?` */
+function asksForSpelling({ sentence }: Question): boolean {
+  const tokens = sentence.tokens.filter((token, at, all) => !token.quoted || !all[at - 1]?.quoted);
+  const quoted = tokens.filter((token) => token.quoted).length;
+  const or = tokens.some((token) => !token.quoted && (token.word === 'or' || token.word === 'или'));
+  if (quoted >= 2 && or && tokens.length <= SPELLING_WORDS_MAX) return true;
+  const right = tokens.findIndex((token) => RIGHT.has(token.word));
+  if (right === -1 || tokens.length > SPELLING_WORDS_MAX) return false;
+  return tokens.some((token) => token.quoted || token.word === ':') || tokens[right + 2]?.word === 'или';
+}
+
+const RIGHT: ReadonlySet<string> = new Set('правильно правильнее верно грамотно correct right grammatical'.split(' '));
+const SPELLING_WORDS_MAX = 16;
+const GIVEN_WORDS_MIN = 10;
+
+/** `Who were they and what did they want?` */
+function isCompound({ sentence, kind, at }: Question): boolean {
+  if (kind !== 'fact' && kind !== 'define' && kind !== 'what') return false;
+  return sentence.hits.some((hit) => {
+    const joint = sentence.tokens[hit.at - 1]?.word;
+    const further = kind === 'define' && hit.concept === 'who';
+    const asks = further || hit.concept === 'what' || hit.concept === 'how' || hit.concept === 'why';
+    return hit.at > at + 1 && asks && (joint === 'and' || joint === 'и');
+  });
+}
+
+/** `Чем заняться`, `куда поехать`: a question word and an infinitive ask for advice. */
+function asksWhatToDo({ sentence, at, kind }: Question): boolean {
+  if (kind === 'fact' && hasHit(sentence, 'quantity')) return false;
+  const next = sentence.tokens.slice(at + 1, at + 1 + INFINITIVE_DISTANCE);
+  return next.some(
+    ({ word, quoted }) => !quoted && word.charCodeAt(0) >= 0x400 && INFINITIVES.some((ending) => word.endsWith(ending)),
+  );
+}
+
+const INFINITIVE_DISTANCE = 3;
+/** Infinitives, and verbs in the second person: `что скажешь`. */
+const INFINITIVES = ['ть', 'ться', 'ти', 'чь', 'тись', 'шь'];

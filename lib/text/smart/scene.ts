@@ -1,0 +1,83 @@
+// All that is known of one user message before it is judged.
+import { countFigures, type Figures, readAskedItems, readAskedWords } from './amounts.ts';
+import { type Concept, type ConceptHit, isMechanical } from './concepts.ts';
+import { type Instruction, readInstruction, type Task } from './instruction.ts';
+import { type Prose, readProse, type Sentence } from './sentences.ts';
+
+export interface Scene {
+  readonly prose: Prose;
+  readonly instruction: Instruction;
+  /** Characters of the whole message. */
+  readonly length: number;
+  /** Concepts of what is asked, without what a mechanical task works on. */
+  readonly asked: ReadonlyMap<Concept, number>;
+  /** Concepts of the asking sentences and of the situation told beside them. */
+  readonly told: ReadonlyMap<Concept, number>;
+  readonly figures: Figures;
+  readonly askedWords: number;
+  /** As `askedWords`, work on a given text included. */
+  readonly limitWords: number;
+  readonly askedItems: number;
+}
+
+export function readScene(text: string, length: number): Scene {
+  const prose = readProse(text);
+  const instruction = readInstruction(prose);
+  const { asking, context } = instruction;
+  const asked = new Map<Concept, number>();
+  const told = new Map<Concept, number>();
+  for (const sentence of asking) {
+    const own = ownHits(sentence, instruction.tasks);
+    count(own, asked);
+    count(own, told);
+  }
+  for (const sentence of context) count(sentence.hits, told);
+  const free = asking.filter((sentence) => !isMechanicalSentence(sentence, instruction.tasks));
+  return {
+    prose,
+    instruction,
+    length,
+    asked,
+    told,
+    figures: countFigures([...free, ...context]),
+    askedWords: readAskedWords([...free, ...context]),
+    limitWords: readAskedWords(asking),
+    askedItems: readAskedItems(free),
+  };
+}
+
+function count(hits: readonly ConceptHit[], into: Map<Concept, number>): void {
+  for (const { concept } of hits) into.set(concept, (into.get(concept) ?? 0) + 1);
+}
+
+/** A mechanical task swallows its sentence up to a further task joined to it. */
+function ownHits(sentence: Sentence, tasks: readonly Task[]): readonly ConceptHit[] {
+  const own = tasks.filter((task) => task.sentence === sentence);
+  const head = own[0];
+  if (head === undefined || !isMechanical(head.concept)) return sentence.hits;
+  const further = own.find((task) => !isMechanical(task.concept));
+  return sentence.hits.filter((hit) => hit.at <= head.at || (further !== undefined && hit.at >= further.at));
+}
+
+export function isMechanicalSentence(sentence: Sentence, tasks: readonly Task[]): boolean {
+  const head = tasks.find((task) => task.sentence === sentence);
+  return head !== undefined && isMechanical(head.concept);
+}
+
+const CODE_CONCEPTS: ReadonlySet<Concept> = new Set(['code', 'language', 'tech', 'bug', 'implement']);
+
+export function hasCode(scene: Scene): boolean {
+  return scene.prose.codeLines > 0;
+}
+
+export function isAboutCode(sentence: Sentence): boolean {
+  return sentence.hits.some((hit) => CODE_CONCEPTS.has(hit.concept));
+}
+
+export function isTechnical({ told }: Scene): boolean {
+  return told.has('tech') || told.has('language') || told.has('bug');
+}
+
+export function isMathematical({ told }: Scene): boolean {
+  return told.has('math') || told.has('higher');
+}

@@ -1,0 +1,122 @@
+// How hard the subject is: programming, mathematics, puzzles.
+import type { Figures } from './amounts.ts';
+import { type Collector, MECHANICAL_SIGNALS } from './collector.ts';
+import { type Concept, isMechanical } from './concepts.ts';
+import { hasCode, type Scene } from './scene.ts';
+import type { Work } from './work.ts';
+
+/** `You are given an array of integers …`: the way programming problems are put. */
+function statesProblem({ told, figures, instruction }: Scene): boolean {
+  if (instruction.words < STATEMENT_WORDS_MIN) return false;
+  if (told.has('statement') || figures.bounds > 0) return true;
+  return [...instruction.asking, ...instruction.context].some(({ hits }) => {
+    const given = hits.find((hit) => hit.concept === 'givens' && hit.at <= 3);
+    if (given === undefined) return false;
+    return hits.some((hit) => hit.concept === 'structure' && hit.at > given.at && hit.at - given.at <= GIVEN_DISTANCE);
+  });
+}
+
+const GIVEN_DISTANCE = 7;
+const STATEMENT_WORDS_MIN = 16;
+
+export function detectCode(scene: Scene, works: readonly Work[], signals: Collector): void {
+  const { told, asked, prose } = scene;
+  const mechanical = works.length > 0 && works.every((work) => isMechanical(work.task.concept));
+  const subject = (told.get('language') ?? 0) + (told.get('tech') ?? 0) + prose.inlineCode;
+  if (told.has('sample') && (subject > 0 || hasCode(scene))) signals.add('code');
+  if (statesProblem(scene)) {
+    signals.add('code');
+    signals.drop(...MECHANICAL_SIGNALS, 'compose');
+  }
+  const creates =
+    signals.strengthOf('compose') === 1 ||
+    (signals.has('long_form', 'roleplay', 'plan', 'ideas') && !asked.has('code'));
+  if (mechanical) return;
+  if (!creates) detectTopic(scene, subject, signals);
+  if (hasCode(scene)) detectCodeInput(scene, works, signals);
+}
+
+/** Programming is what it is about; with something that does not work it is a hunt for a fault. */
+function detectTopic({ told, asked, prose }: Scene, subject: number, signals: Collector): void {
+  if (subject > 0) {
+    const asksHow = signals.has('advice', 'explain', 'debug') && !signals.has('fact', 'define');
+    signals.add('code_topic', asksHow ? 0.5 + subject * 0.3 : subject / 2);
+  }
+  if (subject === 0 && prose.codeLines === 0 && !told.has('code')) return;
+  if (told.has('bug')) signals.add('debug');
+  const troubled = told.has('trouble') && (!signals.has('define') || asked.has('deictic'));
+  if (troubled) signals.add('debug', 0.6 + subject / 4);
+}
+
+function detectCodeInput({ told, prose, instruction }: Scene, works: readonly Work[], signals: Collector): void {
+  signals.add('code_input', 0.5 + prose.codeLines / 20);
+  if (told.has('brief') && instruction.questions.length > 0 && !told.has('bug')) signals.add('extract');
+  else if (works.every((work) => work.signal === 'advice'))
+    signals.add(told.has('bug') || !prose.startsWithCode ? 'debug' : 'code');
+}
+
+export function detectMathematics(scene: Scene, signals: Collector): void {
+  const { figures, told, asked, instruction } = scene;
+  if (told.has('logic') && instruction.words >= PUZZLE_WORDS_MIN) {
+    signals.add('logic');
+    signals.drop('fact', 'closed', 'define', 'classify');
+  }
+  if (signals.has(...MECHANICAL_SIGNALS) && !asked.has('math') && !asked.has('higher')) return;
+  const writes = signals.has('long_form', 'plan', 'ideas', 'code', 'debug', 'review', 'roleplay');
+  if (isSimpleSum(scene) && !writes && !signals.has('compose')) {
+    signals.add('arithmetic');
+    signals.drop('fact', 'define', 'closed', 'explain');
+    return;
+  }
+  if (writes || signals.strengthOf('compose') === 1) return;
+  const formulas = (isFormula(figures) ? 1 : 0) + figures.signs;
+  const terms = (told.get('math') ?? 0) + (told.get('science') ?? 0) * 0.7 + (told.get('higher') ?? 0) * HIGHER;
+  const idle = signals.has('closed', 'fact', 'define') && figures.numbers === 0 && !asked.has('prove');
+  if (idle && instruction.words <= SUM_WORDS_MAX && formulas === 0) return;
+  const solving = asked.has('solve') || asked.has('prove') || asked.has('quantity') || asked.has('identify');
+  const easy = figures.variables <= EASY_VARIABLES && figures.signs === 0 && terms === 0;
+  const strength = formulas * (easy ? 0.2 : 0.6) + terms * 0.3 + (solving ? 0.2 : 0);
+  if (terms + formulas > 0) signals.add('math', strength);
+  const unasked = signals.has('compose') && !asked.has('solve');
+  if (solving && !unasked && tellsStory(scene) && (!signals.has('advice') || figures.numbers >= FIGURES_MANY)) {
+    signals.add('word_problem');
+    signals.drop('fact', 'closed', 'define');
+  }
+}
+
+function isFormula({ variables, operations }: Figures): boolean {
+  return variables >= 3 || (variables > 0 && operations > 0);
+}
+
+/** A term of higher mathematics counts for two of school. */
+const HIGHER = 2;
+const EASY_VARIABLES = 3;
+const PUZZLE_WORDS_MIN = 12;
+const FIGURES_MANY = 5;
+const STORY_WORDS_MIN = 14;
+
+/** A story with numbers in it, as school problems tell them. */
+function tellsStory({ figures, instruction }: Scene): boolean {
+  const sentences = instruction.asking.length + instruction.context.length;
+  if (instruction.words < STORY_WORDS_MIN || figures.variables > 0) return false;
+  return figures.numbers >= 2 || (figures.numbers === 1 && sentences >= 2);
+}
+
+const SUM_WORDS_MAX = 16;
+const ADDING_WORDS_MAX = 22;
+
+const NO_SUM: readonly Concept[] = ['content', 'essay', 'long', 'code', 'language', 'tech', 'plan', 'prove'];
+
+/** `17 * 23`, `15% of 240`, `the area of a square with side 6`: one step, no variable. */
+function isSimpleSum({ figures, instruction, told }: Scene): boolean {
+  const { asking, context, words } = instruction;
+  if (figures.variables > 0 || figures.signs > 0 || figures.numbers === 0) return false;
+  if (words > (told.has('sum') ? ADDING_WORDS_MAX : SUM_WORDS_MAX)) return false;
+  const sentences = asking.length + context.length;
+  if (sentences > 2 || NO_SUM.some((concept) => told.has(concept))) return false;
+  if (told.has('reasoning') || told.has('higher') || (told.get('math') ?? 0) > (told.get('basic') ?? 0)) return false;
+  if (told.has('sum') && !told.has('math') && !told.has('science')) return true;
+  if (figures.operations > 0 && (figures.numbers >= 2 || told.has('math') || told.has('basic'))) return true;
+  if (sentences > 1 || !told.has('basic')) return false;
+  return words <= 8 || told.has('solve') || told.has('define') || told.has('identify');
+}

@@ -1,0 +1,123 @@
+// What makes a message light: few words, greetings, short answers, gaps to fill, facts named without a question.
+import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
+import { hasCode, type Scene } from './scene.ts';
+import { hasHit, type Sentence } from './sentences.ts';
+import { isPersonal } from './voice.ts';
+
+const SHORT_LENGTH_MAX = 300;
+const SHORT_WORDS = 12;
+const NOT_SHORT_WORDS = 40;
+
+export function detectTrifles(scene: Scene, signals: Collector): void {
+  const { asked, told, instruction, length } = scene;
+  const words = instruction.words + instruction.payloadTokens;
+  if (length < SHORT_LENGTH_MAX && words <= NOT_SHORT_WORDS) {
+    signals.add('short', (NOT_SHORT_WORDS - words) / (NOT_SHORT_WORDS - SHORT_WORDS));
+  }
+  detectBrevity(scene, signals);
+  if (asked.has('simple')) signals.add('simple');
+  if (told.has('yes_no')) signals.add('closed');
+  if (asksForUnits(scene) && !signals.has(...WORK_SIGNALS)) signals.add('convert');
+  if (scene.figures.blanks > 0 && !hasCode(scene)) signals.add('lookup');
+  if (countOptions(scene) >= 2) signals.add('choice');
+  detectTalk(scene, signals);
+}
+
+/** Alternatives to choose from, one a line or `(a)`, `(b)` in a row. */
+function countOptions({ instruction, figures }: Scene): number {
+  const lines = [...instruction.asking, ...instruction.context].filter((sentence) => sentence.option);
+  return lines.length + figures.options;
+}
+
+const BRIEF_WORDS_MAX = 30;
+
+function detectBrevity({ told, limitWords }: Scene, signals: Collector): void {
+  if (told.has('brief') || (limitWords > 0 && limitWords <= BRIEF_WORDS_MAX)) signals.add('brief');
+  else if (told.has('terse')) signals.add('brief', 0.5);
+}
+
+const UNITS_WORDS_MAX = 16;
+
+/** `Сколько будет 5 футов в сантиметрах` */
+function asksForUnits({ told, figures, instruction }: Scene): boolean {
+  if (instruction.words > UNITS_WORDS_MAX || figures.numbers === 0) return false;
+  return told.has('measure') && told.has('quantity');
+}
+
+const GREETING_WORDS_MAX = 10;
+const FRAGMENT_WORDS_MIN = 3;
+
+function detectTalk(scene: Scene, signals: Collector): void {
+  const { told, instruction } = scene;
+  const words = instruction.words + instruction.payloadTokens;
+  const works = signals.has(...WORK_SIGNALS, ...MECHANICAL_SIGNALS);
+  if (!works && words <= GREETING_WORDS_MAX && isGreeting(scene)) signals.add('greeting');
+  if (signals.found.size <= 1 && isNamedFact(scene)) signals.add('fact', 0.8);
+  if (signals.found.size <= 1 && isFragment(scene)) signals.add('fragment');
+  if (instruction.tasks.length > 0 || instruction.questions.length > 0) return;
+  if (told.has('persona')) signals.add('roleplay');
+  if (told.has('care')) signals.add('advice');
+  if (words > FRAGMENT_WORDS_MIN && !signals.has('greeting', 'fact', 'lookup', 'fragment')) signals.add('chat');
+}
+
+const BESIDE_GREETING_MAX = 5;
+
+/** Begins or ends with a greeting and says little else. */
+function isGreeting({ instruction }: Scene): boolean {
+  const sentences = [...instruction.asking, ...instruction.context];
+  const first = instruction.context[0] ?? instruction.asking[0];
+  const thanks = sentences.some(({ tokens, hits }) =>
+    hits.some((hit) => hit.concept === 'greeting' && hit.at + hit.size === tokens.length),
+  );
+  const opens = first?.hits.some((hit) => hit.concept === 'greeting' && hit.at <= 3) === true;
+  if (!opens && !thanks) return false;
+  let rest = instruction.words;
+  for (const sentence of sentences) {
+    for (const { concept, size } of sentence.hits) if (concept === 'greeting') rest -= size;
+    for (const token of sentence.tokens) if (token.kind === 'mark') rest--;
+  }
+  return rest <= BESIDE_GREETING_MAX;
+}
+
+const FRAGMENT_WORDS_MAX = 5;
+
+/** A few words that ask for nothing and tell nothing of the speaker. */
+function isFragment(scene: Scene): boolean {
+  const { tasks, questions, asking, context, words } = scene.instruction;
+  if (hasCode(scene) || scene.told.has('care') || [...asking, ...context].some(isForeign)) return false;
+  if (words <= 3) return true;
+  const personal = [...asking, ...context].some(isPersonal);
+  return words <= FRAGMENT_WORDS_MAX && tasks.length === 0 && questions.length === 0 && !personal;
+}
+
+/** What is about something is a text to be written. */
+const ABOUT: ReadonlySet<string> = new Set(['about', 'for', 'between', 'про', 'о', 'об', 'для', 'тему']);
+const SPEAKERS: ReadonlySet<string> = new Set('it he she they you this that there он она оно они вы ты это'.split(' '));
+/** In a script whose words the reader cannot tell apart: a few words of ours may be a long text. */
+function isForeign({ tokens }: Sentence): boolean {
+  return tokens.some((token) => token.kind === 'word' && token.word.charCodeAt(0) >= FOREIGN_FROM);
+}
+
+const FOREIGN_FROM = 0x530;
+const NEGATIONS: ReadonlySet<string> = new Set(['не', 'not', 'no', 't', 'нет', 'doesnt', 'dont', 'isnt']);
+const NAMED_FACT_WORDS_MAX = 8;
+
+/** `Largest desert in asia`: a few words, no verb of ours, nobody speaking of himself. */
+function isNamedFact({ instruction, told, prose }: Scene): boolean {
+  const { tasks, questions, asking, context, words } = instruction;
+  if (tasks.length > 0 || questions.length > 0 || asking.length + context.length !== 1) return false;
+  if (
+    words < 2 ||
+    words > NAMED_FACT_WORDS_MAX ||
+    told.has('me') ||
+    told.has('care') ||
+    told.has('format') ||
+    prose.codeLines > 0
+  )
+    return false;
+  const sentence = asking[0] ?? context[0]!;
+  if (isForeign(sentence)) return false;
+  if (sentence.tokens.some((token) => ABOUT.has(token.word)) && !hasHit(sentence, 'factual')) return false;
+  if (SPEAKERS.has(sentence.tokens[0]?.word ?? '')) return false;
+  return !sentence.tokens.some((token) => (token.kind === 'mark' && token.word !== '-') || NEGATIONS.has(token.word));
+}

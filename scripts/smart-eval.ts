@@ -1,0 +1,58 @@
+// Prints how often the router is right on the labelled prompts: by tier, by language, and what it takes for what.
+
+import type { SmartTier } from '../lib/text/smart.ts';
+import { type Judgement, judge } from '../test/smart/judgement.ts';
+import { type Labelled, readReportingHalf, readSet, readTuningHalf } from '../test/smart/prompts.ts';
+
+const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
+const SETS: readonly [string, () => readonly Labelled[]][] = [
+  ['tuning half', readTuningHalf],
+  ['reporting half', readReportingHalf],
+  ...(['holdout-1', 'holdout-2', 'holdout-3', 'holdout-4'] as const).map(
+    (name): [string, () => readonly Labelled[]] => [name, () => readSet(name)],
+  ),
+];
+
+const missesOf = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);
+
+for (const [name, read] of SETS) {
+  const judgement = judge(read());
+  print(name, judgement);
+  if (missesOf === 'all' || missesOf === name) printMisses(judgement);
+}
+
+function print(name: string, judgement: Judgement): void {
+  console.log(
+    `\n${name}: ${judgement.total} prompts, right ${percent(judgement.right, judgement.total)}, lite <-> heavy ${judgement.swaps}`,
+  );
+  for (const lang of ['en', 'ru'] as const) {
+    const cells = TIERS.map((tier) => {
+      const some = judgement.rows.filter((row) => row.prompt.lang === lang && row.prompt.tier === tier);
+      return `${tier} ${percent(some.filter((row) => row.right).length, some.length)}`;
+    });
+    const all = judgement.rows.filter((row) => row.prompt.lang === lang);
+    console.log(`  ${lang}  ${percent(all.filter((row) => row.right).length, all.length)}   ${cells.join('   ')}`);
+  }
+  console.log(
+    `  label \\ answer ${TIERS.map((tier) => tier.padStart(9)).join('')}   (a tier that is accepted counts as the label)`,
+  );
+  for (const label of TIERS) {
+    console.log(
+      `  ${label.padEnd(14)} ${TIERS.map((tier) => String(judgement.confusion[label][tier]).padStart(9)).join('')}`,
+    );
+  }
+}
+
+function printMisses(judgement: Judgement): void {
+  for (const { prompt, routing, right } of judgement.rows) {
+    if (right) continue;
+    const text = prompt.request.messages.map((message) => message.content[0]?.text ?? '').join(' ⏎ ');
+    console.log(
+      `  ${prompt.id} ${prompt.tier} -> ${routing.tier} ${routing.score} [${routing.signals.join(' ')}] ${text.slice(0, 150).replaceAll('\n', '⏎')}`,
+    );
+  }
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(1)} %`;
+}

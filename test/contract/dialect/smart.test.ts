@@ -1,0 +1,77 @@
+// How the smart model chose: in one place of each dialect's reply and stream, and nowhere when it was not asked for.
+import { expect } from 'chai';
+import { fault } from '../../../lib/faults.ts';
+import type { SmartRouting } from '../../../lib/smart-tier.ts';
+import { createCollector } from '../../../lib/stream/collect.ts';
+import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
+import { eventsOf } from '../../helpers/client.ts';
+import { renderAll, SUBJECTS } from './subject.ts';
+
+const ROUTING: SmartRouting = { tier: 'lite', score: 13.7, signals: ['short', 'translate'] };
+
+function partsOf({ smart, reason = 'stop' }: { smart?: SmartRouting; reason?: FinishReason }): readonly StreamPart[] {
+  return [
+    { type: 'usage', input: 7, output: 0 },
+    { type: 'start', id: 'req_1', model: 'model-a', ...(smart && { smart }) },
+    { type: 'block-start', index: 0, block: { type: 'text' } },
+    { type: 'block-delta', index: 0, text: 'Hello' },
+    { type: 'block-end', index: 0 },
+    { type: 'usage', input: 7, output: 2 },
+    { type: 'finish', reason },
+    { type: 'billing', charged: 1n, reserved: 2n, balance: 3n, priceInput: 4n, priceOutput: 5n },
+  ];
+}
+
+const keysOf = (value: object) => Object.keys(value);
+
+/** Every routing in a value, however deep. */
+function routingsIn(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => (key === 'smart_routing' ? [item] : routingsIn(item)));
+}
+
+describe('the contract of dialects: smart', () => {
+  for (const subject of SUBJECTS) {
+    const reply = (options: { smart?: SmartRouting; reason?: FinishReason }) => {
+      const collector = createCollector();
+      collector.write(partsOf(options));
+      return subject.dialect.reply(collector.reply()) as Record<string, unknown>;
+    };
+    const stream = (options: { smart?: SmartRouting; reason?: FinishReason }) =>
+      eventsOf(renderAll(subject, [partsOf(options)]));
+
+    describe(subject.name, () => {
+      for (const reason of ['stop', 'length', 'filter'] as const) {
+        it(`is the last key of a reply that ended with ${reason}`, () => {
+          const [plain, routed] = [reply({ reason }), reply({ reason, smart: ROUTING })];
+          expect(keysOf(routed)).to.deep.equal([...keysOf(plain), 'smart_routing']);
+          expect(routed.smart_routing).to.deep.equal(ROUTING);
+          expect(routingsIn(plain)).to.deep.equal([]);
+        });
+
+        it(`stands once in a stream that ended with ${reason}`, () => {
+          const [plain, routed] = [stream({ reason }), stream({ reason, smart: ROUTING })];
+          expect(routed.map(({ event }) => event)).to.deep.equal(plain.map(({ event }) => event));
+          expect(routingsIn(plain)).to.deep.equal([]);
+          const bearers = routed.filter(({ data }) => routingsIn(data).length > 0);
+          expect(bearers).to.have.length(1);
+          const [bearer] = bearers;
+          if (subject.name === 'message') {
+            expect(bearer?.event).to.equal('message_start');
+            expect(bearer?.data.message.smart_routing).to.deep.equal(ROUTING);
+          } else {
+            expect(bearer).to.equal(routed.at(-2));
+            expect(bearer?.data.choices[0].finish_reason).to.be.a('string');
+            expect(bearer?.data.smart_routing).to.deep.equal(ROUTING);
+          }
+        });
+      }
+
+      it('is known from the start of a message that fails, and not of a chat', () => {
+        const broken = [...partsOf({ smart: ROUTING }).slice(0, 4), { type: 'error', fault: fault('upstream_failed') }];
+        const events = eventsOf(renderAll(subject, [broken as readonly StreamPart[]]));
+        expect(routingsIn(events)).to.deep.equal(subject.name === 'message' ? [ROUTING] : []);
+      });
+    });
+  }
+});

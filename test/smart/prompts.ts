@@ -1,0 +1,74 @@
+// The labelled prompts as requests of the router; the development set is cut into a tuning and a reporting half.
+import { readFileSync } from 'node:fs';
+import type { SmartRequest, SmartTier } from '../../lib/text/smart.ts';
+
+export interface Labelled {
+  readonly id: string;
+  readonly lang: 'ru' | 'en';
+  readonly tier: SmartTier;
+  /** Tiers that count as right: two neighbours where reasonable people differ. */
+  readonly accept: readonly SmartTier[];
+  readonly kind: string;
+  readonly request: SmartRequest;
+}
+
+interface Row {
+  readonly id: string;
+  readonly lang: 'ru' | 'en';
+  readonly tier: SmartTier;
+  readonly accept?: readonly SmartTier[];
+  readonly kind: string;
+  readonly system?: string;
+  readonly prompt?: string;
+  readonly messages?: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[];
+  /** What `{{repeat}}` stands for: a long document, kept short in the file. */
+  readonly repeat?: { readonly text: string; readonly times: number };
+}
+
+/** Hold-outs were written after tuning and never trained on; each was judged once before anything was changed. */
+export type SetName = 'development' | 'holdout-1' | 'holdout-2' | 'holdout-3' | 'holdout-4';
+
+/** All prompts of a set, in the order of the file. */
+export function readSet(name: SetName): Labelled[] {
+  const text = readFileSync(new URL(`./${name}.jsonl`, import.meta.url), 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => toLabelled(JSON.parse(line) as Row));
+}
+
+/** The half of the development set that weights are trained on. */
+export function readTuningHalf(): Labelled[] {
+  return readSet('development').filter((prompt) => isTuning(prompt.id));
+}
+
+/** The half that is only reported on. */
+export function readReportingHalf(): Labelled[] {
+  return readSet('development').filter((prompt) => !isTuning(prompt.id));
+}
+
+function toLabelled(row: Row): Labelled {
+  const expand = (text: string) => text.replace('{{repeat}}', row.repeat?.text.repeat(row.repeat.times) ?? '');
+  const messages = row.messages ?? [{ role: 'user' as const, text: row.prompt ?? '' }];
+  const content = (text: string) => [{ type: 'text' as const, text: expand(text) }];
+  return {
+    id: row.id,
+    lang: row.lang,
+    tier: row.tier,
+    accept: row.accept ?? [row.tier],
+    kind: row.kind,
+    request: {
+      ...(row.system !== undefined && { system: row.system }),
+      messages: messages.map(({ role, text }) => ({ role, content: content(text) })),
+    },
+  };
+}
+
+/** By a hash of the id (FNV-1a), so that a prompt keeps its half when others are added. */
+function isTuning(id: string): boolean {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < id.length; index++) {
+    hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  }
+  return ((hash ^ (hash >>> 11) ^ (hash >>> 22)) & 1) === 0;
+}

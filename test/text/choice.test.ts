@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
+import type { SmartEntry } from '../../lib/catalog/schema.ts';
+import type { Provider } from '../../lib/plugin/contract.ts';
+import { chooseModel } from '../../lib/text/choice.ts';
+import type { TextRequest } from '../../lib/text/request.ts';
+import { route } from '../../lib/text/smart.ts';
+
+const IDS = ['small', 'middle', 'big'];
+const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
+
+function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): Catalog {
+  const provider: Provider = {
+    async *text() {
+      yield [];
+    },
+  };
+  const models = IDS.map((id) => ({
+    id,
+    aliases: [`${id}-alias`],
+    type: 'text' as const,
+    provider: 'Test',
+    delivery: 'stream' as const,
+    vision: false,
+    price: { input: '1', output: '2' },
+    routes: [{ upstream: usable.includes(id) ? 'up' : 'off', model: id, options: {} }],
+  }));
+  const upstream = { plugin: 'test', settings: {}, sandbox: false };
+  const defaults = { image: [], edit: [] };
+  const upstreams = { up: upstream, off: upstream };
+  return buildCatalog({ upstreams, models, smart, vision: [], defaults, retired: {} }, new Map([['up', provider]]));
+}
+
+function ask(text: string, model = 'smart'): TextRequest {
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }];
+  return { model, system: undefined, messages, messageCount: 1, images: 0, maxTokens: 100, stream: false };
+}
+
+const PROMPTS = {
+  lite: 'translate: «write a quicksort»',
+  standard: 'Напиши письмо поставщику о задержке оплаты',
+  heavy: 'write a quicksort',
+} as const;
+
+describe('choice of the model', () => {
+  for (const [tier, prompt] of Object.entries(PROMPTS)) {
+    it(`takes the model of ${tier}, and says how`, () => {
+      const catalog = catalogOf();
+      const { model, smart } = chooseModel(catalog, ask(prompt));
+      expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[tier]);
+      expect(smart).to.deep.equal(route(ask(prompt)));
+      expect(smart).to.have.all.keys('tier', 'score', 'signals');
+      expect(smart?.tier).to.equal(tier);
+      expect(chooseModel(catalog, ask(prompt, 'auto'))).to.deep.equal({ model, smart });
+    });
+
+    it(`keeps ${tier} as scored when another tier has to answer`, () => {
+      for (const id of IDS) {
+        const { model, smart } = chooseModel(catalogOf(TIERS, [id]), ask(prompt));
+        expect([model.id, smart?.tier]).to.deep.equal([id, tier]);
+      }
+    });
+  }
+
+  it('cuts the score by the thresholds of the catalog', () => {
+    const tierAt = (thresholds: { standard: number; heavy: number }, prompt: string) => {
+      const { model, smart } = chooseModel(catalogOf({ ...TIERS, thresholds }), ask(prompt));
+      expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[smart?.tier ?? 'lite']);
+      return smart?.tier;
+    };
+    for (const prompt of Object.values(PROMPTS)) {
+      expect(tierAt({ standard: 0, heavy: 100.5 }, prompt)).to.equal('standard');
+      expect(tierAt({ standard: -2, heavy: -1 }, prompt)).to.equal('heavy');
+      const { score } = route(ask(prompt));
+      expect(tierAt({ standard: score, heavy: score + 0.1 }, prompt)).to.equal('standard');
+      expect(tierAt({ standard: score + 0.1, heavy: score + 0.2 }, prompt)).to.equal('lite');
+    }
+  });
+
+  it('reads nothing of a request that names its model', () => {
+    for (const name of ['small', 'middle-alias']) {
+      const request = { ...ask('', name) };
+      Object.defineProperty(request, 'messages', {
+        get: () => {
+          throw new Error('the messages were read');
+        },
+      });
+      const { model, smart } = chooseModel(catalogOf(), request);
+      expect([model.id, smart]).to.deep.equal([name.replace('-alias', ''), undefined]);
+    }
+  });
+
+  it('does not know smart in another spelling, nor without a usable tier', () => {
+    for (const name of ['Smart', 'SMART', 'Auto', 'smart ', 'smart-2']) {
+      expect(() => chooseModel(catalogOf(), ask('hi', name))).to.throw(`Unknown model \`${name}\``);
+    }
+    const none: SmartEntry = { lite: [], standard: [], heavy: [] };
+    for (const catalog of [catalogOf(none), catalogOf(TIERS, [])]) {
+      for (const name of ['smart', 'auto']) {
+        expect(() => chooseModel(catalog, ask('hi', name))).to.throw(`Unknown model \`${name}\``);
+      }
+    }
+  });
+
+  it('has a model for a request whose only content is an image', () => {
+    const { model, smart } = chooseModel(catalogOf(), { ...ask(''), messages: [], images: 1 });
+    expect(IDS).to.include(model.id);
+    expect(smart).to.deep.equal(route({ messages: [] }));
+  });
+});
