@@ -28,6 +28,9 @@ export interface Config {
   readonly leaseMs: number;
   /** How long a stop lets calls end. */
   readonly drainMs: number;
+  /** Where `/metrics` is served; nothing is collected while there is no port. */
+  readonly metricsHost: string;
+  readonly metricsPort: number | undefined;
   /** Everything else of the environment that the catalog's `${NAME}` may name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** This process, as the owner of its holds. */
@@ -66,6 +69,14 @@ const schema = Joi.object({
   CLIENT_STALL_MS: milliseconds(60_000),
   LEASE_MS: milliseconds(15_000),
   DRAIN_MS: Joi.number().integer().min(0).max(2_147_483_647).default(30_000),
+  METRICS_HOST: Joi.string().default('127.0.0.1'),
+  METRICS_PORT: Joi.number()
+    .integer()
+    .min(0)
+    .max(65_535)
+    // 0 is any free port, for both.
+    .when('PORT', { is: 0, otherwise: Joi.invalid(Joi.ref('PORT')) })
+    .messages({ 'any.invalid': '{#label} must be another port than PORT' }),
 })
   .unknown(true)
   .prefs({ abortEarly: false, errors: { wrap: { label: false } } });
@@ -97,6 +108,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     clientStallMs: value.CLIENT_STALL_MS,
     leaseMs: value.LEASE_MS,
     drainMs: value.DRAIN_MS,
+    metricsHost: value.METRICS_HOST,
+    metricsPort: value.METRICS_PORT,
     env,
     ownerId: `own_${randomBytes(12).toString('hex')}`,
   });

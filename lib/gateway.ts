@@ -2,7 +2,7 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders } from './accounts/holders.ts';
 import { listModels } from './catalog/listing.ts';
-import { type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
+import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
 import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
@@ -11,10 +11,12 @@ import { createLiveCalls } from './http/context.ts';
 import { createLimiter } from './http/limiter.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
-import { type BadHttp, createHttp } from './http/server.ts';
+import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { verifyLedger } from './ledger/audit.ts';
-import { createLedger } from './ledger/ledger.ts';
+import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { MetricsServer } from './metrics/server.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
@@ -40,6 +42,8 @@ export interface GatewayFacts {
   /** Models that can be used. */
   readonly models: readonly { readonly id: string; readonly type: string }[];
   readonly switchedOff: readonly string[];
+  /** Where metrics are served, once started. */
+  readonly metricsUrl: string | undefined;
 }
 
 const AUDIT_EVERY_MS = 3_600_000;
@@ -64,23 +68,23 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const sandbox = await decideSandbox(store, config, facts);
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
   let demoKey: string | undefined;
+  let metricsUrl: string | undefined;
+  const metrics = await openMetrics(config, log, catalog);
   const { ownerId, leaseMs } = config;
-  const ledger = createLedger({ store, ownerId, leaseMs, log });
+  const ledger = openLedger({ store, ownerId, leaseMs, log }, metrics);
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
   const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
   const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
   const calls = createLiveCalls();
-  const onBadHttp = (fields: BadHttp) => log.info(fields, 'what came was no HTTP');
-  const http = createHttp({ host: config.host, port: config.port, onBadHttp });
-  prepareServer(http.server, { holders, limiter, log });
+  const http = openHttp(config, { holders, limiter, log, metrics });
   registerRoutes(http.server, {
     store,
     catalog: catalog.current,
     holders,
     calls,
     log,
-    text: createTextEngine({ catalog: catalog.current, ledger, timeouts: config }),
+    text: createTextEngine({ catalog: catalog.current, ledger, timeouts: config, onAttempt: metrics?.onAttempt }),
     limits: {
       generate: { name: 'generate', perMinute: config.rateLimitPerMinute },
       balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
@@ -88,15 +92,18 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     clientStallMs: config.clientStallMs,
     publicUrl: config.publicUrl,
   });
-  const audits = createAudits(store, log);
+  const audits = createAudits(store, log, metrics?.onAudit);
+  metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping });
 
   return {
     server: http.server,
     get facts() {
-      return { sandbox, demoKey, models: listModels(catalog.current()), switchedOff: facts.switchedOff };
+      const { switchedOff } = facts;
+      return { sandbox, demoKey, models: listModels(catalog.current()), switchedOff, metricsUrl };
     },
     async start() {
       await owner.start();
+      metricsUrl = await metrics?.start();
       await http.start();
       // Only now: a start that fails would leave an account whose key nobody has seen.
       if (sandbox) demoKey = await makeDemoAccount(store, config);
@@ -118,6 +125,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       const closing = closeInOrder([owner.stop, holders.close, catalog.close, store.close]);
       if (!(await endsWithin(closing, CLOSE_MS)))
         log.error('the store does not let go; the process leaves all the same');
+      await metrics?.close();
     },
     reload: catalog.reload,
   };
@@ -138,17 +146,42 @@ async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolea
   return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-interface ServerParts extends AuthOptions {
-  readonly log: Log;
+/** Metrics and their port; nothing of them is even loaded where no port is set. */
+async function openMetrics(config: Config, log: Log, catalog: LiveCatalog): Promise<OpenMetrics | undefined> {
+  const { metricsHost: host, metricsPort: port } = config;
+  if (port === undefined) return undefined;
+  const { createMetrics } = await import('./metrics/metrics.ts');
+  const { createMetricsServer } = await import('./metrics/server.ts');
+  const metrics = createMetrics({ isModel: (name) => catalog.current().byName.has(name) });
+  const onError = (err: unknown) => log.warn({ err }, 'a scrape of the metrics failed');
+  return { ...metrics, ...createMetricsServer({ host, port, metrics, onError }) };
 }
 
-function prepareServer(server: Server, { holders, limiter, log }: ServerParts): void {
-  server.ext('onRequest', (request, h) => {
-    logRequest(request, log);
+type OpenMetrics = Metrics & MetricsServer;
+
+function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledger {
+  if (!metrics) return createLedger(options);
+  return metrics.watchLedger(createLedger({ ...options, store: metrics.watchStore(options.store) }));
+}
+
+interface HttpParts extends AuthOptions {
+  readonly log: Log;
+  readonly metrics: Metrics | undefined;
+}
+
+function openHttp({ host, port }: Config, { holders, limiter, log, metrics }: HttpParts): Http {
+  const onBadHttp = (refusal: BadHttp) => {
+    metrics?.onBadHttp(refusal);
+    log.info(refusal, 'what came was no HTTP');
+  };
+  const http = createHttp({ host, port, onBadHttp });
+  http.server.ext('onRequest', (request, h) => {
+    logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);
   });
-  server.ext('onPreResponse', onPreResponse);
-  registerAuth(server, { holders, limiter });
+  http.server.ext('onPreResponse', onPreResponse);
+  registerAuth(http.server, { holders, limiter });
+  return http;
 }
 
 async function warnOfDemo(store: Store, log: Log): Promise<void> {
@@ -166,10 +199,11 @@ function adviceLog(log: Log): LiveCatalogLog {
 }
 
 /** Verifies the ledger now and then while the service runs. */
-function createAudits(store: Store, log: Log): { start(): void; stop(): void } {
+function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): { start(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {
     const { ok, problems } = await verifyLedger(store);
+    onAudit?.(problems.length);
     if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
   };
   const onError = (err: unknown) => log.warn({ err }, 'the audit of the ledger did not finish');

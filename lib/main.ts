@@ -26,6 +26,7 @@ function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
   const lines = [`tollgate listens on ${url} (${facts.models.length} models)`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
+  if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
   if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
   if (facts.demoKey) {
     lines.push(

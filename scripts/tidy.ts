@@ -14,6 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/faults.ts',
     'lib/config.ts',
     'lib/smart-tier.ts',
+    'lib/package.ts',
     'lib/ledger/money.ts',
     'lib/ledger/price.ts',
     'lib/ledger/decide.ts',
@@ -26,7 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/text/'],
   ['lib/dialects/'],
   ['lib/http/'],
-  ['lib/routes/'],
+  ['lib/routes/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/gateway.ts'],
   ['lib/main.ts', 'lib/cli/'],
 ];

@@ -114,6 +114,13 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
   CLIENT_STALL_MS: milliseconds('clientStallMs', 60_000),
   LEASE_MS: milliseconds('leaseMs', 15_000),
+  METRICS_HOST: { field: 'metricsHost', byDefault: '127.0.0.1', good: [['::1', '::1']], bad: [] },
+  METRICS_PORT: {
+    field: 'metricsPort',
+    byDefault: undefined,
+    good: [['9464', 9464]],
+    bad: ['-1', '65536', '94.5', 'none'],
+  },
   DRAIN_MS: {
     ...milliseconds('drainMs', 30_000),
     good: [['0', 0]],
@@ -146,6 +153,12 @@ describe('config', () => {
 
   it('names every mistake at once', () => {
     expect(mistake({ PORT: 'x', SANDBOX: 'x', LEASE_MS: '-1' })).to.match(/PORT.*; .*SANDBOX.*; .*LEASE_MS/);
+  });
+
+  it('keeps metrics off the port of clients, also where that is the default', () => {
+    expect(() => readConfig({ METRICS_PORT: '8080' })).to.throw(OperatorError, 'METRICS_PORT must be another port');
+    expect(readConfig({ PORT: '0', METRICS_PORT: '0' })).to.include({ port: 0, metricsPort: 0 });
+    expect(readConfig({ METRICS_PORT: '' }).metricsPort).to.equal(undefined);
   });
 
   it('links to its own port unless it was told where it is', () => {

@@ -1,22 +1,32 @@
 // One line per request, written when its reply is over.
 import type { Request } from '@hapi/hapi';
 import type { Logger } from 'pino';
-import { stateOf } from './context.ts';
+import { type Notes, stateOf } from './context.ts';
 
-/** Logs the request once its response is finished or its connection is gone. */
-export function logRequest(request: Request, log: Logger): void {
+/** A request whose reply is over. */
+export interface PastRequest {
+  readonly method: string;
+  /** The path as the route has it: `/{p*}` where there is none. */
+  readonly route: string;
+  /** 0 when the connection was gone before there was one. */
+  readonly status: number;
+  readonly ms: number;
+  /** The connection was gone before the reply was whole. */
+  readonly aborted: boolean;
+  readonly notes: Notes;
+}
+
+/** Logs the request once its response is finished or its connection is gone, and tells it on. */
+export function logRequest(request: Request, log: Logger, onPast?: (past: PastRequest) => void): void {
   const { id, notes, startedAt } = stateOf(request);
   const response = request.raw.res;
   const write = () => {
-    const line = {
-      request_id: id,
-      method: request.method,
-      path: request.path,
-      status: response.headersSent ? response.statusCode : 0,
-      ms: Math.round(performance.now() - startedAt),
-      aborted: !response.writableFinished,
-      ...notes,
-    };
+    const { method, path } = request;
+    const status = response.headersSent ? response.statusCode : 0;
+    const ms = Math.round(performance.now() - startedAt);
+    const aborted = !response.writableFinished;
+    onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
+    const line = { request_id: id, method, path, status, ms, aborted, ...notes };
     if (notes.err !== undefined) log.error(line, 'request');
     else log.info(line, 'request');
   };

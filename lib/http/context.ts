@@ -1,6 +1,7 @@
 // What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
 import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
+import type { FaultCode } from '../faults.ts';
 import { GONE } from '../text/call.ts';
 
 declare module '@hapi/hapi' {
@@ -16,8 +17,27 @@ export interface RequestState {
   /** Also the id of the charge, and in the log line. */
   readonly id: string;
   /** Fields of the log line. */
-  readonly notes: Record<string, unknown>;
+  readonly notes: Notes;
   readonly startedAt: number;
+}
+
+/** What is found out about a request on its way; these fields are counted too, where metrics are. */
+export interface Notes {
+  /** The id of a model of the catalog. */
+  model?: string;
+  /** Whether a stream was asked for. */
+  stream?: boolean;
+  /** When the first fragment was passed on, in ms since the request came. */
+  first_ms?: number;
+  /** How an answer ended upstream; `gone` when its client left. */
+  ending?: string;
+  /** Why the usage of an upstream is not believed. */
+  doubt?: string;
+  /** What the client was told. */
+  fault?: FaultCode;
+  /** A failure of our own, or the cause of what the client was told. */
+  err?: unknown;
+  [field: string]: unknown;
 }
 
 export function openState(): RequestState {
@@ -52,16 +72,20 @@ export interface LiveCalls {
   /** Aborts those under way, and from now on each new one at once. */
   endAll(reason: unknown): void;
   count(): number;
+  /** How many of them stream. */
+  countStreams(): number;
 }
 
 export interface LiveCall {
   readonly signal: AbortSignal;
+  /** Set once it is known; false until then. */
+  streams: boolean;
   /** The call is over, its money included. */
   close(): void;
 }
 
 export function createLiveCalls(): LiveCalls {
-  const calls = new Set<AbortController>();
+  const calls = new Map<LiveCall, AbortController>();
   let onEmpty: (() => void) | undefined;
   let ended: { readonly reason: unknown } | undefined;
 
@@ -76,15 +100,17 @@ export function createLiveCalls(): LiveCalls {
       if (response.destroyed) controller.abort(GONE);
       else if (ended) controller.abort(ended.reason);
       response.once('close', onClose);
-      calls.add(controller);
-      return {
+      const call: LiveCall = {
         signal: controller.signal,
+        streams: false,
         close() {
           response.off('close', onClose);
-          calls.delete(controller);
+          calls.delete(call);
           if (calls.size === 0) onEmpty?.();
         },
       };
+      calls.set(call, controller);
+      return call;
     },
     drain(withinMs) {
       if (calls.size === 0) return Promise.resolve(0);
@@ -100,8 +126,9 @@ export function createLiveCalls(): LiveCalls {
     },
     endAll(reason) {
       ended = { reason };
-      for (const controller of calls) controller.abort(reason);
+      for (const controller of calls.values()) controller.abort(reason);
     },
     count: () => calls.size,
+    countStreams: () => [...calls.keys()].filter(({ streams }) => streams).length,
   };
 }

@@ -97,10 +97,17 @@ async function listen(server: Server, { host, port }: HttpOptions): Promise<void
   try {
     await server.start();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'it is not permitted' : code;
-    throw new OperatorError(`Cannot listen on ${host}:${port}: ${reason}`);
+    throw cannotListen(error, { host, port });
   }
+}
+
+/** What an operator is told; `variable` is the setting to look at, where it is not `PORT`. */
+export function cannotListen(error: unknown, at: { host: string; port: number; variable?: string }): OperatorError {
+  const { code } = error as NodeJS.ErrnoException;
+  const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'it is not permitted' : code;
+  return new OperatorError(
+    `Cannot listen on ${at.host}:${at.port}${at.variable ? ` (${at.variable})` : ''}: ${reason}`,
+  );
 }
 
 async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {

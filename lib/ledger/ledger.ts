@@ -66,8 +66,10 @@ export interface Ledger {
   settle(hold: Hold, used: { amount: Micro; tokensInput: number; tokensOutput: number }): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
-  /** Returns the holds of owners that are gone; resolves to how many. */
+  /** Returns the holds of owners that are gone; resolves to how many it returned. */
   expireOrphans(limit: number): Promise<number>;
+  /** Operations that have no outcome yet. */
+  size(): number;
   /** Waits for what is under way; resolves to how many operations are left without an outcome. */
   drain(withinMs: number): Promise<number>;
 }
@@ -125,10 +127,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function expireOrphans(limit: number): Promise<number> {
     const orphans = await store.ledger.orphans(now(), limit);
-    await Promise.all(
+    const outcomes = await Promise.all(
       orphans.map((charge) => end({ kind: 'expire', wallet: charge.wallet, chargeId: charge.id, at: now() })),
     );
-    return orphans.length;
+    // Another process may have been there first.
+    return outcomes.filter((outcome) => outcome?.status === 'done').length;
   }
 
   return {
@@ -140,6 +143,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
     expireOrphans,
+    size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };
 }

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
 import { holderOf } from '../http/auth.ts';
 import { readBody } from '../http/body.ts';
-import { stateOf } from '../http/context.ts';
+import { type LiveCall, stateOf } from '../http/context.ts';
 import { checkJsonType, parseJson } from '../http/json.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { createSseReply } from '../http/sse-reply.ts';
@@ -30,7 +30,7 @@ function textRoute(path: string, dialect: Dialect, services: Services): ServerRo
     handler: async (request, h) => {
       const call = services.calls.open(request);
       try {
-        return await answer(request, h, { dialect, services, signal: call.signal });
+        return await answer(request, h, { dialect, services, call });
       } catch (error) {
         if (request.raw.res.headersSent || request.raw.res.destroyed) return abandon(request, h, error);
         throw error;
@@ -44,14 +44,17 @@ function textRoute(path: string, dialect: Dialect, services: Services): ServerRo
 interface Answering {
   readonly dialect: Dialect;
   readonly services: Services;
-  readonly signal: AbortSignal;
+  readonly call: LiveCall;
 }
 
 async function answer(request: Request, h: ResponseToolkit, answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
-  const { dialect, services, signal } = answering;
+  const { dialect, services, call } = answering;
+  const { signal } = call;
   checkJsonType(request.raw.req.headers['content-type']);
   const parsed = dialect.parse(parseJson(await readBody(request.raw.req, signal)));
   const context = contextOf(request, services, signal);
+  call.streams = parsed.stream;
+  stateOf(request).notes.stream = parsed.stream;
   if (parsed.stream) {
     await services.text.run(parsed, context, streamOutput(request, dialect, services.clientStallMs));
     return h.abandon;
@@ -107,13 +110,16 @@ function streamOutput(request: Request, dialect: Dialect, stallMs: number): Text
 }
 
 function contextOf(request: Request, { log }: Services, signal: AbortSignal): CallContext {
-  const { id: requestId, notes } = stateOf(request);
+  const { id: requestId, notes, startedAt } = stateOf(request);
   const { id: keyId, account: accountId } = holderOf(request);
   return {
     requestId,
     accountId,
     keyId,
     signal,
+    onFirst: () => {
+      notes.first_ms = Math.round(performance.now() - startedAt);
+    },
     log: {
       warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
       error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),

@@ -3,6 +3,7 @@ import type { TextModel } from '../catalog/catalog.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import type { Meter } from '../stream/meter.ts';
+import type { Ending } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { TextRequest } from './request.ts';
 
@@ -13,6 +14,8 @@ export interface CallContext {
   readonly keyId: string;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
   readonly signal: AbortSignal;
+  /** Called when the first fragment is passed on. */
+  readonly onFirst: () => void;
   readonly log: CallLog;
 }
 
@@ -36,6 +39,7 @@ export interface HeldCall {
   readonly meter: Meter;
   readonly delivery: Delivery;
   readonly timeouts: TextTimeouts;
+  readonly onAttempt: ((upstream: string, ending: Ending) => void) | undefined;
 }
 
 export interface TextTimeouts {

@@ -30,6 +30,8 @@ export interface DeliveryOptions {
   readonly buffered: boolean;
   /** Input tokens as known at the first fragment. */
   readonly inputTokens: () => number;
+  /** Called before the first fragment is written. */
+  readonly onBegin?: () => void;
 }
 
 export interface Delivery {
@@ -45,7 +47,7 @@ export interface Delivery {
 }
 
 export function createDelivery(output: TextOutput, options: DeliveryOptions): Delivery {
-  const { replyId, model, smart, buffered, inputTokens } = options;
+  const { replyId, model, smart, buffered, inputTokens, onBegin } = options;
   let begun = false;
   let hasText = false;
   const early: StreamPart[] = [];
@@ -61,6 +63,7 @@ export function createDelivery(output: TextOutput, options: DeliveryOptions): De
 
   function begin(rest: readonly StreamPart[]): Pressure {
     begun = true;
+    onBegin?.();
     const head: readonly StreamPart[] = [
       { type: 'usage', input: inputTokens(), output: 0 },
       { type: 'start', id: replyId, model, ...(smart && { smart }) },

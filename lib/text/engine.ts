@@ -17,6 +17,8 @@ export interface TextEngineOptions {
   readonly catalog: () => Catalog;
   readonly ledger: Ledger;
   readonly timeouts: TextTimeouts;
+  /** Told how each attempt at a route ended. */
+  readonly onAttempt?: ((upstream: string, ending: Ending) => void) | undefined;
 }
 
 export interface TextEngine {
@@ -27,9 +29,10 @@ export interface TextEngine {
   run(request: TextRequest, context: CallContext, output: TextOutput): Promise<void>;
 }
 
-export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOptions): TextEngine {
+export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextEngineOptions): TextEngine {
   async function open(request: TextRequest, context: CallContext, output: TextOutput): Promise<HeldCall> {
     const { model, smart } = chooseModel(catalog(), request);
+    context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const { price } = model;
     const estimate = estimateInput(request);
     const buffered = model.delivery === 'buffered';
@@ -55,8 +58,9 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
       smart,
       buffered,
       inputTokens: meter.inputSoFar,
+      onBegin: context.onFirst,
     });
-    return { request, model, smart, context, hold, meter, delivery, timeouts };
+    return { request, model, smart, context, hold, meter, delivery, timeouts, onAttempt };
   }
 
   /** Ends the money of a call by how the call ended. */
@@ -66,7 +70,11 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
     const nothing: Tokens = { input: 0, output: 0 };
     if (!ended.owed) return { ...(await ledger.release(hold)), bill: nothing, price };
     const bill = meter.bill(ended.ending.type === 'finish' ? 'finished' : 'cut');
-    if (bill.doubt) call.context.log.warn({ doubt: bill.doubt }, 'the usage of an upstream is not believed');
+    const { doubt } = bill;
+    if (doubt) {
+      call.context.log.warn({ doubt }, 'the usage of an upstream is not believed');
+      call.context.log.note({ doubt });
+    }
     const used = { amount: textCost(price, bill), tokensInput: bill.input, tokensOutput: bill.output };
     return { ...(await ledger.settle(hold, used)), bill, price };
   }
@@ -76,7 +84,7 @@ export function createTextEngine({ catalog, ledger, timeouts }: TextEngineOption
       const call = await open(request, context, output);
       const ended = await answer(call, output);
       const paid = await pay(call, ended);
-      context.log.note({ ...describeChoice(call), ...describe(ended, paid) });
+      context.log.note(describe(ended, paid));
       finish(call, output, { ended, paid });
     },
   };
@@ -123,6 +131,7 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
     // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
     if (last) call.delivery.keepAlive();
     last = await attempt(call, route, totalDeadline);
+    call.onAttempt?.(route.upstream, last);
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
     // Another route cannot help a request that is refused for what it says.
@@ -149,10 +158,6 @@ function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: En
     output.write([{ type: 'error', fault: reason }]);
   }
   output.end();
-}
-
-function describeChoice({ model, smart }: HeldCall): object {
-  return { model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) };
 }
 
 function describe({ ending }: Ended, { charged, bill }: Paid): object {

@@ -59,6 +59,8 @@ const variables: readonly [name: string, value: string, says: RegExp][] = [
   ['CLIENT_STALL_MS', '-1', /CLIENT_STALL_MS must be greater/],
   ['LEASE_MS', 'soon', /LEASE_MS must be a number/],
   ['DRAIN_MS', '-1', /DRAIN_MS must be greater than or equal to 0/],
+  ['METRICS_PORT', '65536', /METRICS_PORT must be less than or equal to 65535/],
+  ['METRICS_PORT', 'yes', /METRICS_PORT must be a number/],
 ];
 
 const mistakes: readonly Mistake[] = [
@@ -211,6 +213,17 @@ const mistakes: readonly Mistake[] = [
     spawned: true,
     env: () => ({ PORT: String(taken) }),
     says: /^Cannot listen on 127\.0\.0\.1:\d+: the port is in use$/,
+  },
+  {
+    name: 'a metrics port in use',
+    spawned: true,
+    env: () => ({ METRICS_PORT: String(taken) }),
+    says: /^Cannot listen on 127\.0\.0\.1:\d+ \(METRICS_PORT\): the port is in use$/,
+  },
+  {
+    name: 'one port for clients and metrics',
+    env: () => ({ PORT: '8123', METRICS_PORT: '8123' }),
+    says: /METRICS_PORT must be another port than PORT/,
   },
   {
     name: 'a database below a file',

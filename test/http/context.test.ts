@@ -37,6 +37,16 @@ describe('live calls', () => {
     return { client, response: res, hapi: { raw: { req, res }, app: {} } as unknown as Request };
   }
 
+  it('counts those that stream among them', async () => {
+    const [first, second] = [calls.open((await arrive()).hapi), calls.open((await arrive()).hapi)];
+    second.streams = true;
+    expect([calls.count(), calls.countStreams()]).to.deep.equal([2, 1]);
+    first.close();
+    expect([calls.count(), calls.countStreams()]).to.deep.equal([1, 1]);
+    second.close();
+    expect(calls.countStreams()).to.equal(0);
+  });
+
   it('lives until it is closed', async () => {
     const { hapi, response } = await arrive();
     const call = calls.open(hapi);

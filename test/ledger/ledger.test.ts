@@ -17,6 +17,7 @@ import {
 } from '../helpers/faulty-store.ts';
 
 const SOON_MS = 150;
+const quiet = { warn: () => undefined, error: () => undefined };
 const RUB = 1_000_000n;
 
 describe('ledger', () => {
@@ -236,6 +237,19 @@ describe('ledger', () => {
       const states = ['of-alive', 'of-nobody', 'of-late', 'with-lease'].map(async (id) => (await chargeOf(id))?.state);
       expect(await Promise.all(states)).to.deep.equal(['held', 'expired', 'expired', 'held']);
       expect(await store.read(wallet)).to.include({ avail: 980n * RUB, held: 20n * RUB });
+    });
+
+    it('are counted by the process that returned them, also where two look at once', async () => {
+      await orphan('of-both', 'nobody', -1);
+      const other = createLedger({ store: store.real, ownerId: 'other', leaseMs: 60_000, log: quiet });
+      const gate = makeGate();
+      store.next('ledger.apply', waitFor(gate.opened));
+      const mine = ledger.expireOrphans(10);
+      await until(() => ledger.size() === 1);
+      expect(await other.expireOrphans(10)).to.equal(1);
+      gate.open();
+      expect(await mine).to.equal(0);
+      expect([ledger.size(), (await chargeOf('of-both'))?.state]).to.deep.equal([0, 'expired']);
     });
 
     it('reject when they cannot be read, and go back late when that cannot be written', async () => {

@@ -55,6 +55,26 @@ describe('text engine', () => {
   const good = whole('Hello', { input: 7, output: 900 });
   const charged = cost({ input: 7, output: 900 });
 
+  describe('what it tells', () => {
+    it('says when the first fragment is passed on, and how each attempt ended', async () => {
+      const routes = [failing('server'), good];
+      const result = await stage.call({ routes });
+      expect(result.events).to.deep.equal(['up-0: error', 'first', 'up-1: finish']);
+      const buffered = await stage.call({ routes, delivery: 'buffered' });
+      expect(buffered.events).to.deep.equal(['up-0: error', 'up-1: finish', 'first']);
+    });
+
+    it('notes the model also of a call that gets no hold, and why usage is not believed', async () => {
+      const poor = await stage.call({ routes: [good], balance: 1n });
+      expect([poor.notes, poor.events]).to.deep.equal([{ model: 'model-a' }, []]);
+      const silent = await stage.call({ routes: [whole('Hello')] });
+      expect(silent.notes).to.include({
+        model: 'model-a',
+        doubt: 'usage reported as input undefined, output undefined',
+      });
+    });
+  });
+
   describe('money', () => {
     it('holds the reserve while the call runs, and bills what was used', async () => {
       const account = await stage.account();

@@ -14,6 +14,7 @@ import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createCollector } from '../../lib/stream/collect.ts';
 import type { Pressure } from '../../lib/stream/drive.ts';
+import type { Ending } from '../../lib/text/attempt.ts';
 import type { TextTimeouts } from '../../lib/text/call.ts';
 import type { TextOutput } from '../../lib/text/delivery.ts';
 import { createTextEngine } from '../../lib/text/engine.ts';
@@ -54,6 +55,8 @@ export interface CallResult {
   /** What each route was asked, in order. */
   readonly asked: readonly number[];
   readonly warnings: readonly object[];
+  /** The first fragment and the end of each attempt, as they were told. */
+  readonly events: readonly string[];
   readonly notes: Readonly<Record<string, unknown>>;
   readonly charge: Charge | undefined;
   readonly wallet: Wallet;
@@ -122,16 +125,19 @@ export class Stage {
     const requestId = `req_${this.#count}`;
     const asked: number[] = [];
     const warnings: object[] = [];
+    const events: string[] = [];
     const notes: Record<string, unknown> = {};
     const note = (fields: object) => void Object.assign(notes, fields);
     const warn = (fields: object) => void warnings.push(fields);
+    const onFirst = () => void events.push('first');
+    const onAttempt = (upstream: string, { type }: Ending) => void events.push(`${upstream}: ${type}`);
     const { store } = this;
     const ledger = createLedger({ store, ownerId: 'me', leaseMs: 60_000, log: { warn, error: warn } });
     const catalog = catalogOf(options, (route) => void asked.push(route));
     const timeouts = { ...TIMEOUTS, ...options.timeouts };
-    const engine = createTextEngine({ catalog: () => catalog, ledger, timeouts });
+    const engine = createTextEngine({ catalog: () => catalog, ledger, timeouts, onAttempt });
     const { signal } = options.controller ?? new AbortController();
-    const context = { requestId, accountId: account, keyId: 'key', signal, log: { warn, error: warn, note } };
+    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, log: { warn, error: warn, note } };
     const { output, seen } = outputOf(options);
     const startedAt = performance.now();
     const thrown = await engine.run({ ...REQUEST, ...options.request }, context, output).then(
@@ -142,7 +148,7 @@ export class Stage {
     if (getEventListeners(signal, 'abort').length > 0) throw new Error('a listener is left on the signal of the call');
     const charge = await store.ledger.charge(requestId);
     const wallet = (await store.ledger.wallet(account)) as Wallet;
-    return { account, ...seen, text: textOf(seen.parts), thrown, asked, warnings, notes, charge, wallet, ms };
+    return { account, ...seen, text: textOf(seen.parts), thrown, asked, warnings, events, notes, charge, wallet, ms };
   }
 
   /** Fails when the ledger does not add up or something is still held. */

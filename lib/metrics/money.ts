@@ -1,0 +1,113 @@
+// The ledger under watch: what calls were charged and got back, and how its commits fare.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
+import { toRub } from '../ledger/money.ts';
+import type { Store } from '../store/store.ts';
+
+export interface MoneyMetrics {
+  readonly onAudit: (problems: number) => void;
+  watchStore(store: Store): Store;
+  watchLedger(ledger: Ledger): Ledger;
+}
+
+export function createMoneyMetrics(registry: Registry): MoneyMetrics {
+  return {
+    onAudit: createAuditMetrics(registry),
+    watchStore: createCommitWatch(registry),
+    watchLedger: createLedgerWatch(registry),
+  };
+}
+
+function createAuditMetrics(registry: Registry): (problems: number) => void {
+  const registers = [registry];
+  const problems = new Gauge({
+    name: 'tollgate_ledger_problems',
+    help: 'What did not add up when the ledger was verified last; nothing until it was.',
+    // Without a label it would be 0 from the start, as if it had been verified.
+    labelNames: ['audit'],
+    registers,
+  });
+  return (found) => problems.set({ audit: 'last' }, found);
+}
+
+function createCommitWatch(registry: Registry): (store: Store) => Store {
+  const registers = [registry];
+  const commits = new Histogram({
+    name: 'tollgate_ledger_commit_seconds',
+    help: 'How long the store took for a batch of operations, by result (ok or failed, which is tried again).',
+    labelNames: ['result'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const operations = new Counter({
+    name: 'tollgate_ledger_operations_total',
+    help: 'Operations that were committed.',
+    registers,
+  });
+
+  return (store) => ({
+    ...store,
+    ledger: {
+      ...store.ledger,
+      async apply(batch) {
+        const startedAt = performance.now();
+        let result = 'failed';
+        try {
+          const outcomes = await store.ledger.apply(batch);
+          result = 'ok';
+          operations.inc(batch.length);
+          return outcomes;
+        } finally {
+          commits.observe({ result }, (performance.now() - startedAt) / 1000);
+        }
+      },
+    },
+  });
+}
+
+function createLedgerWatch(registry: Registry): (ledger: Ledger) => Ledger {
+  const registers = [registry];
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['model'], registers });
+  const charged = counter('tollgate_charged_rubles_total', 'What calls were charged, in RUB.');
+  const refunded = counter('tollgate_refunded_rubles_total', 'Holds that went back in full, in RUB.');
+  const overshoot = counter('tollgate_overshoot_rubles_total', 'What was charged above the hold, in RUB.');
+  const unconfirmed = new Counter({
+    name: 'tollgate_settlements_unconfirmed_total',
+    help: 'Ends of calls that were answered before the store had confirmed them; they are tried on.',
+    registers,
+  });
+  const expired = new Counter({
+    name: 'tollgate_holds_expired_total',
+    help: 'Holds of processes that are gone, returned by the sweeper of this one.',
+    registers,
+  });
+
+  function count({ charge: { model } }: Hold, end: Settlement): Settlement {
+    if (end.charged > 0n) charged.inc({ model }, toRub(end.charged));
+    else refunded.inc({ model }, toRub(end.reserved));
+    if (end.charged > end.reserved) overshoot.inc({ model }, toRub(end.charged - end.reserved));
+    if (!end.confirmed) unconfirmed.inc();
+    return end;
+  }
+
+  return (ledger) => {
+    new Gauge({
+      name: 'tollgate_ledger_queue_operations',
+      help: 'Operations that have no outcome yet.',
+      registers,
+      collect() {
+        this.set(ledger.size());
+      },
+    });
+    return {
+      ...ledger,
+      settle: async (hold, used) => count(hold, await ledger.settle(hold, used)),
+      release: async (hold) => count(hold, await ledger.release(hold)),
+      async expireOrphans(limit) {
+        const found = await ledger.expireOrphans(limit);
+        expired.inc(found);
+        return found;
+      },
+    };
+  };
+}

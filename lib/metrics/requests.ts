@@ -1,0 +1,96 @@
+// Requests and what upstreams did for them, each counted once, when it is over.
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { PastRequest } from '../http/access-log.ts';
+import type { BadHttp } from '../http/server.ts';
+import { isUpstreamFault } from '../plugin/fault.ts';
+import type { Ending } from '../text/attempt.ts';
+
+export interface RequestMetrics {
+  readonly onPast: (past: PastRequest) => void;
+  readonly onBadHttp: (refusal: BadHttp) => void;
+  readonly onAttempt: (upstream: string, ending: Ending) => void;
+}
+
+/** hapi's name of the route of paths that have none. */
+const NO_ROUTE = '/{p*}';
+const OTHER = 'other';
+const UNKNOWN = 'unknown';
+
+/** Seconds; answers take from milliseconds to the total time that an upstream is given. */
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
+
+export function createRequestMetrics(registry: Registry, isModel: (name: string) => boolean): RequestMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'tollgate_requests_total',
+    help: 'Requests that are over, by endpoint, model, HTTP status and outcome (ok, gone or the code of the fault).',
+    labelNames: ['endpoint', 'model', 'status', 'outcome'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'tollgate_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its reply, for requests with outcome ok.',
+    labelNames: ['endpoint', 'stream'],
+    buckets: [0.005, 0.01, 0.025, ...BUCKETS],
+    registers,
+  });
+  const firsts = new Histogram({
+    name: 'tollgate_first_fragment_seconds',
+    help: 'From the arrival of a request to the first fragment of its answer.',
+    labelNames: ['model'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const estimates = new Counter({
+    name: 'tollgate_usage_estimated_total',
+    help: 'Answers billed by an estimate because the usage that the upstream reported is not believed.',
+    labelNames: ['model'],
+    registers,
+  });
+  const malformed = new Counter({
+    name: 'tollgate_malformed_requests_total',
+    help: 'What came to the port and was no HTTP, by the status of the answer.',
+    labelNames: ['status'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'tollgate_upstream_attempts_total',
+    help: 'Attempts at an upstream, by outcome (ok, gone or the code of the fault) and kind of its failure.',
+    labelNames: ['upstream', 'outcome', 'kind'],
+    registers,
+  });
+
+  return {
+    onPast(past) {
+      const { route, status, ms, notes } = past;
+      const endpoint = route === NO_ROUTE ? OTHER : route;
+      const model = modelOf(past, isModel);
+      const outcome = outcomeOf(past);
+      requests.inc({ endpoint, model, status, outcome });
+      if (outcome === 'ok') durations.observe({ endpoint, stream: `${notes.stream === true}` }, ms / 1000);
+      if (notes.first_ms !== undefined) firsts.observe({ model }, notes.first_ms / 1000);
+      if (notes.doubt !== undefined) estimates.inc({ model });
+    },
+    onBadHttp: ({ status }) => malformed.inc({ status }),
+    onAttempt(upstream, ending) {
+      if (ending.type !== 'error') return attempts.inc({ upstream, outcome: OUTCOMES[ending.type], kind: '' });
+      const { cause, data } = ending.fault;
+      attempts.inc({ upstream, outcome: data?.code ?? 'internal', kind: isUpstreamFault(cause) ? cause.kind : '' });
+    },
+  };
+}
+
+const OUTCOMES = { finish: 'ok', gone: 'gone' } as const;
+
+/** Empty where a request names no model; whatever else a client names is one label. */
+function modelOf({ method, route, notes }: PastRequest, isModel: (name: string) => boolean): string {
+  if (notes.model !== undefined && isModel(notes.model)) return notes.model;
+  return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';
+}
+
+function outcomeOf({ status, aborted, notes }: PastRequest): string {
+  if (notes.ending === 'gone' || (aborted && status === 0)) return 'gone';
+  if (notes.fault !== undefined) return notes.fault;
+  if (notes.err !== undefined) return 'internal';
+  return aborted ? 'gone' : 'ok';
+}

@@ -1,0 +1,47 @@
+// The state of the service, looked up when somebody asks.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge, type Registry } from 'prom-client';
+import type { Catalog } from '../catalog/catalog.ts';
+import { listModels } from '../catalog/listing.ts';
+import type { LiveCalls } from '../http/context.ts';
+import { readVersion } from '../package.ts';
+
+export interface ServiceFacts {
+  readonly calls: Pick<LiveCalls, 'count' | 'countStreams'>;
+  /** The catalog in force. */
+  readonly catalog: () => Catalog;
+  /** Resolves when the store answers a read. */
+  ping(): Promise<void>;
+}
+
+/** A store that takes longer is not up; scrapes give up after ten seconds. */
+const PING_MS = 2000;
+
+export function createServiceMetrics(registry: Registry, { calls, catalog, ping }: ServiceFacts): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, look: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await look());
+      },
+    });
+  gauge('tollgate_open_calls', 'Calls under way, their money included.', calls.count);
+  gauge('tollgate_open_streams', 'Calls under way that stream.', calls.countStreams);
+  gauge('tollgate_models', 'Models that can be used.', () => listModels(catalog()).length);
+  gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () => {
+    const answer = ping().then(
+      () => 1,
+      () => 0,
+    );
+    return Promise.race([answer, sleep(PING_MS, 0, { ref: false })]);
+  });
+  new Gauge({
+    name: 'tollgate_build_info',
+    help: 'Always 1; the version of the service and of Node.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: readVersion(), node: process.version }, 1);
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import { createMoneyMetrics, type MoneyMetrics } from '../../lib/metrics/money.ts';
+import { type Exposition, parseExposition } from '../helpers/exposition.ts';
+import {
+  answerAfter,
+  type FaultyStore,
+  makeGate,
+  openFaultyStore,
+  refuse,
+  vanish,
+  waitFor,
+} from '../helpers/faulty-store.ts';
+
+const RUB = 1_000_000n;
+const SOON_MS = 150;
+
+describe('money metrics', () => {
+  let store: FaultyStore;
+  let wallet: string;
+  let metrics: MoneyMetrics;
+  let ledger: Ledger;
+  let look: () => Promise<Exposition>;
+  let calls = 0;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  beforeEach(async () => {
+    wallet = await store.wallet();
+    const registry = new Registry();
+    metrics = createMoneyMetrics(registry);
+    const log = { warn: () => undefined, error: () => undefined };
+    const watched = metrics.watchStore(store.store);
+    const bare = createLedger({ store: watched, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });
+    ledger = metrics.watchLedger(bare);
+    look = async () => parseExposition(await registry.metrics());
+  });
+  afterEach(async () => {
+    store.always('ledger.apply', undefined);
+    expect(await ledger.drain(5000)).to.equal(0);
+  });
+  after(() => store.close());
+
+  function hold(model = 'model-a') {
+    calls += 1;
+    const amount = 10n * RUB;
+    return ledger.hold({ chargeId: `call-${calls}`, wallet, key: 'key', kind: 'text', model, prices: '{}', amount });
+  }
+  const used = (amount: bigint) => ({ amount, tokensInput: 1, tokensOutput: 2 });
+
+  it('counts charges, refunds and what is above the hold, by model', async () => {
+    await ledger.settle(await hold(), used(3n * RUB));
+    await ledger.settle(await hold('model-b'), used(12_500_000n));
+    await ledger.release(await hold());
+    const { sum } = await look();
+    expect(sum('tollgate_charged_rubles_total', { model: 'model-a' })).to.equal(3);
+    expect(sum('tollgate_charged_rubles_total', { model: 'model-b' })).to.equal(12.5);
+    expect(sum('tollgate_overshoot_rubles_total', { model: 'model-a' })).to.equal(0);
+    expect(sum('tollgate_overshoot_rubles_total', { model: 'model-b' })).to.equal(2.5);
+    expect(sum('tollgate_refunded_rubles_total', { model: 'model-a' })).to.equal(10);
+    expect(sum('tollgate_refunded_rubles_total', { model: 'model-b' })).to.equal(0);
+    expect(sum('tollgate_settlements_unconfirmed_total')).to.equal(0);
+    expect(sum('tollgate_ledger_operations_total')).to.equal(6);
+    expect(sum('tollgate_ledger_commit_seconds_count', { result: 'ok' })).to.equal(6);
+  });
+
+  it('counts no money for a hold that is refused, and passes the refusal on', async () => {
+    const poor = await store.wallet(0n);
+    await ledger
+      .hold({ chargeId: 'poor', wallet: poor, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB })
+      .then(
+        () => expect.fail('it was held'),
+        (error: Error) => expect(error.message).to.match(/never been topped up/),
+      );
+    const { sum } = await look();
+    expect([sum('tollgate_charged_rubles_total'), sum('tollgate_refunded_rubles_total')]).to.deep.equal([0, 0]);
+  });
+
+  it('counts commits that failed, and settlements that were answered before they were confirmed', async () => {
+    const open = await hold();
+    store.always('ledger.apply', vanish);
+    expect(await ledger.settle(open, used(2n * RUB))).to.include({ confirmed: false });
+    const during = await look();
+    expect(during.sum('tollgate_settlements_unconfirmed_total')).to.equal(1);
+    expect(during.sum('tollgate_ledger_queue_operations')).to.equal(1);
+    expect(during.sum('tollgate_ledger_commit_seconds_count', { result: 'failed' })).to.be.at.least(1);
+    expect(during.sum('tollgate_ledger_operations_total')).to.equal(1);
+    store.always('ledger.apply', undefined);
+    expect(await ledger.drain(5000)).to.equal(0);
+    const after = await look();
+    expect(after.sum('tollgate_ledger_queue_operations')).to.equal(0);
+    expect(after.sum('tollgate_charged_rubles_total')).to.equal(2);
+  });
+
+  it('times a commit until its answer', async () => {
+    const gate = makeGate();
+    store.next('ledger.apply', answerAfter(gate.opened));
+    const held = hold();
+    await sleep(60);
+    gate.open();
+    await ledger.release(await held);
+    const { sum } = await look();
+    expect(sum('tollgate_ledger_commit_seconds_sum', { result: 'ok' })).to.be.at.least(0.05);
+  });
+
+  it('shows what waits for the store', async () => {
+    const gate = makeGate();
+    store.next('ledger.apply', waitFor(gate.opened));
+    const holds = [hold(), hold(), hold()];
+    expect((await look()).sum('tollgate_ledger_queue_operations')).to.equal(3);
+    gate.open();
+    for (const open of await Promise.all(holds)) await ledger.release(open);
+    expect((await look()).sum('tollgate_ledger_queue_operations')).to.equal(0);
+  });
+
+  it('counts the holds of the dead that were returned', async () => {
+    const at = Date.now();
+    const start = { wallet, at, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: RUB } as const;
+    for (const chargeId of ['dead-1', 'dead-2']) {
+      await store.apply({ ...start, kind: 'reserve', chargeId, owner: 'nobody', lease: at - 1 });
+    }
+    expect(await ledger.expireOrphans(10)).to.equal(2);
+    expect((await look()).sum('tollgate_holds_expired_total')).to.equal(2);
+    store.next('ledger.orphans', refuse);
+    await ledger.expireOrphans(10).then(
+      () => expect.fail('it was read'),
+      (error: Error) => expect(error.name).to.equal('StoreError'),
+    );
+    expect((await look()).sum('tollgate_holds_expired_total')).to.equal(2);
+  });
+
+  it('tells nothing of an audit before there was one', async () => {
+    const { samples } = await look();
+    expect(samples.filter(({ name }) => name === 'tollgate_ledger_problems')).to.deep.equal([]);
+    metrics.onAudit(0);
+    expect((await look()).text).to.match(/^tollgate_ledger_problems\{audit="last"\} 0$/m);
+    metrics.onAudit(2);
+    expect((await look()).sum('tollgate_ledger_problems')).to.equal(2);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import type { Catalog } from '../../lib/catalog/catalog.ts';
+import { createServiceMetrics } from '../../lib/metrics/service.ts';
+import { parseExposition } from '../helpers/exposition.ts';
+import { openFaultyStore } from '../helpers/faulty-store.ts';
+
+const calls = { count: () => 5, countStreams: () => 3 };
+const none = { models: [], smart: undefined, byName: new Map(), retired: new Map(), warnings: [] };
+const catalog = () => none as unknown as Catalog;
+
+describe('service metrics', () => {
+  async function look(ping: () => Promise<void>) {
+    const registry = new Registry();
+    createServiceMetrics(registry, { calls, catalog, ping });
+    return parseExposition(await registry.metrics());
+  }
+
+  it('looks at the state at each scrape', async () => {
+    const { sum } = await look(async () => undefined);
+    const names = ['tollgate_open_calls', 'tollgate_open_streams', 'tollgate_models', 'tollgate_store_up'];
+    expect(names.map((name) => sum(name))).to.deep.equal([5, 3, 0, 1]);
+  });
+
+  it('says that a store is down which fails, or never answers', async () => {
+    const store = await openFaultyStore();
+    await store.close();
+    expect((await look(store.real.ping)).sum('tollgate_store_up')).to.equal(0);
+    const startedAt = performance.now();
+    expect((await look(() => new Promise(() => undefined))).sum('tollgate_store_up')).to.equal(0);
+    expect(performance.now() - startedAt).to.be.below(8000);
+  });
+});
