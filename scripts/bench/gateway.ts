@@ -31,6 +31,7 @@ const config = readConfig({
   CATALOG_DIR: folder,
   SANDBOX: 'off',
   RATE_LIMIT_PER_MINUTE: '1000000000',
+  METRICS_PORT: process.env.METRICS_PORT ?? '',
 });
 const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination: join(folder, 'log') });
 const gateway = await createGateway(config, log);
