@@ -1,5 +1,6 @@
 // Puts the commands together, runs one, and turns whatever goes wrong into one line and an exit code.
 import { Command, CommanderError } from 'commander';
+import { readVersion } from '../package.ts';
 import { addAccountCommands } from './account.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
@@ -48,6 +49,7 @@ function createProgram(): Command {
       'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, smart, store.',
     )
     .option('--json', 'print one JSON object instead of text')
+    .version(readVersion(), '--version', 'print the version')
     .addHelpText('after', GUIDE)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: () => {}, writeErr: () => {} })

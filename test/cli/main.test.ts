@@ -1,7 +1,7 @@
 // The command line as a whole: help, usage errors, environments that do not work, pipes that end early.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
@@ -44,6 +44,16 @@ describe('cli', () => {
       const help = await rig.text(group, '--help');
       for (const command of commands) expect(help).to.match(new RegExp(`^  ${command.split(' ')[1]} `, 'm'));
     }
+  });
+
+  it('says its version, in a folder of its own too', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await rig.text('--version')).to.equal(`${version}\n`);
+    expect(await runCommand(['--version'], rig.env, rig.folder)).to.deep.equal({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
   });
 
   for (const command of COMMANDS) {
