@@ -23,7 +23,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   await store.ledger.apply([]);
   metrics.watchService({
     calls: { count: () => 0, countStreams: () => 0 },
-    catalog: () => ({ models: [], byName: new Map(), retired: new Map(), warnings: [] }),
+    catalog: () => ({ models: [], smart: undefined, byName: new Map(), retired: new Map(), warnings: [] }),
     ping: async () => undefined,
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };
