@@ -65,6 +65,8 @@ export function createHttp(options: HttpOptions): Http {
         timeout: false,
         failAction: 'ignore',
       },
+      // JSON in parts is of no use; a route that sends files says so itself.
+      response: { ranges: false },
       state: { parse: false, failAction: 'ignore' },
       timeout: { server: false, socket: false },
       log: { collect: false },

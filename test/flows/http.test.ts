@@ -75,6 +75,26 @@ describe('http', () => {
     });
   });
 
+  it('answers whole, whatever range is asked for', async () => {
+    const { key } = await gateway.account();
+    const body = ask('hi');
+    const calls = [
+      ['/api/v1/models', {}],
+      ['/api/v1/balance', {}],
+      ['/api/v1/none', {}],
+      ['/healthz', {}],
+      ['/openapi.json', {}],
+      [MESSAGES, { body }],
+    ] as const;
+    for (const [path, options] of calls) {
+      const whole = await send(gateway.url + path, { key, ...options });
+      const asked = await send(gateway.url + path, { key, ...options, headers: { range: 'bytes=0-3' } });
+      expect([path, asked.status]).to.deep.equal([path, whole.status]);
+      expect(asked.json).to.be.an('object');
+      expect(asked.headers).to.not.have.any.keys('accept-ranges', 'content-range');
+    }
+  });
+
   it('shows the wallet, this call counted', async () => {
     const { key } = await gateway.account('2000');
     await send(gateway.url + MESSAGES, { key, body: ask('hi') });
