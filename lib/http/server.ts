@@ -85,6 +85,12 @@ export function createHttp(options: HttpOptions): Http {
   listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     afterReply(latest.get(socket), socket, () => answerBadHttp(error, socket, onBadHttp));
   });
+  listener.on('connect', (_request, socket: Socket) => {
+    // Node lets go of the socket: an error that nobody hears would end the process, bytes that nobody reads hide its end.
+    socket.on('error', () => undefined).resume();
+    const reason = fault('method_not_allowed', { hint: 'GET or POST' });
+    afterReply(latest.get(socket), socket, () => answerPastHapi(socket, { reason, what: 'CONNECT' }, onBadHttp));
+  });
   return {
     server,
     start: () => listen(server, { host, port }),
@@ -139,18 +145,28 @@ function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: (
 
 /** What is not HTTP never reaches hapi; it gets an answer all the same. */
 function answerBadHttp(error: NodeJS.ErrnoException, socket: Socket, onBadHttp: HttpOptions['onBadHttp']): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const reason = badHttpFault(error.code);
+  if (error.code === 'ECONNRESET') return void socket.destroy();
+  answerPastHapi(socket, { reason: badHttpFault(error.code), what: error.code }, onBadHttp);
+}
+
+interface Refusal {
+  readonly reason: Fault;
+  readonly what: string | undefined;
+}
+
+function answerPastHapi(socket: Socket, { reason, what }: Refusal, onBadHttp: HttpOptions['onBadHttp']): void {
+  if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
   const body = JSON.stringify(messageFault(reason));
-  const advice = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
+  const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
+  const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   destroyLater(socket);
-  onBadHttp?.({ request_id: id, status: statusCode, reason: error.code });
+  onBadHttp?.({ request_id: id, status: statusCode, reason: what });
 }
 
 function badHttpFault(code: string | undefined): Fault {

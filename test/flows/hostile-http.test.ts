@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
 describe('hostile http', () => {
   let upstream: TestUpstream;
@@ -81,6 +81,71 @@ describe('hostile http', () => {
       expect(reply.json).to.have.nested.property('error.type', 'invalid_request_error');
     });
   }
+
+  it('refuses CONNECT with 405, and what comes after it is read by nobody', async () => {
+    for (const target of ['example.org:443', CHAT, '127.0.0.1:22']) {
+      const bytes = `CONNECT ${target} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\n\r\n${post(CHAT, ask('hi'))}`;
+      const reply = replyOf(await exchange(bytes));
+      expect([reply.status, reply.headers.get('allow')]).to.deep.equal([405, 'GET, POST, OPTIONS']);
+      expect(reply.headers.get('x-request-id')).to.match(/^req_/);
+      expect(reply.json.error.message).to.equal('This path does not take the method. Use GET or POST.');
+    }
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n });
+  });
+
+  it('outlives a tunnel that is reset', async () => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined);
+    socket.write('CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.resetAndDestroy();
+    expect((await send(`${gateway.url}/healthz`)).status).to.equal(200);
+  });
+
+  it('does not take a paid answer away for a tunnel asked for behind it', async () => {
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('Hello '));
+      setTimeout(() => response.end(chatChunk('there.') + chatEnd({ input: 7, output: 400 })), 200);
+    });
+    const text = await exchange(`${post(CHAT, ask('hi'))}CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    expect(statuses).to.deep.equal(['200', '405']);
+    expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 2_007_000n });
+  });
+
+  it('ends a call whose client leaves behind a tunnel it asked for', async () => {
+    upstream.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+    });
+    const called = upstream.nextCall();
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined);
+    socket.write(`${post(CHAT, ask('hi'))}CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const { closed } = await called;
+    socket.destroy();
+    await closed;
+    await until(async () => (await gateway.wallet(account)).held === 0n);
+  });
+
+  it('answers who asks for another protocol in this one', async () => {
+    const upgrade = 'connection: Upgrade, close\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIG5vbmNl\r\n';
+    const head = (path: string, protocol: string) =>
+      `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\nupgrade: ${protocol}\r\n${upgrade}\r\n`;
+    for (const protocol of ['websocket', 'h2c', 'TLS/1.0']) {
+      for (const [path, status] of [
+        ['/api/v1/models', 200],
+        [CHAT, 405],
+        ['/none', 404],
+        ['/healthz', 200],
+      ] as const) {
+        const reply = replyOf(await exchange(head(path, protocol)));
+        expect([path, protocol, reply.status]).to.deep.equal([path, protocol, status]);
+      }
+    }
+    upstream.behave(chatAnswer('Hello.'));
+    const paid = post(CHAT, ask('hi')).replace('host: x', 'host: x\r\nupgrade: h2c\r\nconnection: Upgrade, close');
+    expect(replyOf(await exchange(paid)).json.choices[0].message.content).to.equal('Hello.');
+  });
 
   it('refuses a request without a host in our words, and passes over an unknown expectation', async () => {
     const noHost = `POST ${CHAT} HTTP/1.1\r\nx-api-key: ${account.key}\r\nconnection: close\r\n\r\n`;
