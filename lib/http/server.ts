@@ -3,10 +3,10 @@ import { createServer as createListener, type Server as Listener, type ServerRes
 import type { Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { OperatorError } from '../config.ts';
-import { messageFault } from '../dialects/message/fault.ts';
 import { type Fault, fault } from '../faults.ts';
 import { openState } from './context.ts';
 import { destroyLater } from './linger.ts';
+import { renderFault } from './reply.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -82,14 +82,17 @@ export function createHttp(options: HttpOptions): Http {
   });
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
   listener.removeAllListeners('clientError');
-  listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    afterReply(latest.get(socket), socket, () => answerBadHttp(error, socket, onBadHttp));
+  listener.on('clientError', (error: ClientError, socket: Socket) => {
+    const reply = latest.get(socket);
+    const path = pathOf(error, reply);
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node lets go of the socket: an error that nobody hears would end the process, bytes that nobody reads hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
-    afterReply(latest.get(socket), socket, () => answerPastHapi(socket, { reason, what: 'CONNECT' }, onBadHttp));
+    const refusal = { reason, what: 'CONNECT' };
+    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp }));
   });
   return {
     server,
@@ -144,9 +147,30 @@ function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: (
 }
 
 /** What is not HTTP never reaches hapi; it gets an answer all the same. */
-function answerBadHttp(error: NodeJS.ErrnoException, socket: Socket, onBadHttp: HttpOptions['onBadHttp']): void {
-  if (error.code === 'ECONNRESET') return void socket.destroy();
-  answerPastHapi(socket, { reason: badHttpFault(error.code), what: error.code }, onBadHttp);
+function answerBadHttp(error: ClientError, asker: Asker): void {
+  if (error.code === 'ECONNRESET') return void asker.socket.destroy();
+  answerPastHapi({ reason: badHttpFault(error.code), what: error.code }, asker);
+}
+
+interface ClientError extends NodeJS.ErrnoException {
+  /** What came last. */
+  readonly rawPacket?: Buffer;
+}
+
+interface Asker {
+  readonly socket: Socket;
+  /** Empty when it is not known. */
+  readonly path: string;
+  readonly onBadHttp: HttpOptions['onBadHttp'];
+}
+
+const PATH_BYTES_MAX = 200;
+
+/** The path of a request whose body breaks off, or of a packet that begins with a request's first line. */
+function pathOf({ rawPacket }: ClientError, reply: ServerResponse | undefined): string {
+  const unfinished = reply && !reply.req.complete ? `${reply.req.method} ${reply.req.url}` : undefined;
+  const line = unfinished ?? rawPacket?.toString('latin1', 0, PATH_BYTES_MAX) ?? '';
+  return /^[A-Z]+ ([^ ?]+)/.exec(line)?.[1] ?? '';
 }
 
 interface Refusal {
@@ -154,11 +178,11 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi(socket: Socket, { reason, what }: Refusal, onBadHttp: HttpOptions['onBadHttp']): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp }: Asker): void {
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
-  const body = JSON.stringify(messageFault(reason));
+  const body = JSON.stringify(renderFault(path, reason));
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(

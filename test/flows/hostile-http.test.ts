@@ -82,6 +82,21 @@ describe('hostile http', () => {
     });
   }
 
+  it('uses the chat envelope for what is no HTTP where it can see the chat path', async () => {
+    const head = `POST ${CHAT}?a=b HTTP/1.1\r\nhost: x\r\n`;
+    const seen = [
+      `${head}no header\r\n\r\n`,
+      `${head}x-api-key: ${account.key}\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
+    ];
+    const codes = [];
+    for (const bytes of seen) codes.push(replyOf(await exchange(bytes)).json.error.code);
+    expect(codes).to.deep.equal(['invalid_request', 'invalid_request']);
+    for (const bytes of [head.replace(CHAT, MESSAGES), `x ${head}`, '\xff']) {
+      const { json } = replyOf(await exchange(`${bytes}no header\r\n\r\n`));
+      expect(json).to.have.property('type', 'error');
+    }
+  });
+
   it('refuses CONNECT with 405, and what comes after it is read by nobody', async () => {
     for (const target of ['example.org:443', CHAT, '127.0.0.1:22']) {
       const bytes = `CONNECT ${target} HTTP/1.1\r\nhost: x\r\nx-api-key: ${account.key}\r\n\r\n${post(CHAT, ask('hi'))}`;
