@@ -90,7 +90,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
     },
     clientStallMs: config.clientStallMs,
-    publicUrl: config.publicUrl,
+    publicUrl: () => publicUrlOf(config, http.server),
   });
   const audits = createAudits(store, log, metrics?.onAudit);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping });
@@ -129,6 +129,11 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     },
     reload: catalog.reload,
   };
+}
+
+/** With `PORT=0` the port is the one that was given. */
+function publicUrlOf({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
+  return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
 }
 
 async function closeInOrder(closes: readonly (() => Promise<void>)[]): Promise<void> {

@@ -4,11 +4,14 @@ import { describeApi } from './openapi/document.ts';
 import type { Services } from './services.ts';
 
 export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): ServerRoute {
-  const document = JSON.stringify(describeApi(publicUrl));
+  let document: string | undefined;
   return {
     method: 'GET',
     path: '/openapi.json',
     options: { auth: false },
-    handler: (_request, h) => h.response(document).type('application/json'),
+    handler: (_request, h) => {
+      document ??= JSON.stringify(describeApi(publicUrl()));
+      return h.response(document).type('application/json');
+    },
   };
 }

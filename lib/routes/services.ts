@@ -19,6 +19,6 @@ export interface Services {
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
   /** A reader that takes nothing for so long is gone. */
   readonly clientStallMs: number;
-  /** Base of the links handed out, without a slash at the end. */
-  readonly publicUrl: string;
+  /** Base of the links handed out, without a slash at the end; the port may be known only once the service listens. */
+  readonly publicUrl: () => string;
 }

@@ -142,6 +142,12 @@ describe('http', () => {
     expect(reply.headers['x-request-id']).to.match(/^req_/);
   });
 
+  it('names the port it listens on in its document, also where any free one was wanted', async () => {
+    const { json } = await send(`${gateway.url}/openapi.json`);
+    expect(json.servers).to.deep.equal([{ url: gateway.url }]);
+    expect(new URL(gateway.url).port).to.not.equal('0');
+  });
+
   it('is healthy and ready', async () => {
     expect((await send(`${gateway.url}/healthz`)).status).to.equal(200);
     const ready = await send(`${gateway.url}/readyz`);
