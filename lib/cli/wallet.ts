@@ -27,7 +27,7 @@ export function addWalletCommands(program: Command): void {
     .command('adjust')
     .description(
       'Corrects a balance, up or down, by an entry of its own. Never takes the balance below zero. ' +
-        'A correction is not a payment; every call of the command books once more.',
+        'A correction is not a payment: it opens no wallet to calls. Every call of the command books once more.',
     )
     .argument('<id>', 'the account')
     .argument('<rub>', `${RUB}; may be negative`, readAmount)

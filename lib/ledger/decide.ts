@@ -139,7 +139,8 @@ export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | R
 
 /**
  * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
- * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount; `never_topped`; `suspended`;
+ * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount; `never_topped` there was no
+ * payment yet, whatever an adjustment put into the wallet; `suspended`;
  * `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken` the id belongs to an operation with other values.
  */
@@ -244,7 +245,8 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
-  if (wallet.topped === 0n && wallet.adjusted <= 0n) return { status: 'never_topped', wallet };
+  // A correction is no payment: whoever is to call without one of their own gets a top-up on the house.
+  if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   if (wallet.avail < op.amount) return { status: 'insufficient', wallet };
   const charge = startOf(op);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };

@@ -111,14 +111,17 @@ const scenarios: Record<string, readonly Row[]> = {
     ['topup', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],
     ['topup', 'p2', 0.000001, 'done', [1000.000001, 0, 0, 1000.000001, 0]],
   ],
-  'a gift instead of a payment': [
+  'a correction instead of a payment': [
     ['adjust', 'a1', 50, 'done', [50, 0, 0, 0, 50]],
-    ['reserve', 'c1', 50, 'done', [0, 50, 0, 0, 50]],
-    ['release', 'c1', 0, 'done', [50, 0, 0, 0, 50]],
+    ['reserve', 'c1', 50, 'never_topped', [50, 0, 0, 0, 50]],
+    ['charge', 'c1', 1, 'never_topped', [50, 0, 0, 0, 50]],
     ['topup', 'p1', 999, 'first_topup_too_small', [50, 0, 0, 0, 50]],
     ['adjust', 'a2', -50, 'done', [0, 0, 0, 0, 0]],
-    ['reserve', 'c2', 1, 'never_topped', [0, 0, 0, 0, 0]],
     ['adjust', 'a3', -0.000001, 'insufficient', [0, 0, 0, 0, 0]],
+    ['adjust', 'a4', 50, 'done', [50, 0, 0, 0, 50]],
+    ['topup', 'p1', 1000, 'done', [1050, 0, 0, 1000, 50]],
+    ['adjust', 'a5', -1000, 'done', [50, 0, 0, 1000, -950]],
+    ['reserve', 'c1', 50, 'done', [0, 50, 0, 1000, -950]],
   ],
   'payments and corrections count once': [
     ['topup', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],

@@ -160,6 +160,15 @@ export function ledgerContract(kind: StoreKind): void {
       expect((await everythingOf(store, wallet)).entries).to.deep.equal([]);
     });
 
+    it('takes a correction for no payment', async () => {
+      const { store } = context;
+      const wallet = await newAccount(store);
+      const calls = [reserve(wallet), charge(wallet)];
+      expect(await statuses(store, adjust(wallet, 5000n * RUB))).to.deep.equal(['done']);
+      expect(await statuses(store, ...calls)).to.deep.equal(['never_topped', 'never_topped']);
+      expect(await statuses(store, topup(wallet, 1000n * RUB), ...calls)).to.deep.equal(['done', 'done', 'done']);
+    });
+
     it('starts nothing on a suspended wallet, but ends what runs', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
