@@ -56,13 +56,17 @@ function obeySignals(gateway: Gateway, log: Log): void {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
-    gateway.stop().then(
-      () => process.exit(0),
+    const stopped = gateway.stop().then(
+      () => 0,
       (err: unknown) => {
         log.error({ err }, 'the stop failed');
-        process.exit(1);
+        return 1;
       },
     );
+    void stopped.then(async (code) => {
+      await log.written();
+      process.exit(code);
+    });
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

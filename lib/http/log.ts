@@ -4,6 +4,8 @@ import { type Logger, pino } from 'pino';
 export interface Log extends Logger {
   /** Values that must never be written from now on. */
   addSecrets(secrets: readonly string[]): void;
+  /** Resolves when what was logged is written, or cannot be. To be awaited before the process is ended. */
+  written(): Promise<void>;
 }
 
 export interface LogOptions {
@@ -19,6 +21,8 @@ const SECRET_LENGTH_MIN = 8;
 /** Written at once when it is full, and every quarter of a second. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
+/** How long the last lines may take. */
+const WRITTEN_MS = 1000;
 /** What cannot be written for so long is dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -49,6 +53,11 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
   const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
   outputs.add(output);
+  log.written = () =>
+    new Promise((resolve) => {
+      setTimeout(resolve, WRITTEN_MS);
+      output.flush(() => resolve());
+    });
   log.addSecrets = (values) => {
     const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
     // The longest first: a secret within another one would leave the rest of it.
@@ -73,7 +82,8 @@ function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   output.on('write', () => {
     failing = false;
   });
-  // While nothing can be written it would try for ever, and the process would not end.
+  // While nothing can be written it would try for ever, and the process would not end: only a write of the other kind
+  // finds out, which `written` waits for.
   const flushSync = output.flushSync.bind(output);
   output.flushSync = () => {
     if (!failing) flushSync();
