@@ -49,7 +49,7 @@ describe('cli', () => {
   it('says its version, in a folder of its own too', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await rig.text('--version')).to.equal(`${version}\n`);
-    expect(await runCommand(['--version'], rig.env, rig.folder)).to.deep.equal({
+    expect(await runCommand(['--version'], rig.env, { cwd: rig.folder })).to.deep.equal({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',
