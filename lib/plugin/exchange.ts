@@ -67,6 +67,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    // After a pause at the very end of a read undici goes on with nothing.
+    if (chunk.length === 0) return;
     if (this.#taker) {
       this.#taker.data(chunk);
       return;
