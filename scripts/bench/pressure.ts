@@ -9,7 +9,7 @@ const FLOODS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-
 
 export const STOPPED_KB_MAX = 256;
 const DELAY_MS_MAX = 50;
-const FLOOD_S = 4;
+const FLOOD_S = 5;
 /** Without new bytes for so long, all buffers on the way are full. */
 const STILL_MS = 400;
 const STILL_MS_MAX = 30_000;
@@ -19,6 +19,8 @@ export interface Stage {
   readonly gateway: Running;
   readonly flood: ChildProcess;
   readonly clients: ChildProcess;
+  /** On the gateway's core, with nothing to do. */
+  readonly idle: Running;
   close(): void;
 }
 
@@ -26,14 +28,16 @@ export async function openStage(): Promise<Stage> {
   const flood = start(FLOOD, [], OTHER_CORE);
   const { port } = await said<{ port: number }>(flood);
   const gateway = await serve('gateway.ts', [`http://127.0.0.1:${port}`, ...FLOODS]);
+  const idle = await serve('pipe.ts', [`http://127.0.0.1:${port}`]);
   const clients = start('readers.ts', [], OTHER_CORE);
   await said(clients);
   return {
+    idle,
     gateway,
     flood,
     clients,
     close() {
-      for (const child of [clients, gateway.child, flood]) child.disconnect();
+      for (const child of [clients, gateway.child, idle.child, flood]) child.disconnect();
     },
   };
 }
@@ -44,8 +48,8 @@ export interface Held {
   readonly usedKB: number;
   readonly heapKB: number;
   readonly rssKB: number;
-  /** Of the gateway's loop while they are there and nothing moves. */
-  readonly delayP99Ms: number;
+  /** While they are there and nothing moves. */
+  readonly delay: Delay;
 }
 
 export async function stopReaders(stage: Stage, { model, readers }: { model: string; readers: number }): Promise<Held> {
@@ -60,28 +64,36 @@ export async function stopReaders(stage: Stage, { model, readers }: { model: str
   await asked(clients, job);
   await untilStill(flood);
   const during = await memory();
-  const { p99Ms } = await delayWhile(gateway, () => pause(1000));
+  const delay = await delayWhile(stage, () => pause(1000));
   await asked(clients, 'leave');
   const each = (of: (usage: NodeJS.MemoryUsage) => number) => (of(during) - of(before)) / 1024 / readers;
   return {
     usedKB: each(({ heapUsed, external, arrayBuffers }) => heapUsed + Math.max(external, arrayBuffers)),
     heapKB: each(({ heapUsed }) => heapUsed),
     rssKB: each(({ rss }) => rss),
-    delayP99Ms: p99Ms,
+    delay,
   };
 }
 
 interface Delay {
   readonly p99Ms: number;
   readonly mostMs: number;
+  /** What the machine itself adds. */
+  readonly idleP99Ms: number;
 }
 
-async function delayWhile({ child }: Running, work: () => Promise<unknown>): Promise<Delay> {
+async function delayWhile({ gateway, idle }: Stage, work: () => Promise<unknown>): Promise<Delay> {
   // What came before, a collection of garbage above all, still shows in the next turn of the loop.
   await pause(100);
-  await asked(child, 'delay');
+  for (const { child } of [gateway, idle]) await asked(child, 'delay');
   await work();
-  return asked<Delay>(child, 'delay');
+  const delay = await asked<Delay>(gateway.child, 'delay');
+  return { ...delay, idleP99Ms: (await asked<Delay>(idle.child, 'delay')).p99Ms };
+}
+
+function describeDelay({ p99Ms, mostMs, idleP99Ms }: Delay): string {
+  const figures = `p99 ${p99Ms.toFixed(1)} ms, most ${mostMs.toFixed(1)} ms (an idle process there: p99 ${idleP99Ms.toFixed(1)} ms)`;
+  return `loop delay ${figures}; bound ${DELAY_MS_MAX} ms`;
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -103,25 +115,26 @@ export async function reportStopped(stage: Stage, readers: number): Promise<void
     const held = await stopReaders(stage, { model, readers });
     const figures = `${held.usedKB.toFixed(0)} KB (heap ${held.heapKB.toFixed(0)}), RSS ${held.rssKB.toFixed(0)} KB`;
     console.log(`${readers} stopped readers of ${model}: ${figures} each; bound ${STOPPED_KB_MAX} KB`);
-    console.log(`  loop delay beside them: p99 ${held.delayP99Ms.toFixed(1)} ms; bound ${DELAY_MS_MAX} ms`);
+    console.log(`  beside them: ${describeDelay(held.delay)}`);
   }
 }
 
 /** Each flood is read as fast as it comes, again and again. */
-export async function reportDelay({ gateway }: Stage, load: ChildProcess): Promise<void> {
+export async function reportDelay(stage: Stage, load: ChildProcess): Promise<void> {
+  const { gateway } = stage;
   for (const model of FLOODS) {
     const before = await asked<NodeJS.MemoryUsage>(gateway.child, 'memory');
     const { url, key } = gateway;
     const job: LoadJob = { url, key, model, stream: true, calls: 0, atOnce: 1, seconds: FLOOD_S };
     let bytes = 0;
-    const { p99Ms, mostMs } = await delayWhile(gateway, async () => {
+    const delay = await delayWhile(stage, async () => {
       ({ bytes } = await asked<LoadResult>(load, job));
     });
     const after = await asked<NodeJS.MemoryUsage>(gateway.child, 'memory');
     const grown = (of: (usage: NodeJS.MemoryUsage) => number) => ((of(after) - of(before)) / 1024 / 1024).toFixed(1);
+    console.log(`flood of ${model}: ${describeDelay(delay)}`);
     console.log(
-      `flood of ${model}: loop delay p99 ${p99Ms.toFixed(1)} ms, most ${mostMs.toFixed(1)} ms; bound ${DELAY_MS_MAX} ms; ` +
-        `${(bytes / 1e6).toFixed(0)} MB read, left after it ${grown((m) => m.heapUsed + m.external)} MB, RSS ${grown((m) => m.rss)} MB`,
+      `  ${(bytes / 1e6).toFixed(0)} MB read; left after it ${grown((m) => m.heapUsed + m.external)} MB, RSS ${grown((m) => m.rss)} MB`,
     );
   }
 }
