@@ -77,6 +77,36 @@ describe('a call that is ended', () => {
       expectReleased(result);
     });
 
+    it('bills nobody before all who left together have their upstreams aborted', async () => {
+      const order: string[] = [];
+      const { ledger } = stage.store;
+      const { apply } = ledger;
+      Object.assign(ledger, {
+        apply: (batch: Parameters<typeof apply>[0]) => {
+          for (const { op } of batch) if (op.kind === 'settle') order.push('bill');
+          return apply.call(ledger, batch);
+        },
+      });
+      const asking = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const controllers = asking.map(() => new AbortController());
+      const running = asking.map(({ resolve }, at) => {
+        const wait = (signal: AbortSignal) => {
+          signal.addEventListener('abort', () => order.push('abort'));
+          resolve();
+          return hang();
+        };
+        return stage.call({ routes: [playing(wait)], controller: controllers[at] as AbortController });
+      });
+      await Promise.all(asking.map(({ promise }) => promise));
+      controllers[0]?.abort(GONE);
+      // What the first one sets off goes on as far as it can within this turn.
+      for (let at = 0; at < 1000; at += 1) await undefined;
+      controllers[1]?.abort(GONE);
+      await Promise.all(running);
+      Object.assign(ledger, { apply });
+      expect(order).to.deep.equal(['abort', 'abort', 'bill', 'bill']);
+    });
+
     it('before the first fragment pays the minimum', async () => {
       for (const live of [true, false]) {
         const controller = new AbortController();
