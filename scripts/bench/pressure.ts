@@ -10,8 +10,10 @@ const FLOODS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-
 export const STOPPED_KB_MAX = 256;
 const DELAY_MS_MAX = 50;
 const FLOOD_S = 5;
-/** Without new bytes for so long, all buffers on the way are full. */
-const STILL_MS = 400;
+/** Without new bytes at so many looks, so far apart, all buffers on the way are full. */
+const STILL_MS = 250;
+const STILL_LOOKS = 3;
+const MEMORY_READINGS = 3;
 const STILL_MS_MAX = 30_000;
 
 /** A gateway in front of an upstream that floods, and clients to stop reading there. */
@@ -54,7 +56,7 @@ export interface Held {
 
 export async function stopReaders(stage: Stage, { model, readers }: { model: string; readers: number }): Promise<Held> {
   const { gateway, clients, flood } = stage;
-  const memory = () => asked<NodeJS.MemoryUsage>(gateway.child, 'memory');
+  const memory = () => leastMemory(gateway);
   const job: ReadersJob = { url: gateway.url, key: gateway.key, model, readers };
   // Once before: what is made on the first use is no cost of a reader.
   await asked(clients, { ...job, readers: Math.ceil(readers / 10) });
@@ -68,11 +70,25 @@ export async function stopReaders(stage: Stage, { model, readers }: { model: str
   await asked(clients, 'leave');
   const each = (of: (usage: NodeJS.MemoryUsage) => number) => (of(during) - of(before)) / 1024 / readers;
   return {
-    usedKB: each(({ heapUsed, external, arrayBuffers }) => heapUsed + Math.max(external, arrayBuffers)),
+    usedKB: each(usedBytes),
     heapKB: each(({ heapUsed }) => heapUsed),
     rssKB: each(({ rss }) => rss),
     delay,
   };
+}
+
+function usedBytes({ heapUsed, external, arrayBuffers }: NodeJS.MemoryUsage): number {
+  return heapUsed + Math.max(external, arrayBuffers);
+}
+
+/** Of several readings: what is let go late is not held. */
+async function leastMemory({ child }: Running): Promise<NodeJS.MemoryUsage> {
+  const readings: NodeJS.MemoryUsage[] = [];
+  for (let at = 0; at < MEMORY_READINGS; at += 1) {
+    readings.push(await asked<NodeJS.MemoryUsage>(child, 'memory'));
+    await pause(STILL_MS);
+  }
+  return readings.reduce((least, reading) => (usedBytes(reading) < usedBytes(least) ? reading : least));
 }
 
 interface Delay {
@@ -98,12 +114,15 @@ function describeDelay({ p99Ms, mostMs, idleP99Ms }: Delay): string {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function untilStill(flood: ChildProcess): Promise<void> {
+/** Resolves when nothing more is taken from an upstream that floods. */
+export async function untilStill(flood: ChildProcess): Promise<void> {
   const deadline = performance.now() + STILL_MS_MAX;
   let last = -1;
+  let still = 0;
   for (;;) {
     const { written } = await asked<{ written: number }>(flood, {});
-    if (written === last) return;
+    still = written === last ? still + 1 : 0;
+    if (still === STILL_LOOKS) return;
     if (performance.now() > deadline) throw new Error('a reader that stopped did not stop the upstream');
     last = written;
     await pause(STILL_MS);
