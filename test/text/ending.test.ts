@@ -1,51 +1,14 @@
 import { expect } from 'chai';
-import { type FaultCode, fault, isFault } from '../../lib/faults.ts';
+import { fault } from '../../lib/faults.ts';
 import { GONE } from '../../lib/text/call.ts';
-import {
-  BALANCE,
-  type CallResult,
-  CLOSE,
-  cost,
-  delta,
-  FINISH,
-  hang,
-  OPEN,
-  playing,
-  START,
-  Stage,
-  usage,
-  whole,
-} from './stage.ts';
-
-const MINIMUM = 500_000n;
-
-function codeOf({ parts, thrown }: CallResult): FaultCode | undefined {
-  const last = parts.at(-1);
-  if (last?.type === 'error') return last.fault.data?.code;
-  return isFault(thrown) ? thrown.data?.code : undefined;
-}
-
-function isRefunded({ parts, thrown }: CallResult): boolean {
-  const last = parts.at(-1);
-  const failure = last?.type === 'error' ? last.fault : (thrown as Error);
-  return failure.message.endsWith('Charge refunded.');
-}
+import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
+import { CLOSE, cost, delta, FINISH, hang, OPEN, playing, START, Stage, usage, whole } from './stage.ts';
 
 describe('a call that is ended', () => {
   const stage = new Stage();
   before(() => stage.open());
   afterEach(() => stage.check());
   after(() => stage.close());
-
-  function expectCharged(result: CallResult, charged: bigint): void {
-    expect(result.charge).to.include({ state: 'settled', charged });
-    expect(result.wallet).to.include({ avail: BALANCE - charged, charged, held: 0n });
-  }
-
-  function expectReleased(result: CallResult): void {
-    expect(result.charge).to.include({ state: 'released', charged: 0n, tokensOutput: null });
-    expect(result.wallet).to.include({ avail: BALANCE, charged: 0n, held: 0n });
-  }
 
   const good = whole('Hello', { input: 7, output: 900 });
   const charged = cost({ input: 7, output: 900 });
