@@ -93,18 +93,22 @@ export function createLiveCalls(): LiveCalls {
     open(request) {
       const controller = new AbortController();
       const response = request.raw.res;
-      // hapi's own `disconnect` does not fire for a POST whose body was read.
+      const { socket } = request.raw.req;
+      // hapi's own `disconnect` does not fire for a POST whose body was read. The end of what the client sends comes some
+      // turns before the close of the connection, which it leads to.
       const onClose = () => {
         if (!response.writableFinished) controller.abort(GONE);
       };
       if (response.destroyed) controller.abort(GONE);
       else if (ended) controller.abort(ended.reason);
       response.once('close', onClose);
+      socket.once('end', onClose);
       const call: LiveCall = {
         signal: controller.signal,
         streams: false,
         close() {
           response.off('close', onClose);
+          socket.off('end', onClose);
           calls.delete(call);
           if (calls.size === 0) onEmpty?.();
         },

@@ -37,6 +37,8 @@ const REQUEST_TIMEOUT_MS = 900_000;
 /** What is left in socket buffers when the service stops gets so long. */
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
+/** What waits for a client that reads slowly before its upstream is paused. */
+const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, onBadHttp } = options;
@@ -47,6 +49,7 @@ export function createHttp(options: HttpOptions): Http {
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs / 2),
     maxHeaderSize: HEADERS_BYTES_MAX,
     noDelay: true,
+    highWaterMark: BUFFERED_BYTES,
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });

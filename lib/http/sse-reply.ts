@@ -62,7 +62,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
     },
     write(text) {
       if (text === '' || response.destroyed) return undefined;
-      return response.write(text) ? undefined : drained();
+      return response.write(encode(text)) ? undefined : drained();
     },
     keepAlive() {
       if (!response.destroyed) response.write(': keep-alive\n\n');
@@ -71,4 +71,16 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
       if (!response.destroyed) response.end();
     },
   };
+}
+
+/** Shorter texts are cheaper as they are. */
+const TEXT_CHARS_MAX = 1024;
+
+/** A long text that waits as a string is held twice, as characters and as three bytes for each; bytes are held once. */
+function encode(text: string): string | Buffer {
+  if (text.length <= TEXT_CHARS_MAX) return text;
+  // Not from Node's pool, of which a small piece would keep 64 KiB.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }

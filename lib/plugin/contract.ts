@@ -88,6 +88,11 @@ export interface Host {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
   readonly http: HostHttp;
+  /**
+   * Sends a request and reads the lines of its reply with `reader`: all that `text` returns, for most upstreams. Nothing
+   * is sent before the first `next`.
+   */
+  answer(url: string, init: HostRequest, reader: ReplyReader): AsyncIterable<readonly StreamPart[]>;
   /** The body of a reply as server-sent events, decoded on bytes; arrays hold all events that arrived together. */
   events(body: HostBody, signal: AbortSignal): AsyncIterable<readonly ServerSentEvent[]>;
   /** The body of a reply as lines of JSON text, one value each; empty lines are passed over. */
@@ -128,6 +133,22 @@ export interface HostBody {
   json(limitBytes?: number): Promise<unknown>;
   /** Closes the connection without reading on. */
   drop(): void;
+}
+
+/** What a plugin makes of one reply: lines go in, parts come out. Synchronous; no method throws. */
+export interface ReplyReader {
+  /** All lines that arrived together → all parts they bring. */
+  push(lines: readonly string[]): readonly StreamPart[];
+  /** The body ended by itself: the parts that were kept back until then. */
+  end(): readonly StreamPart[];
+  /** The body broke off, with this error. Sets `failure` unless the answer was complete. */
+  break(error: unknown): readonly StreamPart[];
+  /** The reply's status is no success: the fault for it. `text` is empty when the body did not arrive whole. */
+  refuse(status: number, text: string): UpstreamFault;
+  /** True when nothing that follows counts: the rest of the body is dropped. */
+  readonly done: boolean;
+  /** Set when the reply turned out to have failed; thrown after the parts before it. */
+  readonly failure: unknown;
 }
 
 export interface HostFault {

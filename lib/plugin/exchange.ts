@@ -56,7 +56,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over !== 'no' || this.#signal.aborted) controller.abort(ABORTED);
+    if (this.#over !== 'no' || this.#signal.aborted) withoutStackTraces(() => controller.abort(ABORTED));
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -67,6 +67,8 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    // After a pause at the very end of a read undici goes on with nothing.
+    if (chunk.length === 0) return;
     if (this.#taker) {
       this.#taker.data(chunk);
       return;
@@ -112,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   destroy(): void {
     if (this.#over !== 'no') return;
-    if (this.#controller) this.#controller.abort(ABORTED);
+    if (this.#controller) withoutStackTraces(() => this.#controller?.abort(ABORTED));
     else this.onResponseError(undefined, ABORTED);
   }
 
@@ -121,5 +123,16 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   #finish(how: 'ended' | 'failed'): void {
     this.#over = how;
     this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/** undici makes an error for the socket it closes, and Node writes its stack out: most of what an abort costs. */
+function withoutStackTraces(run: () => void): void {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    run();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Decoder } from '../stream/bytes.ts';
 import { createLineDecoder } from '../stream/lines.ts';
 import { createSseDecoder } from '../stream/sse.ts';
+import { createAnswer } from './answer.ts';
 import { UpstreamBody } from './body.ts';
 import type { Host, HostBody, HostClock, HostLog } from './contract.ts';
 import { kindOfStatus, upstreamFault } from './fault.ts';
@@ -23,11 +24,14 @@ export interface ClosableHost extends Host {
 export function createHost(options: HostOptions): ClosableHost {
   const { upstream, log, secrets = [] } = options;
   const { request, close } = createUpstream(options);
+  const http = { request };
+  const lines: Host['lines'] = (body, signal) => decode(body, createLineDecoder(), signal);
   return {
     upstream,
-    http: { request },
+    http,
+    answer: (url, init, reader) => createAnswer({ http, lines, url, request: init, reader }),
     events: (body, signal) => decode(body, createSseDecoder(), signal),
-    lines: (body, signal) => decode(body, createLineDecoder(), signal),
+    lines,
     fault: {
       make: (kind, detail, status) => upstreamFault(kind, scrub(detail, secrets), status),
       kindOfStatus,

@@ -158,10 +158,12 @@ export function createLineDecoder(limits: LineLimits = LINE_LIMITS): Decoder<str
     push(chunk, into) {
       items = into;
       splitter.push(chunk);
+      items = [];
     },
     end(into) {
       items = into;
       splitter.end();
+      items = [];
     },
     get failure() {
       return splitter.failure;

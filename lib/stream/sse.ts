@@ -33,6 +33,7 @@ class SseDecoder implements Decoder<ServerSentEvent> {
   push(chunk: Uint8Array, events: ServerSentEvent[]): void {
     this.#events = events;
     this.#splitter.push(chunk);
+    this.#events = [];
   }
 
   end(events: ServerSentEvent[]): void {

@@ -83,12 +83,17 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
     async run(request, context, output) {
       const call = await open(request, context, output);
       const ended = await answer(call, output);
+      // When many leave at once, the upstreams of all are closed before the first of them is billed.
+      if (ended.ending.type === 'gone') await twoTurns();
       const paid = await pay(call, ended);
       context.log.note(describe(ended, paid));
       finish(call, output, { ended, paid });
     },
   };
 }
+
+/** Of the event loop: who leaves at the same moment is seen to leave in one turn, or in the next. */
+const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 interface Ended {
   readonly ending: Ending;

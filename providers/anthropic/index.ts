@@ -1,11 +1,8 @@
 // Plugin for every upstream that speaks messages as Anthropic does.
-import type { Host, HostBody, Provider, ProviderPlugin, StreamPart, TextCall } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
 import { Faults } from './faults.ts';
 import { Reply } from './parts.ts';
 import { AUTH_STYLES, requestOf, type Settings, unknownOptions, urlOf, wireOf } from './request.ts';
-
-/** Of an error's body so much is read at most. */
-const ERROR_BYTES_MAX = 64 * 1024;
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -35,45 +32,13 @@ function createProvider(settings: Settings, host: Host): Provider {
   let turn = 0;
 
   return {
-    async *text(call, signal) {
+    text(call, signal) {
       const wire = wireOf(settings, call.options);
       warnOfOptions(call, host);
       const request = requestOf(call, wire, keys[turn++ % keys.length]);
-      const { status, body } = await host.http.request(urlOf(wire), { ...request, signal });
-      if (status < 200 || status > 299) throw faults.ofReply(status, await errorText(body));
-      yield* readReply(new Reply(faults), host.lines(body, signal), signal);
+      return host.answer(urlOf(wire), { ...request, signal }, new Reply(faults));
     },
   };
-}
-
-/** An error's body may break off as well; its status is known already. */
-async function errorText(body: HostBody): Promise<string> {
-  try {
-    return await body.text(ERROR_BYTES_MAX);
-  } catch {
-    return '';
-  }
-}
-
-async function* readReply(
-  reply: Reply,
-  arrivals: AsyncIterable<readonly string[]>,
-  signal: AbortSignal,
-): AsyncGenerator<readonly StreamPart[]> {
-  let rest: readonly StreamPart[] = [];
-  try {
-    for await (const lines of arrivals) {
-      const parts = reply.push(lines);
-      if (parts.length > 0) yield parts;
-      if (reply.done) break;
-    }
-    if (!reply.done) rest = reply.end();
-  } catch (error) {
-    if (signal.aborted) throw error;
-    rest = reply.break(error);
-  }
-  if (rest.length > 0) yield rest;
-  if (reply.failure !== undefined) throw reply.failure;
 }
 
 function warnOfOptions({ options, model }: TextCall, { log, upstream }: Host): void {

@@ -1,5 +1,5 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
-import type { FinishReason, StreamPart } from '../../lib/plugin/contract.ts';
+import type { FinishReason, ReplyReader, StreamPart, UpstreamFault } from '../../lib/plugin/contract.ts';
 import { complaintOf, type Faults, isComplaint } from './faults.ts';
 import { END_MARK, Frames, NotJson } from './frames.ts';
 import { type Tokens, Usage } from './usage.ts';
@@ -7,7 +7,7 @@ import { type Tokens, Usage } from './usage.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads one reply, an array of lines at a time. */
-export class Reply {
+export class Reply implements ReplyReader {
   /** True when nothing that follows counts. */
   done = false;
   /** Set once the reply turned out to have failed; the parts before it count. */
@@ -51,16 +51,22 @@ export class Reply {
     });
   }
 
+  refuse(status: number, text: string): UpstreamFault {
+    return this.#faults.ofReply(status, text);
+  }
+
   #collect(read: () => void): readonly StreamPart[] {
-    this.#parts = [];
     try {
       read();
     } catch (error) {
       this.done = true;
-      if (this.#finished) return this.#parts;
-      this.failure = error instanceof NotJson ? this.#faults.ofKind('protocol', `not JSON: ${error.message}`) : error;
+      if (!this.#finished) {
+        this.failure = error instanceof NotJson ? this.#faults.ofKind('protocol', `not JSON: ${error.message}`) : error;
+      }
     }
-    return this.#parts;
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
   }
 
   #take(value: unknown): void {

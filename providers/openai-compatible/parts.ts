@@ -1,6 +1,12 @@
 // Maps the values of a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does
 // not stream although it was asked to.
-import type { FinishReason, StreamPart, UpstreamFaultKind } from '../../lib/plugin/contract.ts';
+import type {
+  FinishReason,
+  ReplyReader,
+  StreamPart,
+  UpstreamFault,
+  UpstreamFaultKind,
+} from '../../lib/plugin/contract.ts';
 import { complaintOf, type Faults } from './faults.ts';
 import { Frames, NotJson } from './frames.ts';
 import type { Wire } from './request.ts';
@@ -14,7 +20,7 @@ interface Choice extends Fields {
 }
 
 /** Reads one reply, an array of lines at a time. */
-export class Reply {
+export class Reply implements ReplyReader {
   /** Set once the reply turned out to have failed; the parts before it count. */
   failure: unknown;
   readonly #faults: Faults;
@@ -66,8 +72,11 @@ export class Reply {
     });
   }
 
+  refuse(status: number, text: string): UpstreamFault {
+    return this.#faults.ofReply(status, text);
+  }
+
   #collect(read: () => void): readonly StreamPart[] {
-    this.#parts = [];
     try {
       read();
     } catch (error) {
@@ -76,7 +85,9 @@ export class Reply {
         this.failure = error instanceof NotJson ? this.#faults.ofKind('protocol', `not JSON: ${error.message}`) : error;
       this.#frames.done = true;
     }
-    return this.#parts;
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
   }
 
   /** After text the end mark is a reason of its own; a connection that merely closes is not. */

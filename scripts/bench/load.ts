@@ -8,6 +8,8 @@ export interface LoadJob {
   readonly stream: boolean;
   readonly calls: number;
   readonly atOnce: number;
+  /** Instead of a number of calls: again and again for so long. */
+  readonly seconds?: number;
   /** Leave after so many bytes of the answer. */
   readonly leaveAfterBytes?: number;
   /** Open them all and keep them open until the next message. */
@@ -22,6 +24,8 @@ export interface LoadResult {
   readonly p99: number;
   /** Until the first byte of the body. */
   readonly firstP50: number;
+  /** Of all answers. */
+  readonly bytes: number;
 }
 
 const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
@@ -31,15 +35,20 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const totals: number[] = [];
   const firsts: number[] = [];
   let failed = 0;
+  let bytes = 0;
   let next = 0;
   const startedAt = performance.now();
+  const until = startedAt + (job.seconds ?? 0) * 1000;
   const worker = async () => {
-    while (next < job.calls) {
+    while (next < job.calls || performance.now() < until) {
       next += 1;
       const at = performance.now();
-      const first = await call(job).catch(() => undefined);
-      if (first === undefined) failed += 1;
-      else firsts.push(first - at);
+      const read = await call(job, until).catch(() => undefined);
+      if (read === undefined) failed += 1;
+      else {
+        firsts.push(read.firstAt - at);
+        bytes += read.bytes;
+      }
       totals.push(performance.now() - at);
     }
   };
@@ -47,11 +56,16 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const rank = (list: number[], share: number) =>
     list.sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0;
   const ms = performance.now() - startedAt;
-  return { ms, failed, p50: rank(totals, 0.5), p99: rank(totals, 0.99), firstP50: rank(firsts, 0.5) };
+  return { ms, failed, p50: rank(totals, 0.5), p99: rank(totals, 0.99), firstP50: rank(firsts, 0.5), bytes };
 }
 
-/** Resolves with the time of the first byte; rejects when the call fails. */
-async function call({ url, key, model, stream, leaveAfterBytes }: LoadJob): Promise<number> {
+interface Read {
+  readonly firstAt: number;
+  readonly bytes: number;
+}
+
+/** Rejects when the call fails; a job with an end leaves at that time. */
+async function call({ url, key, model, stream, leaveAfterBytes, seconds }: LoadJob, until: number): Promise<Read> {
   const payload = { model, stream, max_tokens: 600, messages: [{ role: 'user', content: 'Say something, please.' }] };
   const { statusCode, body } = await request(`${url}/api/v1/chat/completions`, {
     method: 'POST',
@@ -60,14 +74,15 @@ async function call({ url, key, model, stream, leaveAfterBytes }: LoadJob): Prom
     dispatcher,
   });
   if (statusCode !== 200) throw new Error(`status ${statusCode}: ${await body.text()}`);
-  let first = 0;
+  let firstAt = 0;
   let bytes = 0;
   for await (const chunk of body) {
-    if (first === 0) first = performance.now();
+    if (firstAt === 0) firstAt = performance.now();
     bytes += chunk.length;
     if (leaveAfterBytes !== undefined && bytes >= leaveAfterBytes) break;
+    if (seconds !== undefined && performance.now() > until) break;
   }
-  return first;
+  return { firstAt, bytes };
 }
 
 /** Opens streams and keeps them until told to let go. */

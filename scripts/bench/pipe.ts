@@ -1,6 +1,7 @@
 // The floor of the benchmark: a bare pipe of node:http and undici, without a key, a limit, a check or a bill.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Agent, request as ask } from 'undici';
 
 const upstream = process.argv[2] as string;
@@ -28,5 +29,11 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', () => process.send?.({ memory: process.memoryUsage().rss }));
+// Beside a gateway under load it is idle: its delay says what the machine itself adds.
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+process.on('message', () => {
+  process.send?.({ p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 });
+  delay.reset();
+});
 process.on('disconnect', () => process.exit(0));

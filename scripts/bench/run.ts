@@ -1,9 +1,10 @@
 // `npm run bench`: the gateway, wallet switched on, beside a bare pipe on the same core, in alternating rounds.
-import { type ChildProcess, fork, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { LoadJob, LoadResult } from './load.ts';
+import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
+import { asked, cpuOf, hasTaskset, OTHER_CORE, type Running, said, serve, start } from './process.ts';
 
 const { values } = parseArgs({
   options: {
@@ -42,57 +43,6 @@ const CASES: readonly Case[] = [
 ];
 const IDLE_STREAMS = values.quick ? 300 : 2000;
 
-const GATEWAY_CORE = '0';
-const OTHER_CORE = '1';
-const hasTaskset = cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0;
-const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly key: string;
-}
-
-function start(file: string, args: readonly string[], core: string): ChildProcess {
-  const path = new URL(file, import.meta.url);
-  // As `npm start` runs it.
-  const execArgv = file === 'gateway.ts' ? ['--max-semi-space-size=32'] : [];
-  const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(child.pid)], { stdio: 'ignore' });
-  return child;
-}
-
-function said<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message as T);
-    });
-  });
-}
-
-function asked<T>(child: ChildProcess, message: object | string): Promise<T> {
-  const answer = said<T>(child);
-  child.send(message);
-  return answer;
-}
-
-/** CPU seconds of a process with all its threads. */
-function cpuOf({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
-}
-
-async function serve(file: string, args: readonly string[]): Promise<Running> {
-  const child = start(file, args, GATEWAY_CORE);
-  const { port, key = '' } = await said<{ port: number; key?: string }>(child);
-  // Threads that were started meanwhile are on the same core as their process.
-  if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', GATEWAY_CORE, String(child.pid)], { stdio: 'ignore' });
-  return { child, url: `http://127.0.0.1:${port}`, key };
-}
-
 interface Measured extends LoadResult {
   /** CPU of the measured process per call, in µs. */
   readonly cpuUs: number;
@@ -127,8 +77,20 @@ async function main(): Promise<void> {
     if (values.only && !test.model.startsWith(values.only)) continue;
     await compare(test, { pipe, gateway, load });
   }
-  if (!values.only || values.only === 'idle') await holdIdle(gateway, load, upstream);
+  if (wanted('idle')) await holdIdle(gateway, load, upstream);
+  if (wanted('leave')) await reportLeaving({ gateway, upstream }, IDLE_STREAMS);
+  if (wanted('pressure')) await pressure(load);
   for (const child of [pipe.child, gateway.child, load, upstream]) child.disconnect();
+}
+
+const wanted = (part: string) => values.only === undefined || values.only === part;
+
+async function pressure(load: ChildProcess): Promise<void> {
+  const stage = await openStage();
+  console.log();
+  await reportStopped(stage, values.quick ? 50 : 200);
+  await reportDelay(stage, load);
+  stage.close();
 }
 
 async function compare(
@@ -174,7 +136,7 @@ async function compare(
 
 /** Memory of streams that are open and silent. */
 async function holdIdle(gateway: Running, load: ChildProcess, upstream: ChildProcess): Promise<void> {
-  const memory = async () => (await asked<{ memory: number }>(gateway.child, {})).memory;
+  const memory = async () => (await asked<NodeJS.MemoryUsage>(gateway.child, 'memory')).rss;
   const before = await memory();
   const { url, key } = gateway;
   const job: LoadJob = { url, key, model: 'idle', stream: true, calls: IDLE_STREAMS, atOnce: 1, hold: true };

@@ -66,11 +66,14 @@ function pace(response: ServerResponse, total: number): void {
 }
 
 let open = 0;
+/** When connections ended, on the clock that all processes of a machine share, in ns. */
+let closes: bigint[] = [];
 const server = createServer((request, response) => {
   let text = '';
   open += 1;
   response.on('close', () => {
     open -= 1;
+    closes.push(process.hrtime.bigint());
   });
   request.on('data', (part) => {
     text += part;
@@ -82,5 +85,8 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', () => process.send?.({ open }));
+process.on('message', () => {
+  process.send?.({ open, closes: closes.map(String) });
+  closes = [];
+});
 process.on('disconnect', () => process.exit(0));

@@ -3,50 +3,30 @@ import { Agent, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
-import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
-import {
-  type Books,
-  type Home,
-  lockDatabase,
-  makeHome,
-  openBooks,
-  type Service,
-  startService,
-} from '../helpers/process.ts';
-import {
-  type Behaviour,
-  chatChunk,
-  chatEnd,
-  chatStall,
-  SSE,
-  startUpstream,
-  type TestUpstream,
-} from '../helpers/upstream.ts';
+import type { TestAccount } from '../helpers/gateway.ts';
+import { type Books, lockDatabase, type Service } from '../helpers/process.ts';
+import { openRig, type Rig } from '../helpers/rig.ts';
+import { type Behaviour, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../helpers/upstream.ts';
 
 describe('drain', () => {
   let upstream: TestUpstream;
-  let home: Home;
+  let rig: Rig;
   let books: Books;
   let service: Service;
 
   before(async () => {
-    upstream = await startUpstream();
-    home = makeHome(chatCatalog(upstream.url));
-    books = await openBooks(home);
+    rig = await openRig();
+    ({ upstream, books } = rig);
   });
   afterEach(async () => {
     service.kill('SIGKILL');
     await service.exit;
     await books.checkMoney();
   });
-  after(async () => {
-    await books.close();
-    await upstream.close();
-    home.remove();
-  });
+  after(() => rig.close());
 
   const start = async (drainMs: number) => {
-    service = await startService(home, { env: { SANDBOX: 'off', DRAIN_MS: String(drainMs) } });
+    service = await rig.start({ env: { DRAIN_MS: String(drainMs) } });
   };
 
   /** Sends the signal; resolves to how long the process took to leave. */
@@ -206,7 +186,7 @@ describe('drain', () => {
   it('leaves when the store does not let it close', async () => {
     await start(200);
     const account = await books.account();
-    const lock = await lockDatabase(home.database);
+    const lock = await lockDatabase(rig.home.database);
     // A use of a key is counted: one more thing that the process would like to write.
     expect((await send(`${service.url}/api/v1/balance`, { key: account.key })).status).to.equal(200);
     expect(await leave('SIGTERM')).to.be.within(4500, 8000);

@@ -15,35 +15,33 @@ import {
   until,
 } from '../helpers/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import type { Books, Service } from '../helpers/process.ts';
+import { openRig, type Rig } from '../helpers/rig.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
 describe('a full disk', () => {
   /** The largest file the service may write. */
   const FILE_KIB_MAX = 1024;
   let upstream: TestUpstream;
-  let home: Home;
+  let rig: Rig;
   let books: Books;
   let service: Service;
 
   before(async () => {
-    upstream = await startUpstream();
-    home = makeHome(chatCatalog(upstream.url));
-    books = await openBooks(home);
-    service = await startService(home, { env: { SANDBOX: 'off' }, fileKiBMax: FILE_KIB_MAX });
+    rig = await openRig();
+    ({ upstream, books } = rig);
+    service = await rig.start({ fileKiBMax: FILE_KIB_MAX });
   });
   after(async () => {
     await service.stop();
-    await books.close();
-    await upstream.close();
-    home.remove();
+    await rig.close();
   });
 
   /** The log of the database grows beyond what the service may write; this process may. */
   const fill = () => books.store.settings.set('filler', 'x'.repeat(3 * FILE_KIB_MAX * 1024));
   /** The log is written into the database and begins anew. */
   function makeRoom(): void {
-    const db = new DatabaseSync(home.database, { timeout: 5000 });
+    const db = new DatabaseSync(rig.home.database, { timeout: 5000 });
     expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).to.include({ busy: 0 });
     db.close();
   }

@@ -2,28 +2,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { openStage, STOPPED_KB_MAX, stopReaders, untilStill } from '../../scripts/bench/pressure.ts';
 import { ask, CHAT, DIALECTS, eventsOf, MESSAGES, open, responseOf, send, textOf, until } from '../helpers/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
 import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
-
-/** Bytes in use by the gateway and its clients, which are in this process too. */
-async function heldMemory(): Promise<number> {
-  for (let round = 0; round < 4; round += 1) {
-    collectGarbage();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
 const KINDS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
-const STALL_MS = 2500;
+const STALL_MS = 8000;
+/** Many, so that what the gateway makes once weighs little. */
+const STOPPED_READERS = 100;
 
 describe('pressure', () => {
   let upstream: TestUpstream;
@@ -49,7 +37,7 @@ describe('pressure', () => {
         upstreams: { ...catalog.upstreams, flood: { plugin: 'openai-compatible', settings } },
         models: [...catalog.models, ...floods],
       },
-      env: { CLIENT_STALL_MS: String(STALL_MS), FIRST_TOKEN_TIMEOUT_MS: '1500', TOTAL_TIMEOUT_MS: '20000' },
+      env: { CLIENT_STALL_MS: String(STALL_MS), FIRST_TOKEN_TIMEOUT_MS: '1500', TOTAL_TIMEOUT_MS: '60000' },
     });
   });
   beforeEach(() => upstream.behave(chatAnswer('All is well.')));
@@ -70,32 +58,38 @@ describe('pressure', () => {
   };
 
   for (const path of DIALECTS) {
-    it(`${path}: a reader that stops pauses the upstream, holds little memory and is gone after the stall limit`, async function () {
-      this.timeout(30_000);
+    it(`${path}: a reader that stops pauses the upstream and is gone after the stall limit`, async function () {
+      this.timeout(90_000);
       const account = await gateway.account();
       const before = await written();
-      const memoryBefore = await heldMemory();
       const body = ask('hi', { model: 'big-events', stream: true, max_tokens: 8192 });
       const readers = Array.from({ length: 20 }, () => open(gateway.url + path, { key: account.key, body }));
       for (const reader of readers) reader.on('error', () => undefined);
       const responses = await Promise.all(readers.map(responseOf));
       for (const response of responses) response.pause().on('error', () => undefined);
-      await new Promise((resolve) => setTimeout(resolve, STALL_MS * 0.7));
-      const early = await written();
-      await new Promise((resolve) => setTimeout(resolve, STALL_MS * 0.15));
-      // The sockets' own buffers take some megabytes and are full by now; nothing more is read.
-      expect((await written()) - early).to.be.below(20 * 200_000);
-      const held = ((await heldMemory()) - memoryBefore) / readers.length;
-      // The client's end of the connection buffers as much again.
-      expect(held).to.be.below(1024 * 1024);
-      expect(early).to.be.above(before);
+      await untilStill(flood);
+      expect(await written()).to.be.above(before);
+      expect((await gateway.wallet(account)).held > 0n).to.equal(true);
       // A client that reads nothing does not see the end either; the gateway's side is what counts.
-      await until(async () => (await gateway.wallet(account)).held === 0n, STALL_MS + 3000);
+      await until(async () => (await gateway.wallet(account)).held === 0n, STALL_MS + 10_000);
       for (const reader of readers) reader.destroy();
       const { charged } = await gateway.wallet(account);
       expect(charged > 0n).to.equal(true);
     });
   }
+
+  it('holds little for a reader that stops, whatever the size of the events', async function () {
+    this.timeout(180_000);
+    const stage = await openStage();
+    try {
+      for (const model of ['tiny-events', 'big-events']) {
+        const { usedKB } = await stopReaders(stage, { model, readers: STOPPED_READERS });
+        expect(usedKB, model).to.be.below(STOPPED_KB_MAX);
+      }
+    } finally {
+      stage.close();
+    }
+  });
 
   it('leaves other calls alone beside floods: the loop turns, calls are answered', async function () {
     this.timeout(40_000);
@@ -116,7 +110,8 @@ describe('pressure', () => {
       sent.destroy();
     }
     delay.disable();
-    expect(delay.percentile(99) / 1e6).to.be.below(50);
+    // Five times the bound of `npm run bench`: both ends of every flood are in this process, on a machine that may be busy.
+    expect(delay.percentile(99) / 1e6).to.be.below(250);
   });
 
   it('fails an endless line, an endless silence of comments, and an answer above the cap', async function () {

@@ -12,17 +12,10 @@ import {
   textOf,
   until,
 } from '../helpers/client.ts';
-import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
-import {
-  chatAnswer,
-  chatChunk,
-  chatEnd,
-  chatStall,
-  SSE,
-  startUpstream,
-  type TestUpstream,
-} from '../helpers/upstream.ts';
+import type { TestAccount } from '../helpers/gateway.ts';
+import type { Books, Service } from '../helpers/process.ts';
+import { openRig, type Rig } from '../helpers/rig.ts';
+import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../helpers/upstream.ts';
 
 const LIMIT = 10;
 const LEASE_MS = 600;
@@ -31,24 +24,20 @@ const SWEEP_MS = LEASE_MS / 3;
 
 describe('two processes on one database', () => {
   let upstream: TestUpstream;
-  let home: Home;
+  let rig: Rig;
   let books: Books;
   let first: Service;
   let second: Service;
 
   before(async () => {
-    upstream = await startUpstream();
-    home = makeHome(chatCatalog(upstream.url));
-    books = await openBooks(home);
+    rig = await openRig();
+    ({ upstream, books } = rig);
   });
   after(async () => {
     await books.checkMoney();
-    await books.close();
-    await upstream.close();
-    home.remove();
+    await rig.close();
   });
-  const start = (env: Record<string, string> = {}) =>
-    startService(home, { env: { SANDBOX: 'off', LEASE_MS: String(LEASE_MS), ...env } });
+  const start = (env: Record<string, string> = {}) => rig.start({ env: { LEASE_MS: String(LEASE_MS), ...env } });
   const stopBoth = () => Promise.all([first, second].map((service) => service.stop()));
 
   const askAt = async ({ url }: Service, { key }: TestAccount, index = 0) => {

@@ -2,9 +2,10 @@
 // told against the ledger.
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send } from './client.ts';
-import { chatCatalog, type TestAccount } from './gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from './process.ts';
-import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE, startUpstream } from './upstream.ts';
+import type { TestAccount } from './gateway.ts';
+import type { Books, Service } from './process.ts';
+import { openRig, type Rig } from './rig.ts';
+import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE } from './upstream.ts';
 
 export const LEASE_MS = 400;
 /** The service renews and sweeps three times per lease. */
@@ -44,39 +45,36 @@ interface Heard {
 }
 
 export async function openCrashRig(): Promise<CrashRig> {
-  const upstream = await startUpstream(slowAnswer);
-  const home = makeHome(chatCatalog(upstream.url));
-  const books = await openBooks(home);
+  const rig = await openRig(slowAnswer);
+  const { books } = rig;
   const accounts: TestAccount[] = [];
   while (accounts.length < ACCOUNTS) accounts.push(await books.account('1000000'));
-  let service = await start(home);
+  let service = await start(rig);
   return {
     async round() {
-      const result = await crash({ home, books, accounts, service });
+      const result = await crash({ rig, accounts, service });
       service = result.service;
       return result.round;
     },
     async close() {
       await service.stop();
-      await books.close();
-      await upstream.close();
-      home.remove();
+      await rig.close();
     },
   };
 }
 
-function start(home: Home): Promise<Service> {
-  return startService(home, { env: { LEASE_MS: String(LEASE_MS), SANDBOX: 'off', LOG_LEVEL: 'warn' } });
+function start(rig: Rig): Promise<Service> {
+  return rig.start({ env: { LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'warn' } });
 }
 
 interface Stage {
-  readonly home: Home;
-  readonly books: Books;
+  readonly rig: Rig;
   readonly accounts: readonly TestAccount[];
   readonly service: Service;
 }
 
-async function crash({ home, books, accounts, service: doomed }: Stage): Promise<{ service: Service; round: Round }> {
+async function crash({ rig, accounts, service: doomed }: Stage): Promise<{ service: Service; round: Round }> {
+  const { books } = rig;
   let dead = false;
   const heard: Heard[] = [];
   const workers = Array.from({ length: STREAMS }, async (_, index) => {
@@ -95,7 +93,7 @@ async function crash({ home, books, accounts, service: doomed }: Stage): Promise
   await Promise.all([doomed.exit, ...workers]);
   const orphans = await countHeld(books, heard);
 
-  const service = await start(home);
+  const service = await start(rig);
   const readyAt = performance.now();
   const reply = await send(service.url + DIALECTS[1], { key: accounts[0]?.key ?? '', body: ask(AT_ONCE) });
   const firstCallMs = performance.now() - readyAt;

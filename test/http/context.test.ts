@@ -49,6 +49,7 @@ describe('live calls', () => {
 
   it('lives until it is closed', async () => {
     const { hapi, response } = await arrive();
+    const listeners = hapi.raw.req.socket.listenerCount('end');
     const call = calls.open(hapi);
     expect([calls.count(), call.signal.aborted]).to.deep.equal([1, false]);
     call.close();
@@ -56,6 +57,7 @@ describe('live calls', () => {
     response.end();
     await until(() => response.closed);
     expect([call.signal.aborted, response.listenerCount('close')]).to.deep.equal([false, 0]);
+    expect(hapi.raw.req.socket.listenerCount('end')).to.equal(listeners);
   });
 
   it('aborts when the client leaves', async () => {
@@ -64,6 +66,15 @@ describe('live calls', () => {
     client.destroy();
     await until(() => signal.aborted, 500);
     expect(signal.reason).to.equal(GONE);
+  });
+
+  it('aborts as soon as the client ends its side, before the connection is closed', async () => {
+    const { hapi, client, response } = await arrive();
+    const { signal } = calls.open(hapi);
+    const closed = new Promise<boolean>((resolve) => signal.addEventListener('abort', () => resolve(response.closed)));
+    client.destroy();
+    expect(await closed).to.equal(false);
+    await until(() => response.closed);
   });
 
   it('aborts when the client leaves in the middle of the reply', async () => {

@@ -33,9 +33,10 @@ describe('reply of events', () => {
     [received, text] = [0, ''];
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');
     client.on('error', () => undefined);
-    client.on('data', (chunk) => {
+    const decoder = new TextDecoder();
+    client.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (text.length < 1_000_000) text += chunk.toString();
+      if (text.length < 1_000_000) text += decoder.decode(chunk, { stream: true });
     });
     client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     response = await answered;
@@ -62,6 +63,17 @@ describe('reply of events', () => {
     expect(reply.write('')).to.equal(undefined);
     reply.end();
     await until(() => text.endsWith('0\r\n\r\n'));
+  });
+
+  it('sends long texts whole, whatever their characters', async () => {
+    const reply = await open();
+    reply.open();
+    const long = 'Жук 😀 '.repeat(3000);
+    reply.write(long);
+    reply.write('short Ж');
+    reply.end();
+    await until(() => text.endsWith('0\r\n\r\n'));
+    expect(text.replace(/\r\n[0-9a-f]*\r\n/g, '')).to.contain(`${long}short Ж`);
   });
 
   it('says when the client takes less than comes, and when it has taken it', async () => {

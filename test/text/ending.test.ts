@@ -1,51 +1,14 @@
 import { expect } from 'chai';
-import { type FaultCode, fault, isFault } from '../../lib/faults.ts';
+import { fault } from '../../lib/faults.ts';
 import { GONE } from '../../lib/text/call.ts';
-import {
-  BALANCE,
-  type CallResult,
-  CLOSE,
-  cost,
-  delta,
-  FINISH,
-  hang,
-  OPEN,
-  playing,
-  START,
-  Stage,
-  usage,
-  whole,
-} from './stage.ts';
-
-const MINIMUM = 500_000n;
-
-function codeOf({ parts, thrown }: CallResult): FaultCode | undefined {
-  const last = parts.at(-1);
-  if (last?.type === 'error') return last.fault.data?.code;
-  return isFault(thrown) ? thrown.data?.code : undefined;
-}
-
-function isRefunded({ parts, thrown }: CallResult): boolean {
-  const last = parts.at(-1);
-  const failure = last?.type === 'error' ? last.fault : (thrown as Error);
-  return failure.message.endsWith('Charge refunded.');
-}
+import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
+import { CLOSE, cost, delta, FINISH, hang, OPEN, playing, START, Stage, usage, whole } from './stage.ts';
 
 describe('a call that is ended', () => {
   const stage = new Stage();
   before(() => stage.open());
   afterEach(() => stage.check());
   after(() => stage.close());
-
-  function expectCharged(result: CallResult, charged: bigint): void {
-    expect(result.charge).to.include({ state: 'settled', charged });
-    expect(result.wallet).to.include({ avail: BALANCE - charged, charged, held: 0n });
-  }
-
-  function expectReleased(result: CallResult): void {
-    expect(result.charge).to.include({ state: 'released', charged: 0n, tokensOutput: null });
-    expect(result.wallet).to.include({ avail: BALANCE, charged: 0n, held: 0n });
-  }
 
   const good = whole('Hello', { input: 7, output: 900 });
   const charged = cost({ input: 7, output: 900 });
@@ -75,6 +38,36 @@ describe('a call that is ended', () => {
       const result = await stage.call({ routes: [good], controller, onOpen: leave(controller) });
       expect(result.asked).to.deep.equal([]);
       expectReleased(result);
+    });
+
+    it('bills nobody before all who left together have their upstreams aborted', async () => {
+      const order: string[] = [];
+      const { ledger } = stage.store;
+      const { apply } = ledger;
+      Object.assign(ledger, {
+        apply: (batch: Parameters<typeof apply>[0]) => {
+          for (const { op } of batch) if (op.kind === 'settle') order.push('bill');
+          return apply.call(ledger, batch);
+        },
+      });
+      const asking = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const controllers = asking.map(() => new AbortController());
+      const running = asking.map(({ resolve }, at) => {
+        const wait = (signal: AbortSignal) => {
+          signal.addEventListener('abort', () => order.push('abort'));
+          resolve();
+          return hang();
+        };
+        return stage.call({ routes: [playing(wait)], controller: controllers[at] as AbortController });
+      });
+      await Promise.all(asking.map(({ promise }) => promise));
+      controllers[0]?.abort(GONE);
+      // What the first one sets off goes on as far as it can meanwhile.
+      for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      controllers[1]?.abort(GONE);
+      await Promise.all(running);
+      Object.assign(ledger, { apply });
+      expect(order).to.deep.equal(['abort', 'abort', 'bill', 'bill']);
     });
 
     it('before the first fragment pays the minimum', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { type FaultCode, fault, isFault } from '../../lib/faults.ts';
+import { fault } from '../../lib/faults.ts';
 import { GONE } from '../../lib/text/call.ts';
 import { until } from '../helpers/client.ts';
+import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
   type Answer,
   BALANCE,
-  type CallResult,
   CLOSE,
   cost,
   delta,
@@ -21,35 +21,11 @@ import {
   whole,
 } from './stage.ts';
 
-const MINIMUM = 500_000n;
-
-function codeOf({ parts, thrown }: CallResult): FaultCode | undefined {
-  const last = parts.at(-1);
-  if (last?.type === 'error') return last.fault.data?.code;
-  return isFault(thrown) ? thrown.data?.code : undefined;
-}
-
-function isRefunded({ parts, thrown }: CallResult): boolean {
-  const last = parts.at(-1);
-  const failure = last?.type === 'error' ? last.fault : (thrown as Error);
-  return failure.message.endsWith('Charge refunded.');
-}
-
 describe('text engine', () => {
   const stage = new Stage();
   before(() => stage.open());
   afterEach(() => stage.check());
   after(() => stage.close());
-
-  function expectCharged(result: CallResult, charged: bigint): void {
-    expect(result.charge).to.include({ state: 'settled', charged });
-    expect(result.wallet).to.include({ avail: BALANCE - charged, charged, held: 0n });
-  }
-
-  function expectReleased(result: CallResult): void {
-    expect(result.charge).to.include({ state: 'released', charged: 0n, tokensOutput: null });
-    expect(result.wallet).to.include({ avail: BALANCE, charged: 0n, held: 0n });
-  }
 
   const failing = (kind: string): Answer => playing([START, usage(9, 9), OPEN], upstreamError(kind));
   const good = whole('Hello', { input: 7, output: 900 });
