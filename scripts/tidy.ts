@@ -29,7 +29,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/http/'],
   ['lib/routes/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/gateway.ts'],
-  ['lib/main.ts', 'lib/cli/'],
+  ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
 
 /** What a provider may import of ours: types only. */

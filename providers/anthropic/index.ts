@@ -2,7 +2,7 @@
 import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
 import { Faults } from './faults.ts';
 import { Reply } from './parts.ts';
-import { AUTH_STYLES, requestOf, type Settings, unknownOptions, urlOf, wireOf } from './request.ts';
+import { AUTH_STYLES, requestOf, type Settings, unknownOptions, urlOf, type Wire, wireOf } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -29,16 +29,32 @@ export default plugin;
 function createProvider(settings: Settings, host: Host): Provider {
   const keys = [settings.apiKey ?? []].flat();
   const faults = new Faults(host.fault);
+  const known = new WeakMap<TextCall['options'], Target>();
   let turn = 0;
+
+  /** Worked out once for each route: its options are the same object in every call. */
+  function targetOf(call: TextCall): Target {
+    const seen = known.get(call.options);
+    if (seen) return seen;
+    warnOfOptions(call, host);
+    const wire = wireOf(settings, call.options);
+    const target = { wire, url: urlOf(wire) };
+    known.set(call.options, target);
+    return target;
+  }
 
   return {
     text(call, signal) {
-      const wire = wireOf(settings, call.options);
-      warnOfOptions(call, host);
+      const { wire, url } = targetOf(call);
       const request = requestOf(call, wire, keys[turn++ % keys.length]);
-      return host.answer(urlOf(wire), { ...request, signal }, new Reply(faults));
+      return host.answer(url, { ...request, signal }, new Reply(faults));
     },
   };
+}
+
+interface Target {
+  readonly wire: Wire;
+  readonly url: string;
 }
 
 function warnOfOptions({ options, model }: TextCall, { log, upstream }: Host): void {

@@ -11,6 +11,7 @@ import {
   USAGE_STYLES,
   unknownOptions,
   urlOf,
+  type Wire,
   wireOf,
 } from './request.ts';
 
@@ -50,16 +51,32 @@ export default plugin;
 function createProvider(settings: Settings, host: Host): Provider {
   const keys = [settings.apiKey ?? []].flat();
   const faults = new Faults(host.fault);
+  const known = new WeakMap<TextCall['options'], Target>();
   let turn = 0;
+
+  /** Worked out once for each route: its options are the same object in every call. */
+  function targetOf(call: TextCall): Target {
+    const seen = known.get(call.options);
+    if (seen) return seen;
+    warnOfOptions(call, host);
+    const wire = wireOf(settings, call.options);
+    const target = { wire, url: urlOf(wire) };
+    known.set(call.options, target);
+    return target;
+  }
 
   return {
     text(call, signal) {
-      const wire = wireOf(settings, call.options);
-      warnOfOptions(call, host);
+      const { wire, url } = targetOf(call);
       const request = requestOf(call, wire, keys[turn++ % keys.length]);
-      return host.answer(urlOf(wire), { ...request, signal }, new Reply(faults, wire.deltas));
+      return host.answer(url, { ...request, signal }, new Reply(faults, wire.deltas));
     },
   };
+}
+
+interface Target {
+  readonly wire: Wire;
+  readonly url: string;
 }
 
 function warnOfOptions({ options, model }: TextCall, { log, upstream }: Host): void {

@@ -1,0 +1,89 @@
+// The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
+import { type Config, OperatorError, readConfig } from './config.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { createLog, type Log } from './http/log.ts';
+import { StoreError } from './store/store.ts';
+
+/** Serves until a signal ends the process; what keeps it from starting is told on stderr. */
+export function serve(): void {
+  start().catch((error: unknown) => {
+    process.stderr.write(`tollgate: ${describe(error)}\n`);
+    process.exit(1);
+  });
+}
+
+async function start(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix });
+  const gateway = await createGateway(config, log);
+  try {
+    await gateway.start();
+  } catch (error) {
+    await gateway.stop();
+    throw error;
+  }
+  obeySignals(gateway, log);
+  greet(config, gateway);
+  if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
+    log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
+  }
+}
+
+/** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
+function greet(config: Config, { facts, server }: Gateway): void {
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
+  const lines = [`tollgate listens on ${url} (${facts.models.length} models)`];
+  const model = facts.models.find(({ type }) => type === 'text')?.id;
+  if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
+  if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
+  if (facts.demoKey) {
+    lines.push(
+      '',
+      'A demo account with 1000 RUB was made. Its key is shown only now:',
+      '',
+      `  ${facts.demoKey}`,
+      '',
+      'Try it:',
+      '',
+      `  curl -N ${url}/api/v1/messages -H 'x-api-key: ${facts.demoKey}' -H 'content-type: application/json' \\`,
+      `    -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
+      '',
+    );
+  }
+  if (facts.models.length === 0) {
+    lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
+  }
+  // Nobody may be reading.
+  process.stdout.on('error', () => undefined);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function obeySignals(gateway: Gateway, log: Log): void {
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const stopped = gateway.stop().then(
+      () => 0,
+      (err: unknown) => {
+        log.error({ err }, 'the stop failed');
+        return 1;
+      },
+    );
+    void stopped.then(async (code) => {
+      await log.written();
+      process.exit(code);
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => void gateway.reload());
+}
+
+/** One line for what an operator can mend, a stack for what only a developer can. */
+function describe(error: unknown): string {
+  if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
+  if (error instanceof StoreError) return `The database does not answer: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
