@@ -8,7 +8,7 @@ const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
   ['tuning half', readTuningHalf],
   ['reporting half', readReportingHalf],
-  ...(['holdout-1', 'holdout-2', 'holdout-3', 'holdout-4'] as const).map(
+  ...(['holdout-1', 'holdout-2', 'holdout-3', 'holdout-4', 'holdout-5'] as const).map(
     (name): [string, () => readonly Labelled[]] => [name, () => readSet(name)],
   ),
 ];

@@ -26,7 +26,7 @@ interface Row {
 }
 
 /** Hold-outs were written after tuning and never trained on; each was judged once before anything was changed. */
-export type SetName = 'development' | 'holdout-1' | 'holdout-2' | 'holdout-3' | 'holdout-4';
+export type SetName = 'development' | 'holdout-1' | 'holdout-2' | 'holdout-3' | 'holdout-4' | 'holdout-5';
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {
