@@ -25,8 +25,18 @@ interface Row {
   readonly repeat?: { readonly text: string; readonly times: number };
 }
 
-/** Hold-outs were written after tuning and never trained on; each was judged once before anything was changed. */
-export type SetName = 'development' | 'holdout-1' | 'holdout-2' | 'holdout-3' | 'holdout-4' | 'holdout-5';
+/** Hold-outs, oldest first: each was written before the router was seen to answer it, and judged once before a change. */
+export const HOLDOUTS = [
+  'holdout-1',
+  'holdout-2',
+  'holdout-3',
+  'holdout-4',
+  'holdout-5',
+  'holdout-6',
+  'holdout-7',
+] as const;
+
+export type SetName = 'development' | (typeof HOLDOUTS)[number];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {

@@ -6,7 +6,7 @@ import { SIGNAL_NAMES } from '../../lib/text/smart/names.ts';
 import { explain, route, SMART_THRESHOLDS, type SmartRequest, type SmartTier } from '../../lib/text/smart.ts';
 import weights from '../../lib/text/smart-weights.json' with { type: 'json' };
 import { judge } from '../smart/judgement.ts';
-import { readReportingHalf, readSet, readTuningHalf } from '../smart/prompts.ts';
+import { HOLDOUTS, readReportingHalf, readSet, readTuningHalf } from '../smart/prompts.ts';
 
 type Turn = readonly ['user' | 'assistant', string];
 
@@ -166,8 +166,7 @@ describe('smart router', () => {
     });
 
     it('are unique over all sets, and accept neighbours only', () => {
-      const names = ['development', 'holdout-1', 'holdout-2', 'holdout-3', 'holdout-4'] as const;
-      const prompts = names.flatMap((name) => readSet(name));
+      const prompts = (['development', ...HOLDOUTS] as const).flatMap((name) => readSet(name));
       const texts = prompts.map(({ request }) => JSON.stringify(request));
       expect(new Set(texts).size).to.equal(texts.length);
       expect(new Set(prompts.map(({ id }) => id)).size).to.equal(prompts.length);

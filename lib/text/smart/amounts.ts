@@ -180,6 +180,7 @@ const SIGNS: ReadonlySet<string> = new Set([...'∫√∑∏≤≥≠≈∈∞�
 
 export function countFigures(phrases: readonly Phrase[]): Figures {
   const figures = { numbers: 0, operations: 0, variables: 0, signs: 0, bounds: 0, blanks: 0, options: 0 };
+  let listed = 0;
   for (const { tokens, hits } of phrases) {
     for (const { concept } of hits) {
       if (concept === 'operation') figures.operations++;
@@ -196,10 +197,12 @@ export function countFigures(phrases: readonly Phrase[]): Figures {
         if (word === '_' && tokens[at + 1]?.word === '_') figures.blanks++;
       } else if (word.length <= 3) {
         if (isOptionLetter(tokens, at)) figures.options++;
+        else if (isNextOption(tokens, at, listed)) listed++;
         else if (isVariable(tokens, at)) figures.variables++;
       }
     }
   }
+  if (listed >= LISTED_MIN) figures.options += listed;
   return figures;
 }
 
@@ -221,6 +224,15 @@ function isOptionLetter(tokens: readonly Token[], at: number): boolean {
 }
 
 const FUNCTION_NAME_MAX = 3;
+const LISTED_MIN = 3;
+const ALPHABETS = ['abcdefgh', 'абвгдежз'];
+
+/** The letter of `A. nucleus B. ribosome` that comes next in its alphabet. */
+function isNextOption(tokens: readonly Token[], at: number, listed: number): boolean {
+  const after = tokens[at + 1];
+  if (after?.kind !== 'mark' || (after.word !== '.' && after.word !== ')')) return false;
+  return ALPHABETS.some((letters) => letters[listed] === tokens[at]!.word);
+}
 
 function isLatin(word: string): boolean {
   for (let index = 0; index < word.length; index++) {

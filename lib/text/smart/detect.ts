@@ -3,7 +3,7 @@ import { Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { detectLength, detectThought } from './depth.ts';
 import { detectGivenText } from './given.ts';
 import { detectQuestions } from './questions.ts';
-import type { Scene } from './scene.ts';
+import { hasCode, type Scene } from './scene.ts';
 import { detectCode, detectMathematics } from './subjects.ts';
 import { detectTrifles } from './trifles.ts';
 import { isVague, readWorks } from './work.ts';
@@ -20,7 +20,15 @@ export function detectSignals(scene: Scene): Collector {
   detectLength(scene, works, signals);
   detectTrifles(scene, signals);
   settle(signals);
+  if (scene.gap) fillGap(scene, signals);
   return signals;
+}
+
+/** What the examples speak of is no request; a sum or a program to be filled in is work all the same. */
+function fillGap(scene: Scene, signals: Collector): void {
+  if (hasCode(scene) || signals.has('code', 'debug', 'math', 'proof', 'word_problem', 'logic')) return;
+  signals.drop(...WORK_SIGNALS, 'long_form', 'expert', 'criteria', 'many_parts', 'chat');
+  signals.add('lookup');
 }
 
 /** What one signal says about another: a question answered at length is no mere fact. */

@@ -49,8 +49,8 @@ const SENT = (
 ).split(' ');
 
 /** `Translate every message` is an order; `summarize long answers` and `if he complains, classify it` are not. */
-function isOrder({ sentence, command }: Task, { prose }: Scene): boolean {
-  if (!command || sentence.tokens.some((token) => CONDITIONS.has(token.word))) return false;
+function isOrder({ sentence, command, at }: Task, { prose }: Scene): boolean {
+  if (!command || sentence.tokens.slice(0, at).some((token) => CONDITIONS.has(token.word))) return false;
   if (prose.sentences.length === 1) return true;
   return sentence.tokens.some(({ word }) => SENT.some((stem) => word.startsWith(stem)));
 }

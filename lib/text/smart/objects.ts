@@ -38,7 +38,7 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
   for (const hit of sentence.hits) {
     if (hit.at <= task.at && !(hit.at === task.at && hit.size > 1)) continue;
     if (hit.at > stop) break;
-    if (isUnit(sentence, hit.at)) continue;
+    if (!isMechanical(hit.concept) && isUnit(sentence, hit.at)) continue;
     if (isSubject(hit.concept) && endsThing(sentence, hit.at + hit.size)) return 'code';
     const analysis = sentence.hits.some((one) => one.at > hit.at && one.at <= stop && one.concept === 'analyze');
     const noun = NOUN_WORKS[hit.concept === 'compare' && analysis ? 'analyze' : hit.concept];
@@ -60,7 +60,7 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
 
 /** `Write a translation`, `make a numbered list: …`: mechanical work named by a noun. */
 function isWorkOnText({ concept, at }: ConceptHit, { tokens }: Sentence): boolean {
-  if (concept !== 'convert') return isMechanical(concept) && concept !== 'extract';
+  if (concept !== 'convert' && concept !== 'extract') return isMechanical(concept);
   return tokens.some((token, index) => index > at && token.word === ':');
 }
 
@@ -137,6 +137,8 @@ function signalOfObject(concept: Concept, scene: Scene): SignalName | undefined 
   return concept === 'micro' && scene.askedItems <= 3 ? 'small_output' : undefined;
 }
 
+/** `Reverse list python`: what is done to something, and the language. */
+const HANDLED: ReadonlySet<Concept> = new Set(['structure', 'format', 'handle', 'convert', 'piece']);
 const IMPERATIVES = ['ай', 'яй', 'уй', 'йте', 'ите'];
 const NOUN_WINDOW = 6;
 /** A few words that name a tool are no request for a program. */
@@ -151,6 +153,9 @@ function isMeans({ tokens }: Sentence, { concept, at }: ConceptHit): boolean {
   return isSubject(concept) && (before === 'in' || before === 'на');
 }
 
+/** `Из описания …`, `from the email …`: where something is to be found, not what is wanted. */
+const OUT_OF: ReadonlySet<string> = new Set(['from', 'из']);
+
 /** `Blog post, 1200 words`, `sql query: …`: the thing itself instead of a request for it. */
 export function readNounRequest(sentence: Sentence, scene: Scene): { signal: SignalName; at: number } | undefined {
   if (scene.prose.startsWithCode) return undefined;
@@ -160,6 +165,7 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
   let subject: number | undefined;
   for (const hit of sentence.hits) {
     if (hit.at > NOUN_WINDOW) break;
+    if (OUT_OF.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
     if (isSubject(hit.concept)) subject ??= hit.at;
     if (hit.concept === 'software' && sentence.tokens.length <= NAMED_WORDS_MIN) continue;
     if (hit.concept === 'micro' || hit.concept === 'format') continue;
@@ -168,7 +174,7 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
     const programmed = signal === 'compose' && sentence.hits.some((one) => isMeans(sentence, one));
     if (signal !== undefined) return { signal: programmed ? 'code' : signal, at: hit.at };
   }
-  return subject === undefined || sentence.tokens.length <= NAMED_WORDS_MIN
-    ? undefined
-    : { signal: 'code', at: subject };
+  if (subject === undefined) return undefined;
+  const handled = sentence.hits.some(({ concept }) => HANDLED.has(concept));
+  return sentence.tokens.length <= NAMED_WORDS_MIN && !handled ? undefined : { signal: 'code', at: subject };
 }

@@ -1,8 +1,8 @@
 // What a question expects: a fact, a word, a definition, an explanation or advice.
 import type { Collector } from './collector.ts';
 import { MECHANICAL_SIGNALS } from './collector.ts';
-import type { Question } from './instruction.ts';
 import type { SignalName } from './names.ts';
+import type { Question } from './question.ts';
 import type { Scene } from './scene.ts';
 import { hasHit, type Sentence } from './sentences.ts';
 import { addressesYou, isPersonal } from './voice.ts';
@@ -59,15 +59,18 @@ function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
     case 'what':
       return { signal: 'fact', strength: words <= WHAT_WORDS_MAX && !asksForMany(question) ? 1 : 0.3 };
     case 'how':
+      if (sentence.tokens.some((token) => EXPLAINED.has(token.word))) return { signal: 'explain' };
       return { signal: factual ? 'fact' : 'advice' };
     case 'fact':
-      return { signal: 'fact' };
+      return { signal: 'fact', strength: tellsOfSelf(question, scene) && words >= STORY_WORDS ? 0.35 : 1 };
     case 'define':
       if (factual) return { signal: 'fact' };
-      if (sentence.tokens.some((token) => token.word === 'do')) return { signal: 'explain' };
+      if (sentence.tokens.some((token) => EXPLAINED.has(token.word))) return { signal: 'explain' };
       return words <= DEFINE_WORDS_MAX ? { signal: 'define' } : { signal: 'explain', strength: 0.5 };
     case 'closed':
-      if (hasHit(sentence, 'debatable') || tellsOfSelf(question, scene)) return { signal: 'advice' };
+      if (asksLeave(question, scene)) return { signal: 'advice' };
+      if (hasHit(sentence, 'debatable') || tellsOfSelf(question, scene) || isPersonal(sentence))
+        return { signal: 'advice' };
       return words <= CLOSED_WORDS_MAX ? { signal: 'closed' } : undefined;
     default:
       if (factual) return { signal: 'fact' };
@@ -93,6 +96,8 @@ function isTechnical(sentence: Sentence): boolean {
   return hasHit(sentence, 'tech') || hasHit(sentence, 'language');
 }
 
+/** `What do we learn from it`, `what is the song about` */
+const EXPLAINED: ReadonlySet<string> = new Set('do about влияет влияют зависит affect affects'.split(' '));
 const MANY: ReadonlySet<string> = new Set(['какие', 'каких', 'какими']);
 
 /** `Какие привычки помогают`: more than one fact, unless they are counted or well known. */
@@ -106,6 +111,18 @@ function tellsOfSelf({ sentence }: Question, { instruction }: Scene): boolean {
   return [...instruction.context, ...instruction.asking].some((one) => one !== sentence && isPersonal(one));
 }
 
+const LEAVE: ReadonlySet<string> = new Set('можно могу могут можем надо нужно can should could must'.split(' '));
+const STORY_WORDS_MIN = 6;
+/** A question after a story of one's own is seldom a plain fact. */
+const STORY_WORDS = 18;
+
+/** `The seller does not answer. Can the money be had back?`: what is allowed in the case that is told. */
+function asksLeave({ sentence, at }: Question, { instruction }: Scene): boolean {
+  if (!LEAVE.has(sentence.tokens[at]!.word)) return false;
+  const told = instruction.context.filter((one) => one.paragraph === sentence.paragraph);
+  return told.reduce((sum, one) => sum + one.tokens.length, 0) >= STORY_WORDS_MIN;
+}
+
 /** A question and below it, in a paragraph of its own, the text that answers it. */
 function isAboutGivenText({ sentence, kind }: Question, { instruction, prose }: Scene): boolean {
   if (prose.dataLines >= 2 && kind !== 'why') return true;
@@ -116,18 +133,21 @@ function isAboutGivenText({ sentence, kind }: Question, { instruction, prose }: 
 }
 
 /** `Как правильно: «ложить» или «класть»?` */
-function asksForSpelling({ sentence }: Question): boolean {
+function asksForSpelling(question: Question): boolean {
+  const { sentence } = question;
   const tokens = sentence.tokens.filter((token, at, all) => !token.quoted || !all[at - 1]?.quoted);
   const quoted = tokens.filter((token) => token.quoted).length;
   const or = tokens.some((token) => !token.quoted && (token.word === 'or' || token.word === 'или'));
   if (quoted >= 2 && or && tokens.length <= SPELLING_WORDS_MAX) return true;
   const right = tokens.findIndex((token) => RIGHT.has(token.word));
   if (right === -1 || tokens.length > SPELLING_WORDS_MAX) return false;
-  return tokens.some((token) => token.quoted || token.word === ':') || tokens[right + 2]?.word === 'или';
+  if (tokens.some((token) => token.quoted || token.word === ':')) return true;
+  return or && !asksWhatToDo(question) && tokens.length <= SPELLING_PLAIN_MAX;
 }
 
 const RIGHT: ReadonlySet<string> = new Set('правильно правильнее верно грамотно correct right grammatical'.split(' '));
 const SPELLING_WORDS_MAX = 16;
+const SPELLING_PLAIN_MAX = 9;
 const GIVEN_WORDS_MIN = 10;
 
 /** `Who were they and what did they want?` */

@@ -2,6 +2,7 @@
 import { countFigures, type Figures, readAskedItems, readAskedWords } from './amounts.ts';
 import { type Concept, type ConceptHit, isMechanical } from './concepts.ts';
 import { type Instruction, readInstruction, type Task } from './instruction.ts';
+import { endsInGap } from './pattern.ts';
 import { type Prose, readProse, type Sentence } from './sentences.ts';
 
 export interface Scene {
@@ -18,6 +19,8 @@ export interface Scene {
   /** As `askedWords`, work on a given text included. */
   readonly limitWords: number;
   readonly askedItems: number;
+  /** Examples are given, and the last of them has a gap. */
+  readonly gap: boolean;
 }
 
 export function readScene(text: string, length: number): Scene {
@@ -43,6 +46,7 @@ export function readScene(text: string, length: number): Scene {
     askedWords: readAskedWords([...free, ...context]),
     limitWords: readAskedWords(asking),
     askedItems: readAskedItems(free),
+    gap: endsInGap(text),
   };
 }
 

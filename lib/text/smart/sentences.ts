@@ -141,11 +141,16 @@ function splitSentences(
   }
 }
 
+/** Before the letter of a unit or a variable, which may well end a sentence. */
+const FORMULA: ReadonlySet<string> = new Set([...'/=+*^<>-']);
+
 /** The point of `1.`, of initials and of a shortened word does not end a sentence. */
 function isAbbreviation(tokens: readonly Token[], from: number, at: number): boolean {
   const before = tokens[at - 1];
   if (before === undefined || at === from) return false;
   if (before.kind === 'number') return at - from === 1;
+  const formula = at - from > 1 && tokens[at - 2]!.kind === 'mark' && FORMULA.has(tokens[at - 2]!.word);
+  if (formula) return false;
   return before.kind === 'word' && (before.word.length === 1 || tokens[at + 1]?.word === ',');
 }
 

@@ -1,8 +1,9 @@
 // How hard the subject is: programming, mathematics, puzzles.
 import type { Figures } from './amounts.ts';
-import { type Collector, MECHANICAL_SIGNALS } from './collector.ts';
+import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { type Concept, isMechanical } from './concepts.ts';
 import { hasCode, type Scene } from './scene.ts';
+import { isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
 /** `You are given an array of integers …`: the way programming problems are put. */
@@ -40,7 +41,7 @@ export function detectCode(scene: Scene, works: readonly Work[], signals: Collec
 function detectTopic({ told, asked, prose }: Scene, subject: number, signals: Collector): void {
   if (subject > 0) {
     const asksHow = signals.has('advice', 'explain', 'debug') && !signals.has('fact', 'define');
-    signals.add('code_topic', asksHow ? 0.5 + subject * 0.3 : subject / 2);
+    signals.add('code_topic', asksHow ? 0.6 + subject * 0.3 : subject / 2);
   }
   if (subject === 0 && prose.codeLines === 0 && !told.has('code')) return;
   if (told.has('bug')) signals.add('debug');
@@ -48,9 +49,14 @@ function detectTopic({ told, asked, prose }: Scene, subject: number, signals: Co
   if (troubled) signals.add('debug', 0.6 + subject / 4);
 }
 
+const FEW_WORDS = 10;
+
 function detectCodeInput({ told, prose, instruction }: Scene, works: readonly Work[], signals: Collector): void {
   signals.add('code_input', 0.5 + prose.codeLines / 20);
+  if (works.some((work) => work.signal === 'explain')) signals.add('code_topic', 0.7);
   if (told.has('brief') && instruction.questions.length > 0 && !told.has('bug')) signals.add('extract');
+  else if (instruction.words <= FEW_WORDS && works.length > 0 && works.every((work) => work.signal === 'compose'))
+    signals.add('review');
   else if (works.every((work) => work.signal === 'advice'))
     signals.add(told.has('bug') || !prose.startsWithCode ? 'debug' : 'code');
 }
@@ -61,9 +67,10 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
     signals.add('logic');
     signals.drop('fact', 'closed', 'define', 'classify');
   }
+  detectPuzzle(scene, signals);
   if (signals.has(...MECHANICAL_SIGNALS) && !asked.has('math') && !asked.has('higher')) return;
   const writes = signals.has('long_form', 'plan', 'ideas', 'code', 'debug', 'review', 'roleplay');
-  if (isSimpleSum(scene) && !writes && !signals.has('compose')) {
+  if (isSimpleSum(scene) && !writes && !signals.has('compose') && !asked.has('why')) {
     signals.add('arithmetic');
     signals.drop('fact', 'define', 'closed', 'explain');
     return;
@@ -80,8 +87,29 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
   const unasked = signals.has('compose') && !asked.has('solve');
   if (solving && !unasked && tellsStory(scene) && (!signals.has('advice') || figures.numbers >= FIGURES_MANY)) {
     signals.add('word_problem');
+    if (signals.strengthOf('logic') < 1) signals.drop('logic');
     signals.drop('fact', 'closed', 'define');
   }
+}
+
+const OWN_WORK = WORK_SIGNALS.filter((name) => name !== 'advice' && name !== 'compare');
+const CLUES_MIN = 2;
+const CLUES_MANY = 5;
+const CLUED_WORDS_MIN = 12;
+/** A riddle of fewer words is mostly a trick question. */
+const CLUED_WORDS = 30;
+
+/** A situation told by its conditions, and at its end a question with one answer: the question is no mere fact. */
+function detectPuzzle({ instruction, told }: Scene, signals: Collector): void {
+  const { questions, asking, context, words } = instruction;
+  const last = questions[questions.length - 1];
+  const clues = told.get('clue') ?? 0;
+  if (last === undefined || clues < CLUES_MIN || words < CLUED_WORDS_MIN) return;
+  if (context.length === 0 || last.kind === 'why' || last.kind === 'how' || last.kind === 'define') return;
+  const sentences = [...asking, ...context];
+  if (sentences.some(isPersonal) || signals.has(...OWN_WORK) || signals.has(...MECHANICAL_SIGNALS)) return;
+  signals.add('logic', (clues / CLUES_MANY) * Math.min(1, words / CLUED_WORDS));
+  signals.drop('fact', 'closed', 'define', 'advice');
 }
 
 function isFormula({ variables, operations }: Figures): boolean {

@@ -4,6 +4,8 @@ import { hasCode, type Scene } from './scene.ts';
 import { hasHit, type Sentence } from './sentences.ts';
 import { isPersonal } from './voice.ts';
 
+/** Alternatives after a long story want it thought through. */
+const CHOICE_WORDS = 60;
 const SHORT_LENGTH_MAX = 300;
 const SHORT_WORDS = 12;
 const NOT_SHORT_WORDS = 40;
@@ -19,7 +21,7 @@ export function detectTrifles(scene: Scene, signals: Collector): void {
   if (told.has('yes_no')) signals.add('closed');
   if (asksForUnits(scene) && !signals.has(...WORK_SIGNALS)) signals.add('convert');
   if (scene.figures.blanks > 0 && !hasCode(scene)) signals.add('lookup');
-  if (countOptions(scene) >= 2) signals.add('choice');
+  if (countOptions(scene) >= 2) signals.add('choice', CHOICE_WORDS / words);
   detectTalk(scene, signals);
 }
 
@@ -61,6 +63,11 @@ function detectTalk(scene: Scene, signals: Collector): void {
 }
 
 const BESIDE_GREETING_MAX = 5;
+/** Words that only answer: with more beside them they begin a sentence of its own. */
+const ANSWERS: ReadonlySet<string> = new Set(
+  'yes no yep nope yeah sure ok okay okey i да нет понял поняла понятно ясно ок угу ага хорошо ладно'.split(' '),
+);
+const BESIDE_ANSWER_MAX = 2;
 
 /** Begins or ends with a greeting and says little else. */
 function isGreeting({ instruction }: Scene): boolean {
@@ -71,14 +78,22 @@ function isGreeting({ instruction }: Scene): boolean {
   );
   const opens = first?.hits.some((hit) => hit.concept === 'greeting' && hit.at <= 3) === true;
   if (!opens && !thanks) return false;
+  if (sentences.some((sentence) => hasHit(sentence, 'why') || NEGATED.has(sentence.tokens[0]?.word ?? '')))
+    return false;
   let rest = instruction.words;
+  let civil = false;
   for (const sentence of sentences) {
-    for (const { concept, size } of sentence.hits) if (concept === 'greeting') rest -= size;
+    for (const { concept, size, at } of sentence.hits) {
+      if (concept !== 'greeting') continue;
+      rest -= size;
+      civil ||= !ANSWERS.has(sentence.tokens[at]!.word);
+    }
     for (const token of sentence.tokens) if (token.kind === 'mark') rest--;
   }
-  return rest <= BESIDE_GREETING_MAX;
+  return rest <= (civil ? BESIDE_GREETING_MAX : BESIDE_ANSWER_MAX);
 }
 
+const NEGATED: ReadonlySet<string> = new Set(['не', 'но', 'если', 'а', 'not', 'but', 'if']);
 const FRAGMENT_WORDS_MAX = 5;
 
 /** A few words that ask for nothing and tell nothing of the speaker. */

@@ -28,10 +28,11 @@ export const FRAME_WORDS = {
     привет здравствуйте добрый_день ок отлично затем потом также еще сначала попробуй быстро срочно
   `,
   label: `
-    text input context passage paragraph article document source data content sentence review email email_text
-    message user_input paragraph_text original transcript code reference background story tweet hypothesis premise
-    текст контекст входные_данные ввод данные исходный_текст отрывок документ статья сообщение отзыв письмо источник
-    предложение код материал фрагмент абзац cv resume notes резюме заметки таблица table list список
+    text input context passage paragraph article document source data content sentence review email email_text message
+    user_input paragraph_text original transcript code reference background story tweet hypothesis premise текст
+    контекст входные_данные ввод данные исходный_текст отрывок документ статья сообщение отзыв письмо источник
+    предложение код материал фрагмент абзац cv resume notes резюме заметки таблица table list список utterance
+    premise_1 посылка гипотеза реплика вход абзац_текста
   `,
   restart: `
     question questions q task instruction instructions request вопрос вопросы задание задача инструкция запрос goal
@@ -57,25 +58,26 @@ export const FRAME_WORDS = {
     со_скольки
   `,
   factual: `
-    capital population currency largest smallest biggest highest longest tallest deepest oldest fastest hottest
-    coldest nearest farthest distance_from distance_between height_of length_of area_of born died date_of birth
-    founder founded inventor invented author_of wrote discovered painted composed directed chemical_symbol
-    chemical_formula atomic_number boiling_point melting_point speed_of_light zip_code area_code postal_code
-    time_zone time_difference stand_for stands_for stand_for_what abbreviation full_name real_name nickname_of
-    national_animal national_flower official_language president_of prime_minister king_of queen_of ceo_of located
-    found_in member_of first_person first_man first_woman world_record won_the winner_of stolen_from played
-    nationality married spouse genre_of release_date phone_code domain_of anthem flag_of планет столиц* население
-    валют* крупнейш* самый_больш* самая_больш* самое_больш* самый_высок* самая_высок* самая_длинн* самый_длинн*
-    самое_глубок* самая_глубок* самый_быстр* самый_старый самое_древн* самый_маленьк* самая_маленьк* самый самая
-    самое самые расстояни* высота_горы длина_реки площадь_страны родился родилась умер умерла скончал* год_рождения
-    дата_рождения основал* основан* изобрел* автор+ написал написала открыл+ нарисовал* снял_фильм режиссер*
-    химическ+_символ* химическ+_формул* атомн+_номер* температур+_кипения температур+_плавления кипит плавится
-    замерза* скорост+_света индекс_город* код_города часов+_пояс* разниц+_во_времени президент* премьер_министр*
-    король королев* основатель находится расположен* относится входит_в первый_человек первая_женщина рекорд*
-    победил* выиграл* отмеча* праздну* гимн* флаг* день_рождения полное_имя настоящее_имя ккал калори* весит
-    хромосом* океан+ материк* континент* что_больше что_выше что_тяжелее кто_старше что_длиннее bigger heavier
-    closer names_of the_time_in time_in который_час сколько_времени what_time time_is_it border borders граничит
-    граничат граничащ* name_of called known_as
+    capital population currency largest smallest biggest highest longest tallest deepest oldest fastest hottest coldest
+    nearest farthest distance_from distance_between height_of length_of area_of born died date_of birth founder founded
+    inventor invented author_of wrote discovered painted composed directed chemical_symbol chemical_formula
+    atomic_number boiling_point melting_point speed_of_light zip_code area_code postal_code time_zone time_difference
+    stand_for stands_for stand_for_what abbreviation full_name real_name nickname_of national_animal national_flower
+    official_language president_of prime_minister king_of queen_of ceo_of located found_in member_of first_person
+    first_man first_woman world_record won_the winner_of stolen_from played nationality married spouse genre_of
+    release_date phone_code domain_of anthem flag_of планет столиц* население валют* крупнейш* самый_больш*
+    самая_больш* самое_больш* самый_высок* самая_высок* самая_длинн* самый_длинн* самое_глубок* самая_глубок*
+    самый_быстр* самый_старый самое_древн* самый_маленьк* самая_маленьк* самый самая самое самые расстояни* высота_горы
+    длина_реки площадь_страны родился родилась умер умерла скончал* год_рождения дата_рождения основал* основан*
+    изобрел* автор+ написал написала открыл+ нарисовал* снял_фильм режиссер* химическ+_символ* химическ+_формул*
+    атомн+_номер* температур+_кипения температур+_плавления кипит плавится замерза* скорост+_света индекс_город*
+    код_города часов+_пояс* разниц+_во_времени президент* премьер_министр* король королев* основатель находится
+    расположен* относится входит_в первый_человек первая_женщина рекорд* победил* выиграл* отмеча* праздну* гимн* флаг*
+    день_рождения полное_имя настоящее_имя ккал калори* весит хромосом* океан+ материк* континент* что_больше что_выше
+    что_тяжелее кто_старше что_длиннее bigger heavier closer names_of the_time_in time_in который_час сколько_времени
+    what_time time_is_it border borders граничит граничат граничащ* name_of called known_as курс_доллар* курс_евро
+    курс_валют* курс_рубля курс_биткоин* exchange_rate какая_погода погода_в погода_завтра погода_сегодня weather_in
+    weather_tomorrow weather_today weather_like
   `,
   define: `
     what_is what_are what_s whats what_does what_is_meant define definition* what_was who_was mean means что_такое
@@ -141,10 +143,10 @@ export const FRAME_WORDS = {
     выведи* используй* только формат результат ответ
   `,
   follow: `
-    it this that them these those one same again more another instead now previous above first_sentence
-    last_paragraph your_answer the_second the_first his her their а и еще это этого этот эту его ее их они он она
-    оно теперь тогда там тут больше другой другую предыдущ* последн* перв+ втор+ тоже также такой такую такое то_же
-    но
+    it this that them these those one same again more another instead now previous above first_sentence last_paragraph
+    your_answer the_second the_first his her their а и еще это этого этот эту его ее их они он она оно теперь тогда
+    там тут больше другой другую предыдущ* последн* перв+ втор+ тоже также такой такую такое то_же но what_about
+    how_about как_насчет что_насчет а_что_с
   `,
   what: `
     what what_s whats which какой какая какое каком какую каким какого какому какими какие каких что чем чего о_чем

@@ -2,13 +2,13 @@
 
 export const SUBJECT_WORDS = {
   language: `
-    python python3 javascript typescript java kotlin golang go_lang in_go на_go rust swift php ruby perl scala
-    haskell elixir erlang clojure csharp cpp objective_c in_c на_си matlab julia_language fortran cobol lua dart
-    r_language in_r assembly assembler bash powershell shell_script zsh sql mysql postgres* postgresql sqlite plsql
-    tsql html html5 css css3 scss sass js ts jsx tsx vba solidity pascal delphi basic_program visual_basic питон*
-    пайтон* джава джаве джаву джаваскрипт* джава_скрипт* яваскрипт* тайпскрипт* котлин* голанг* раст_на на_rust
-    паскал* делфи на_плюсах плюсах на_сишк* сишарп* 1с 1c эскуэль ассемблер* баш_скрипт* excel эксел* google_sheets
-    гугл_таблиц*
+    python python3 javascript typescript java kotlin golang go_lang in_go на_go rust swift php ruby perl scala haskell
+    elixir erlang clojure csharp cpp objective_c in_c на_си matlab julia_language fortran cobol lua dart r_language
+    in_r assembly assembler bash powershell shell_script zsh sql mysql postgres* postgresql sqlite plsql tsql html
+    html5 css css3 scss sass js ts jsx tsx vba solidity pascal delphi basic_program visual_basic питон* пайтон* джава
+    джаве джаву джаваскрипт* джава_скрипт* яваскрипт* тайпскрипт* котлин* голанг* раст_на на_rust паскал* делфи
+    на_плюсах плюсах на_сишк* сишарп* 1с 1c эскуэль ассемблер* баш_скрипт* excel эксел* google_sheets гугл_таблиц*
+    latex tikz bibtex plantuml mermaid graphviz
   `,
   tech: `
     react reactjs vue vuejs angular svelte nextjs next_js nuxt node nodejs node_js deno express_js expressjs nestjs
@@ -167,6 +167,10 @@ export const SUBJECT_WORDS = {
     кинетическ* трени+ наклонн+_плоскост* снаряд* спутник* орбит* термодинамик* энтропи* энтальпи* моляр* моль
     титрован* буферн+_раствор* квантов* волнов+_функци* относительност* конденсатор* резистор* напряжени*
     магнитн+_поток* длин+_волны период+_полураспада равновеси* коэффициент+_трения массой скорост+ сопротивлени*
+    combustion burned burnt excess_oxygen grams_of сжигани* сжечь сгорани* сгорел* метана кислорода водорода углекисл*
+    массов+_дол+ осадок осадка уравнени+_реакци+ transformer_core windings winding spring_constant spring_with
+    frictionless incline compression_of трансформатор* обмотк* магнитопровод* витков мощность_двигател* редуктор*
+    сечени+_провод* прогиб* балк+ нагрузк+_на_опор*
   `,
   expert: `
     quantum superposition entanglement pharmacokinetic* pathophysiology differential_diagnosis diagnosis
@@ -202,10 +206,25 @@ export const SUBJECT_WORDS = {
     категорическ+_императив* экзистенциализм* структурализм* постмодернизм* диалектик* историограф*
   `,
   logic: `
-    puzzle logic_puzzle riddle knights knave knaves weighings seating liar liars truth_teller* sits_next
-    sit_in_a_row sudoku river_crossing zebra_puzzle who_is_lying logical_fallacy syllogism* if_all
-    conclusion_follows deduc* логическ+_задач* головоломк* рыцар* лжец* взвешивани* фальшив+ рассадк* сидят_в_ряд
-    судоку переправ* ребус* силлогизм* лжет правду_говорит
+    puzzle logic_puzzle riddle knights knave knaves weighings seating liar liars truth_teller* sits_next sit_in_a_row
+    sudoku river_crossing zebra_puzzle who_is_lying logical_fallacy syllogism* if_all conclusion_follows deduc*
+    логическ+_задач* головоломк* рыцар* лжец* взвешивани* фальшив+ рассадк* сидят_в_ряд судоку переправ* ребус*
+    силлогизм* лжет правду_говорит если_все следует_ли_из следует_ли_отсюда does_it_follow can_we_conclude can_we_infer
+  `,
+  clue: `
+    each every different exactly neither nor only_one only_two one_of_them older_than younger_than taller_than
+    shorter_than heavier_than lighter_than faster_than left_of right_of leftmost rightmost next_to between_them
+    to_the_left to_the_right in_front_of behind immediately at_most at_least twice_as as_many_as half_as always_lies
+    always_tells always_lie never not doesn_t did_not didn_t isn_t does_not is_not has_not allergic sister sisters
+    brother brothers siblings gives_back gave_back gives_me gave_away in_return missing_dollar same_day before_the
+    after_the finished_before finished_after ahead_of second_from third_from on_either_side opposite all_of_them
+    none_of_them if_the_first statement_is is_lying is_telling the_truth every_day same_time together left_over каждый
+    каждая каждое каждого каждому каждой разные разных разного ровно ни_один ни_одна ни_одного только_один только_одна
+    только_двое один_из_них одна_из_них двое_из трое_из старше младше выше ниже левее правее слева справа рядом сосед+
+    соседн* всегда никогда не кроме с_краю по_краям посередине позже раньше обогнал* впереди позади за_ним перед_ним
+    друг_друг* сестр+ брат+ братьев вдвое_больше вдвое_меньше в_два_раза во_столько столько_же поровну все_лгут
+    говорит_правду один_и_тот остальные остальных вместе за_минуту за_час напротив we_know_that known_that check_into
+    check_in известно_что
   `,
   reasoning: `
     step_by_step show_your_work show_all_steps show_work rigorous* reasoning reason_through chain_of_thought
@@ -231,7 +250,12 @@ export const SUBJECT_WORDS = {
     сумм+ произведени* разност* процент* дроб* скорост+ расстояни* square_root cube_root корень_из квадратн+_корень
   `,
   statement: `
-    input_format output_format sample_input на_вход_подается на_вход_поступает программа_должна
+    input_format output_format sample_input на_вход_подается на_вход_поступает программа_должна return_the_number
+    return_the_minimum return_the_maximum return_the_length return_the_indices return_the_index return_indices
+    return_true_if return_all return_an_array return_a_list return_the_total return_the_k return_the_kth
+    return_the_smallest return_the_largest return_the_fewest return_the_sum print_a_single print_the_number
+    print_one_integer first_line_contains first_line_of_input each_test_case test_cases_follow constraints_1
+    выведите_количество выведите_одно вывести_количество выведите_число в_первой_строке во_второй_строке
   `,
   trouble: `
     error errors fails failed failing stuck wrong broken issue problem weird slow hangs overflow* only_on cannot
@@ -278,14 +302,15 @@ export const SUBJECT_WORDS = {
     плюс минус процент* корень квадрат* прибав* вычесть отним* делить
   `,
   higher: `
-    integral* integrate derivative* differential_equation* eigenvalue* eigenvector* determinant* polynomial*
-    theorem* lemma corollary infimum supremum topology topolog* manifold group_theory abelian ring_homomorph*
-    integral_domain vector_field eigen* gradient hessian laplace fourier taylor_series lagrange_multiplier*
-    linear_programming isomorphi* bijecti* injective surjective functional_equation calculus converge* divergent
-    limit_of limits matrix matrices martingale* jacobian stochastic_process poisson_process brownian интеграл*
-    производн* дифференциальн* дифур* матриц* собственн+_значени* определител* многочлен* полином* теорем* лемм*
-    сходимост* сходится топологи* многообрази* фурье тейлор* лагранж* экстремум* асимптот* матан* матанализ*
-    первообразн* задачу_коши задача_коши математическ+_ожидани* матожидан* сумму_ряда сумма_ряда
-    generating_function* производящ+_функци* characteristic_function moment_generating
+    integral* integrate derivative* differential_equation* eigenvalue* eigenvector* determinant* polynomial* theorem*
+    lemma corollary infimum supremum topology topolog* manifold group_theory abelian ring_homomorph* integral_domain
+    vector_field eigen* gradient hessian laplace fourier taylor_series lagrange_multiplier* linear_programming
+    isomorphi* bijecti* injective surjective functional_equation calculus converge* divergent limit_of limits matrix
+    matrices martingale* jacobian stochastic_process poisson_process brownian интеграл* производн* дифференциальн*
+    дифур* матриц* собственн+_значени* определител* многочлен* полином* теорем* лемм* сходимост* сходится топологи*
+    многообрази* фурье тейлор* лагранж* экстремум* асимптот* матан* матанализ* первообразн* задачу_коши задача_коши
+    математическ+_ожидани* матожидан* сумму_ряда сумма_ряда generating_function* производящ+_функци*
+    characteristic_function moment_generating how_many_ways in_how_many_ways number_of_ways how_many_different
+    how_many_distinct сколькими_способами сколько_способов сколько_различных
   `,
 } as const;

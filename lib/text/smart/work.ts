@@ -1,7 +1,15 @@
 // What kind of work each task of a message is, once its object is known.
 import { isMechanical } from './concepts.ts';
 import type { Task } from './instruction.ts';
-import { checkingSignal, isGivenText, isProgrammed, isRework, mechanicalSignal } from './mechanical.ts';
+import {
+  becomesContent,
+  changesTelling,
+  checkingSignal,
+  isGivenText,
+  isProgrammed,
+  isRework,
+  mechanicalSignal,
+} from './mechanical.ts';
 import type { SignalName } from './names.ts';
 import { objectSignal, readNounRequest } from './objects.ts';
 import { hasCode, isAboutCode, isMathematical, type Scene } from './scene.ts';
@@ -96,12 +104,15 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'solve':
       return undefined;
     case 'act':
-      return 'roleplay';
+      return tradeOf(task) ?? 'roleplay';
     case 'list':
       return listingSignal(task, scene);
     case 'handle':
+      if (becomesContent(task)) return 'compose';
+      if (!hasCode(scene) && sentence.tokens.some(({ word }) => word === '(') && offersLabels(task)) return 'classify';
       return isGivenText(task, scene) ? 'convert' : undefined;
     case 'identify':
+      if (offersLabels(task)) return 'classify';
       if (hasHit(sentence, 'criteria') || hasHit(sentence, 'reasoning')) return 'analysis';
       if (isSmallChoice(task, scene)) return wantsIdeas(task, scene) ? 'ideas' : 'classify';
       return hasHit(sentence, 'ideas') ? 'ideas' : undefined;
@@ -109,6 +120,16 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
       return undefined;
   }
 }
+
+const TRADE_DISTANCE = 6;
+
+/** `Act as a translator`: the trade is work on the texts that follow. */
+function tradeOf({ sentence, at }: Task): SignalName | undefined {
+  const trade = sentence.hits.find((hit) => hit.at > at && hit.at - at <= TRADE_DISTANCE && TRADES.has(hit.concept));
+  return trade?.concept as SignalName | undefined;
+}
+
+const TRADES: ReadonlySet<string> = new Set(['translate', 'fix', 'classify', 'shorten', 'summarize']);
 
 /** `Tell me the currency of Norway` wants a fact, `tell me the gist of this` a summary. */
 function explainingSignal({ sentence, at }: Task): SignalName {
@@ -164,7 +185,7 @@ function givingSignal(task: Task, scene: Scene): SignalName | undefined {
 /** What is written decides: the first object after the verb; a language before another object only describes it. */
 function writingSignal(task: Task, scene: Scene): SignalName {
   if (isProgrammed(task) && !hasHit(task.sentence, 'content')) return 'code';
-  if (isRework(task, scene)) return 'rewrite';
+  if (isRework(task, scene)) return changesTelling(task.sentence) ? 'compose' : 'rewrite';
   const found = objectSignal(task, scene);
   if (found === 'long_form' && task.concept === 'develop') return 'strategy';
   if (found === 'ideas' && takesFrom(task.sentence)) return 'shorten';
@@ -181,6 +202,18 @@ function isTechnicalDesign(scene: Scene): boolean {
 function wantsIdeas({ sentence }: Task, scene: Scene): boolean {
   const given = scene.instruction.payloadTokens > 0 || sentence.tokens.some((token) => token.quoted);
   return hasHit(sentence, 'ideas') && !given;
+}
+
+const LABEL_WORDS_MAX = 12;
+
+/** `Determine the relation: entailment, contradiction or neutral`: names to choose from behind a colon or in brackets. */
+function offersLabels({ sentence, at }: Task): boolean {
+  const { tokens } = sentence;
+  const open = tokens.findIndex(({ word }, index) => index > at && (word === ':' || word === '('));
+  const names = tokens.slice(open + 1);
+  if (open === -1 || names.length > LABEL_WORDS_MAX || names.some(({ kind }) => kind === 'number')) return false;
+  const commas = names.filter(({ word }) => word === ',').length;
+  return commas >= 2 || (commas === 1 && names.some(({ word }) => word === 'or' || word === 'или'));
 }
 
 const SMALL_WORDS = 14;
