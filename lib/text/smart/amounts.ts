@@ -17,6 +17,7 @@ const UNITS: readonly (readonly [readonly string[], number])[] = [
   [['sentence', 'предложени'], 18],
   [['line', 'строк', 'строф', 'stanza', 'куплет', 'verse'], 8],
   [['minute', 'минут', 'мин.'], 130],
+  [['act.', 'acts.', 'действия.', 'действиях.', 'действий.', 'актах.', 'акта.', 'episodes.', 'эпизодов.'], 350],
 ];
 const MINUTES = 130;
 const NUMBER_WORDS: ReadonlyMap<string, number> = new Map([
@@ -91,6 +92,7 @@ const NUMBER_WORDS: ReadonlyMap<string, number> = new Map([
   ['сорок', 40],
 ]);
 const THOUSANDS: ReadonlySet<string> = new Set(['k', 'к', 'тыс', 'тысяч', 'тысячи', 'тысячу', 'thousand']);
+const ROUGHLY: ReadonlySet<string> = new Set(['на', 'в']);
 const WORDS_MAX = 100_000;
 
 /** Words of text the phrases ask for, by the largest length they name; 0 when they name none. */
@@ -118,7 +120,9 @@ function readNumber(tokens: readonly Token[], at: number): { value: number; size
   const { kind, word } = tokens[at]!;
   const value = kind === 'number' ? Number(word) : (NUMBER_WORDS.get(word) ?? 0);
   const thousands = THOUSANDS.has(tokens[at + 1]?.word ?? '');
-  return { value: thousands ? value * 1000 : value, size: thousands ? 2 : 1 };
+  // `тысяч на двенадцать`: turned round, the number is meant roughly.
+  const turned = THOUSANDS.has(tokens[at - 2]?.word ?? '') && ROUGHLY.has(tokens[at - 1]?.word ?? '');
+  return { value: thousands || turned ? value * 1000 : value, size: thousands ? 2 : 1 };
 }
 
 const UNIT_DISTANCE = 2;

@@ -80,7 +80,20 @@ function mechanicalReply(name: SignalName, standing: Standing, view: View, scene
 const LEANING_WORDS_MAX = 30;
 const TERSE_WORDS_MAX = 6;
 /** `And in winter?` asks the same again of something else. */
-const ECHOED = ['fact', 'define', 'closed', 'arithmetic', 'advice', 'explain', 'compose', 'ideas', 'plan'] as const;
+const ECHOED = [
+  'fact',
+  'define',
+  'closed',
+  'arithmetic',
+  'advice',
+  'explain',
+  'compose',
+  'ideas',
+  'plan',
+  'translate',
+  'lookup',
+  'convert',
+] as const;
 const OWN_SUBJECT = [
   'greeting',
   'translate',
@@ -125,6 +138,9 @@ const SUBJECTS = [
 ] as const satisfies readonly SignalName[];
 const CODE_WORK = ['fix', 'rewrite', 'shorten', 'convert', 'closed', 'fragment', 'chat', 'choice'] as const;
 
+/** `Shorter` is work on a text; `shorter, less stiff, and mention Anna` is writing it anew. */
+const REWORK_WORDS_MIN = 4;
+
 /** The subject of the nearest earlier turn that has one. */
 function inherit(view: View, scene: Scene, signals: Collector): void {
   for (const text of view.earlier) {
@@ -134,14 +150,15 @@ function inherit(view: View, scene: Scene, signals: Collector): void {
     const mechanical = signals.has('fix', 'shorten', 'rewrite', 'classify', 'extract', 'convert');
     const code = earlier.has('code', 'debug', 'review');
     if (taken.length === 0 && !earlier.has(...OWN_SUBJECT) && text !== view.earlier[view.earlier.length - 1]) continue;
-    if (signals.has('rewrite') && earlier.has('compose', 'long_form', 'plan', 'ideas')) {
-      signals.drop('rewrite');
+    const reworks = signals.has('rewrite') || (signals.has('shorten') && scene.instruction.words >= REWORK_WORDS_MIN);
+    if (reworks && earlier.has('compose', 'long_form', 'plan', 'ideas')) {
+      signals.drop('rewrite', 'shorten');
       signals.add('compose');
     }
     if (taken.length === 0) {
       signals.drop('fragment');
       if (scene.instruction.words <= TERSE_WORDS_MAX && !signals.has('advice', 'explain', 'compare')) {
-        signals.drop('fact');
+        signals.drop('fact', 'closed', 'list');
         for (const name of ECHOED) if (earlier.has(name)) signals.add(name, earlier.strengthOf(name));
       }
       signals.add('follow_up');

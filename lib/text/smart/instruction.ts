@@ -213,8 +213,9 @@ function startsWith(sentence: Sentence, concept: Concept): boolean {
 
 /** `Text:` begins material, `Question:` ends it. */
 function readLabel(sentence: Sentence): 'material' | 'restart' | undefined {
-  const colon = sentence.tokens.findIndex((token) => token.word === ':');
-  if (colon < 1 || colon > 3) return undefined;
+  const found = sentence.tokens.findIndex((token) => token.word === ':');
+  const colon = found === -1 && sentence.end === '\n' ? sentence.tokens.length : found;
+  if (colon < 1 || colon > (found === -1 ? 1 : 3)) return undefined;
   const hits = sentence.hits.filter((hit) => hit.at + hit.size <= colon);
   if (hits.some((hit) => hit.concept === 'restart')) return 'restart';
   const only = hits.some((hit) => hit.concept === 'label' && hit.at === 0 && hit.size === colon);
@@ -278,7 +279,11 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
     if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
     if (!command) {
-      if (mention === undefined || (isMechanical(task.concept) && !isMechanical(mention.concept))) mention = task;
+      if (SELVES.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
+      const stronger = isMechanical(task.concept)
+        ? !isMechanical(mention?.concept ?? 'give')
+        : mention?.concept === 'give';
+      if (mention === undefined || stronger) mention = task;
       continue;
     }
     const head = tasks[0];
@@ -301,6 +306,8 @@ function isCounted({ tokens }: Sentence, { concept, at }: Task, start: number): 
   return first.startsWith('скольк') || second.startsWith('скольк') || (first === 'how' && second === 'many');
 }
 
+/** `I will name a city`: what the writer does himself. */
+const SELVES: ReadonlySet<string> = new Set(['я', 'мы', 'will', 'll']);
 const TONGUE_WORDS_MAX = 12;
 const INTO_TONGUE: ReadonlySet<string> = new Set(['into', 'in', 'to', 'на', 'по']);
 

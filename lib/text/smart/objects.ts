@@ -53,7 +53,7 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
     if (trifling && OBJECTS.has(hit.concept) && sentence.hits.some((one) => near(one.at) && isSurelyCode(one.concept)))
       return 'code';
     if (hit.concept === 'format' && task.concept === 'write' && hasHit(sentence, 'deictic')) return 'convert';
-    if (signal !== undefined) return signal;
+    if (signal !== undefined) return namesTool(sentence, hit.at + hit.size, stop) ? 'code' : signal;
   }
   return subject ? 'code' : undefined;
 }
@@ -61,12 +61,23 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
 /** `Write a translation`, `make a numbered list: …`: mechanical work named by a noun. */
 function isWorkOnText({ concept, at }: ConceptHit, { tokens }: Sentence): boolean {
   if (concept !== 'convert' && concept !== 'extract') return isMechanical(concept);
-  return tokens.some((token, index) => index > at && token.word === ':');
+  return tokens.some((token, index) => (index > at && token.word === ':') || token.kind === 'number');
 }
 
 /** The `sentence` of `a two-sentence summary`. */
 function namesWorkOnText({ hits }: Sentence, at: number, stop: number): boolean {
   return hits.some((hit) => hit.at > at && hit.at <= stop && hit.concept === 'summarize');
+}
+
+const TOOLS: ReadonlySet<string> = new Set(
+  'parser generator bot app calculator api function cli tool plugin extension compiler validator crawler scraper'.split(
+    ' ',
+  ),
+);
+
+/** The `parser` of `a recipe parser`: of nouns in a row the last one is wanted. */
+function namesTool({ tokens }: Sentence, at: number, stop: number): boolean {
+  return at < stop && TOOLS.has(tokens[at]?.word ?? '');
 }
 
 /** The `landing page` of `a landing page text`. */
@@ -165,6 +176,9 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
   let subject: number | undefined;
   for (const hit of sentence.hits) {
     if (hit.at > NOUN_WINDOW) break;
+    const labels = hit.concept === 'content' || hit.concept === 'essay';
+    if (labels && hit.at === 0 && sentence.tokens[hit.size]?.word === ':' && scene.instruction.tasks.length > 0)
+      continue;
     if (OUT_OF.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
     if (isSubject(hit.concept)) subject ??= hit.at;
     if (hit.concept === 'software' && sentence.tokens.length <= NAMED_WORDS_MIN) continue;

@@ -36,6 +36,8 @@ function readAnswer(question: Question, scene: Scene): Answer | undefined {
   if (isAboutGivenText(question, scene)) return { signal: 'extract' };
   if (asksForSpelling(question)) return { signal: 'lookup' };
   if (isCompound(question) || asksForReasons(question)) return { signal: 'explain' };
+  if (supposes(question)) return undefined;
+  if (asksOfCase(question, scene)) return { signal: 'advice' };
   if (asksForOpinion(question)) return { signal: 'advice' };
   const { sentence, kind } = question;
   if (addressesYou(sentence) && scene.instruction.words <= SMALL_TALK_WORDS_MAX) return { signal: 'closed' };
@@ -77,6 +79,24 @@ function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
       if (words > OTHER_WORDS_MAX || hasHit(sentence, 'change') || hasHit(sentence, 'opinion')) return undefined;
       return { signal: 'fact', strength: 0.9 };
   }
+}
+
+const IFS: ReadonlySet<string> = new Set(['if', 'suppose', 'если', 'допустим', 'пусть']);
+
+/** `If yesterday was …, what day is it?`: something is to be worked out first. */
+function supposes({ sentence, at }: Question): boolean {
+  return IFS.has(sentence.tokens[0]!.word) && at > 0;
+}
+
+const CASE_WORDS_MIN = 4;
+const CASE_QUESTION_MAX = 4;
+
+/** `The leaves wither. What is wrong?`: a few words that ask about the case told before. */
+function asksOfCase({ sentence }: Question, { instruction, prose }: Scene): boolean {
+  if (sentence.tokens.length > CASE_QUESTION_MAX || hasHit(sentence, 'factual')) return false;
+  const before = prose.sentences.slice(0, Math.max(0, prose.sentences.indexOf(sentence)));
+  const told = instruction.context.filter((one) => before.includes(one) && !hasHit(one, 'greeting'));
+  return told.reduce((sum, one) => sum + one.tokens.length, 0) >= CASE_WORDS_MIN;
 }
 
 function asksForReasons(question: Question): boolean {
@@ -154,7 +174,8 @@ const GIVEN_WORDS_MIN = 10;
 function isCompound({ sentence, kind, at }: Question): boolean {
   if (kind !== 'fact' && kind !== 'define' && kind !== 'what') return false;
   return sentence.hits.some((hit) => {
-    const joint = sentence.tokens[hit.at - 1]?.word;
+    const near = sentence.tokens[hit.at - 1]?.word;
+    const joint = near === 'на' || near === 'в' || near === 'for' ? sentence.tokens[hit.at - 2]?.word : near;
     const further = kind === 'define' && hit.concept === 'who';
     const asks = further || hit.concept === 'what' || hit.concept === 'how' || hit.concept === 'why';
     return hit.at > at + 1 && asks && (joint === 'and' || joint === 'и');

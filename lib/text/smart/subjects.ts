@@ -3,6 +3,7 @@ import type { Figures } from './amounts.ts';
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { type Concept, isMechanical } from './concepts.ts';
 import { hasCode, type Scene } from './scene.ts';
+import type { Sentence } from './sentences.ts';
 import { isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
@@ -37,12 +38,27 @@ export function detectCode(scene: Scene, works: readonly Work[], signals: Collec
   if (hasCode(scene)) detectCodeInput(scene, works, signals);
 }
 
+const LATIN_MIN = 3;
+const CYRILLIC_FROM = 0x400;
+
+/** Russian that repeats what a machine has said: `ошибка … table or view does not exist`. */
+function quotesMachine(sentences: readonly Sentence[]): boolean {
+  return sentences.some(({ tokens, hits }) => {
+    if (!hits.some((hit) => hit.concept === 'trouble')) return false;
+    const words = tokens.filter(({ kind }) => kind === 'word');
+    const latin = words.filter(({ word }) => word.charCodeAt(0) < CYRILLIC_FROM).length;
+    return latin >= LATIN_MIN && latin < words.length;
+  });
+}
+
 /** Programming is what it is about; with something that does not work it is a hunt for a fault. */
-function detectTopic({ told, asked, prose }: Scene, subject: number, signals: Collector): void {
+function detectTopic({ told, asked, prose, instruction }: Scene, subject: number, signals: Collector): void {
+  const sentences = [...instruction.asking, ...instruction.context];
   if (subject > 0) {
     const asksHow = signals.has('advice', 'explain', 'debug') && !signals.has('fact', 'define');
     signals.add('code_topic', asksHow ? 0.6 + subject * 0.3 : subject / 2);
   }
+  if (told.has('trouble') && quotesMachine(sentences)) signals.add('debug', 0.9);
   if (subject === 0 && prose.codeLines === 0 && !told.has('code')) return;
   if (told.has('bug')) signals.add('debug');
   const troubled = told.has('trouble') && (!signals.has('define') || asked.has('deictic'));
@@ -105,7 +121,8 @@ function detectPuzzle({ instruction, told }: Scene, signals: Collector): void {
   const last = questions[questions.length - 1];
   const clues = told.get('clue') ?? 0;
   if (last === undefined || clues < CLUES_MIN || words < CLUED_WORDS_MIN) return;
-  if (context.length === 0 || last.kind === 'why' || last.kind === 'how' || last.kind === 'define') return;
+  if (asking.length + context.length < 2 || last.kind === 'why' || last.kind === 'how' || last.kind === 'define')
+    return;
   const sentences = [...asking, ...context];
   if (sentences.some(isPersonal) || signals.has(...OWN_WORK) || signals.has(...MECHANICAL_SIGNALS)) return;
   signals.add('logic', (clues / CLUES_MANY) * Math.min(1, words / CLUED_WORDS));
@@ -130,6 +147,7 @@ function tellsStory({ figures, instruction }: Scene): boolean {
   return figures.numbers >= 2 || (figures.numbers === 1 && sentences >= 2);
 }
 
+const TOLD_WORDS_MIN = 10;
 const SUM_WORDS_MAX = 16;
 const ADDING_WORDS_MAX = 22;
 
@@ -141,6 +159,7 @@ function isSimpleSum({ figures, instruction, told }: Scene): boolean {
   if (figures.variables > 0 || figures.signs > 0 || figures.numbers === 0) return false;
   if (words > (told.has('sum') ? ADDING_WORDS_MAX : SUM_WORDS_MAX)) return false;
   const sentences = asking.length + context.length;
+  if (context.length > 0 && figures.numbers >= 2 && words >= TOLD_WORDS_MIN && !told.has('sum')) return false;
   if (sentences > 2 || NO_SUM.some((concept) => told.has(concept))) return false;
   if (told.has('reasoning') || told.has('higher') || (told.get('math') ?? 0) > (told.get('basic') ?? 0)) return false;
   if (told.has('sum') && !told.has('math') && !told.has('science')) return true;

@@ -67,7 +67,7 @@ const BESIDE_GREETING_MAX = 5;
 const ANSWERS: ReadonlySet<string> = new Set(
   'yes no yep nope yeah sure ok okay okey i да нет понял поняла понятно ясно ок угу ага хорошо ладно'.split(' '),
 );
-const BESIDE_ANSWER_MAX = 2;
+const BESIDE_ANSWER_MAX = 1;
 
 /** Begins or ends with a greeting and says little else. */
 function isGreeting({ instruction }: Scene): boolean {
@@ -107,7 +107,9 @@ function isFragment(scene: Scene): boolean {
 
 /** What is about something is a text to be written. */
 const ABOUT: ReadonlySet<string> = new Set(['about', 'for', 'between', 'про', 'о', 'об', 'для', 'тему']);
-const SPEAKERS: ReadonlySet<string> = new Set('it he she they you this that there он она оно они вы ты это'.split(' '));
+const SPEAKERS: ReadonlySet<string> = new Set(
+  'it he she they you this that there yes no yeah он она оно они вы ты это да нет'.split(' '),
+);
 /** In a script whose words the reader cannot tell apart: a few words of ours may be a long text. */
 function isForeign({ tokens }: Sentence): boolean {
   return tokens.some((token) => token.kind === 'word' && token.word.charCodeAt(0) >= FOREIGN_FROM);
@@ -116,6 +118,7 @@ function isForeign({ tokens }: Sentence): boolean {
 const FOREIGN_FROM = 0x530;
 const NEGATIONS: ReadonlySet<string> = new Set(['не', 'not', 'no', 't', 'нет', 'doesnt', 'dont', 'isnt']);
 const NAMED_FACT_WORDS_MAX = 8;
+const IFS = ['if', 'если', 'когда', 'when'];
 
 /** `Largest desert in asia`: a few words, no verb of ours, nobody speaking of himself. */
 function isNamedFact({ instruction, told, prose }: Scene): boolean {
@@ -131,7 +134,7 @@ function isNamedFact({ instruction, told, prose }: Scene): boolean {
   )
     return false;
   const sentence = asking[0] ?? context[0]!;
-  if (isForeign(sentence)) return false;
+  if (isForeign(sentence) || IFS.some((word) => sentence.tokens.some((token) => token.word === word))) return false;
   if (sentence.tokens.some((token) => ABOUT.has(token.word)) && !hasHit(sentence, 'factual')) return false;
   if (SPEAKERS.has(sentence.tokens[0]?.word ?? '')) return false;
   return !sentence.tokens.some((token) => (token.kind === 'mark' && token.word !== '-') || NEGATIONS.has(token.word));

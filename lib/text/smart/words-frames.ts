@@ -20,12 +20,14 @@ export const FRAME_WORDS = {
     please pls plz kindly could_you can_you would_you will_you can_u could_u can_i_ask i_want_you_to i_need_you_to
     i_d_like_you_to i_would_like_you_to i_want_to i_need_to i_d_like_to i_would_like_to help_me_to help_me help_to
     your_task_is_to your_task your_job_is_to the_task_is_to task question prompt instruction let_s lets so well now
-    then also and just ok okay hey hi hello next first finally try_to go_ahead_and be_so_kind пожалуйста пожалуста
-    плиз плз пжл пж прошу просьба будь_добр будьте_добры будь_другом можешь можете не_могли_бы_вы мог_бы_ты могли_бы
-    ты_можешь вы_можете ты_не_мог_бы хочу_чтобы_ты мне_нужно мне_надо мне_нужна мне_нужен хотел_бы хотела_бы хочу
-    надо нужно помоги помогите помоги_мне помогите_мне твоя_задача ваша_задача задача задание вопрос теперь а и ну
-    так слушай слушайте давай давайте скажи скажите подскажи подскажите напомни напомните интересно короче_говоря
-    привет здравствуйте добрый_день ок отлично затем потом также еще сначала попробуй быстро срочно
+    then also and just ok okay hey hi hello next first finally try_to go_ahead_and be_so_kind пожалуйста пожалуста плиз
+    плз пжл пж прошу просьба будь_добр будьте_добры будь_другом можешь можете не_могли_бы_вы мог_бы_ты могли_бы
+    ты_можешь вы_можете ты_не_мог_бы хочу_чтобы_ты мне_нужно мне_надо мне_нужна мне_нужен хотел_бы хотела_бы хочу надо
+    нужно помоги помогите помоги_мне помогите_мне твоя_задача ваша_задача задача задание вопрос теперь а и ну так
+    слушай слушайте давай давайте скажи скажите подскажи подскажите напомни напомните интересно короче_говоря привет
+    здравствуйте добрый_день ок отлично затем потом также еще сначала попробуй быстро срочно
+    below_is_an_instruction_that_describes below_is_an_instruction write_a_response_that ниже_приведена_инструкция
+    напиши_ответ_который_выполняет
   `,
   label: `
     text input context passage paragraph article document source data content sentence review email email_text message
@@ -38,9 +40,14 @@ export const FRAME_WORDS = {
     question questions q task instruction instructions request вопрос вопросы задание задача инструкция запрос goal
     aim objective цель
   `,
+  errand: `
+    first_request first_question first_topic first_problem first_task first_suggestion_request my_request_is
+    первый_запрос первая_просьба первый_вопрос первая_задача первая_тема мой_запрос
+  `,
   deictic: `
     this these above following below my_text the_text the_following given this_text выше ниже этот эту это эти этого
     этой этих текст+_выше следующ* данн+ приведенн* мой_текст вот for_each for_every each_of для_каждого для_каждой
+    в_тексте in_the_text в_этом_тексте
   `,
   who: `
     who whom whose when where which_year what_year what_time what_day what_date what_color what_colour in_which
@@ -54,8 +61,8 @@ export const FRAME_WORDS = {
   quantity: `
     how_many how_much how_old how_tall how_far how_long how_big how_often how_deep how_high how_fast how_heavy
     how_large how_hot how_cold how_wide how_late how_early how_big_is сколько сколко насколько во_сколько_раз какова
-    какой_высоты какой_длины какой_глубины какой_площад* какого_размера какова_высота какова_длина скольки
-    со_скольки
+    какой_высоты какой_длины какой_глубины какой_площад* какого_размера какова_высота какова_длина скольки со_скольки
+    сколько_стоит сколько_стоят how_much_does_it_cost
   `,
   factual: `
     capital population currency largest smallest biggest highest longest tallest deepest oldest fastest hottest coldest
@@ -127,7 +134,7 @@ export const FRAME_WORDS = {
     complete_guide full_guide deep_dive step_by_step with_examples with_sources with_citations advanced fully
     full_length nuanced подробн* детальн* развернут* всесторонн* исчерпыва* глубок+_анализ* углублен*
     максимально_подробн* обстоятельн* с_примерами с_источниками полноценн* большую большое большой длинн* объемн*
-    полный полное полную пошагов* профессиональн+_анализ* комплексн*
+    полный полное полную пошагов* профессиональн+_анализ* комплексн* full_text полный_текст целиком
   `,
   simple: `
     simple simply in_simple_words simple_terms layman* plain_language easy for_kids for_a_child for_children

@@ -61,20 +61,21 @@ export const OBJECT_WORDS = {
   `,
   essay: `
     essay* article* report* blog blog_post* guide handbook tutorial* case_study editorial column op_ed feature
-    review_article content_plan content_strategy proposal grant curriculum syllabus course training_program
-    user_manual manual documentation эссе статья статью статьи статей статье блог* отчет* доклад* сочинени* гайд*
-    руководств* туториал* методичк* контент_план* обзор* обзорн+_стат* программ+_курса программ+_обучения
-    учебн+_программ* курс курса манифест* колонк* очерк* пособи* регламент* положение_о должностн+_инструкц* устав+
-    договор договора документаци* кейс лекци* lecture методическ* брошюр* исследовательск+_работ*
+    review_article content_plan content_strategy proposal grant curriculum syllabus course training_program user_manual
+    manual documentation эссе статья статью статьи статей статье блог* отчет* доклад* сочинени* гайд* руководств*
+    туториал* методичк* контент_план* обзор* обзорн+_стат* программ+_курса программ+_обучения учебн+_программ* курс
+    курса манифест* колонк* очерк* пособи* регламент* положение_о должностн+_инструкц* устав+ документаци* кейс лекци*
+    lecture методическ* брошюр* исследовательск+_работ*
   `,
   long: `
     novel* novella* chapter* thesis dissertation* term_paper* research_paper* literature_review whitepaper*
     white_paper* ebook* e_book screenplay* book memoir business_plan* course_work coursework master_s monograph*
-    longread* long_read pillar_page technical_specification specification product_requirements prd rfc
-    ultimate_guide complete_guide comprehensive_guide роман роман_на глав+ курсов* дипломн* диплом диссертац*
-    реферат* монограф* лонгрид* книг+ книгу киносценари* пьес* бизнес_план* техническ+_задани* техзадани* тз вкр
-    научн+_стат* научную_статью эпопе* сценарий_фильма сценарий_короткометраж* полный_гайд подробный_гайд
-    white_paper_on исчерпывающ+_руководств* novel_length повесть повести повестью
+    longread* long_read pillar_page technical_specification specification product_requirements prd rfc ultimate_guide
+    complete_guide comprehensive_guide роман роман_на глав+ курсов* дипломн* диплом диссертац* реферат* монограф*
+    лонгрид* книг+ книгу киносценари* пьес* бизнес_план* техническ+_задани* техзадани* тз вкр научн+_стат*
+    научную_статью эпопе* сценарий_фильма сценарий_короткометраж* полный_гайд подробный_гайд white_paper_on
+    исчерпывающ+_руководств* novel_length повесть повести повестью agreement non_disclosure_agreement nda
+    employment_contract lease_agreement terms_of_service rental_contract service_contract договор договора
   `,
   code: `
     function functions script scripts source_code code codes snippet* subroutine query queries sql_query regex*

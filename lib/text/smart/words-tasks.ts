@@ -76,7 +76,7 @@ export const TASK_WORDS = {
     evaluate_*_the_claim check_*_the_statement determine_*_the_statement determine_*_the_sentence какой_язык_программ*
     which_programming_language_is what_programming_language_is from_1_to от_1_до следствие_противоречие
     посылк*_и_гипотез* output_the_intent the_intent намерение_в верни_1 output_1 верни_0 output_0 ответь_1 да_если
-    модерир* moderat*
+    модерир* moderat* score_this grade_this
   `,
   extract: `
     extract* pull_out pull_the pick_out list_all_the_names highlight_the find_all_the_names find_the_names
@@ -167,7 +167,8 @@ export const TASK_WORDS = {
     any_advice предложи предложите предложить что_выгоднее что_полезнее что_дешевле что_вкуснее что_важнее как_выгоднее
     что_надежнее что_проще какой_подарок какой_сюрприз какую_книгу какой_фильм какой_сериал какую_игру какую_машину
     какой_телефон какой_ноутбук what_gift what_present which_book what_book which_movie what_movie which_laptop
-    which_phone which_car
+    which_phone which_car что_нибудь чего_нибудь какой_нибудь какую_нибудь something_less something_more anything_else
+    что_то_другое
   `,
   list: `
     list enumerate name names перечисл* перечень назов* назвать приведи* give_an_example give_me_an_example
@@ -180,11 +181,11 @@ export const TASK_WORDS = {
     count подсчита* predict guess угадай* отгадай* загадк* riddle decide определя* detects detecting
   `,
   analyze: `
-    analyz* analys* evaluat* assess* critiqu* critical* examin* investigat* audit* diagnos* appraise weigh
-    interpret* scrutin* анализ* проанализ* оцени* оценить оценк* исследуй* исследовать критическ* критику* взвесь*
-    взвесить изучи* интерпретир* диагност* аудит* аргументир* обоснуй* обоснован* обосновать рассмотр* разбери
-    разбор прогноз* спрогнозир* forecast* argue debate justify evaluate_the root_cause корневые_причин* выяви*
-    выявить due_diligence swot swot_анализ pestel porter исследуем
+    analyz* analys* evaluat* assess* critiqu* critical* examin* investigat* audit* diagnos* appraise weigh interpret*
+    scrutin* анализ* проанализ* оцени* оценить оценк* исследуй* исследовать критическ* критику* взвесь* взвесить изучи*
+    интерпретир* диагност* аудит* аргументир* обоснуй* обоснован* обосновать рассмотр* разбери разбор прогноз*
+    спрогнозир* forecast* argue debate justify evaluate_the root_cause корневые_причин* выяви* выявить due_diligence
+    swot swot_анализ pestel porter исследуем postmortem post_mortem постмортем*
   `,
   compare: `
     compar* contrast versus vs difference_between differences_between difference similarities distinguish
@@ -232,12 +233,12 @@ export const TASK_WORDS = {
     сделай_ревью рецензи* вердикт vulnerabilit* уязвимост* security_issue* code_audit аудит_кода
   `,
   act: `
-    act_as pretend* imagine roleplay role_play play_the_role take_on_the_role take_the_role picture_yourself
-    let_s_play lets_play put_yourself from_the_perspective from_the_point_of_view from_the_view in_the_style_of
-    stay_in_character in_character text_adventure persona представь* вообрази* притворись ты_теперь сыграй* сыграем
-    поиграем давай_поиграем веди_себя_как в_роли от_лица в_стиле отыграй* ролев* будь_моим будь_моей побудь
-    разыграй* выступи_в_роли act_like speak_like говори_как interview_me проведи_со_мной imagine_you отвечай_как
-    ответь_как говори_от
+    act_as pretend* imagine roleplay role_play play_the_role take_on_the_role take_the_role picture_yourself let_s_play
+    lets_play put_yourself from_the_perspective from_the_point_of_view from_the_view in_the_style_of stay_in_character
+    in_character text_adventure persona представь* вообрази* притворись ты_теперь сыграй* сыграем поиграем
+    давай_поиграем веди_себя_как в_роли от_лица в_стиле отыграй* ролев* будь_моим будь_моей побудь разыграй*
+    выступи_в_роли act_like speak_like говори_как interview_me проведи_со_мной imagine_you отвечай_как ответь_как
+    говори_от выступил_в_роли выступила_в_роли выступал_в_роли выступать_в_роли
   `,
   change: `
     add change modify adjust update extend include remove replace instead now добав* измени* изменить поменяй*
@@ -250,6 +251,7 @@ export const TASK_WORDS = {
     anonymize anonymise tokenize separate delete strip trim fill put move turn switch replace substitute omit drop
     raздели раздели разделить объедини* соедини* поменяй_местами подчеркни* вставь* повтори* перенеси* разбей* впиши*
     выведи* спрячь скрой замени* удали* убери* переставь* обозначь отдели* склей* проведи_замену запиши* записать
-    перечисли_по оформи+ оформить render return leave keep оставь оставьте верни верните вернуть реверс*
+    перечисли_по оформи+ оформить render return leave keep оставь оставьте верни верните вернуть реверс* transform
+    переделай
   `,
 } as const;

@@ -37,6 +37,7 @@ export function readWorks(scene: Scene): Work[] {
     const asksHow =
       question !== undefined && (question.kind === 'how' || question.kind === 'why') && task.at > question.at;
     if (asksHow && task.concept !== 'compare' && task.concept !== 'solve') continue;
+    if (task.concept === 'classify' && isMathematical(scene) && scene.figures.variables > 0) continue;
     const signal = signalOf(task, scene);
     if (signal !== undefined) works.push({ signal, task, long: isLong(signal, task) });
   }
@@ -89,7 +90,8 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'change':
       if (hasCode(scene) || isAboutCode(sentence)) return 'code';
       if (scene.instruction.tasks.find((one) => one.sentence === sentence) !== task) return undefined;
-      if (concept === 'complete' && (hasHit(sentence, 'content') || hasHit(sentence, 'essay'))) return 'compose';
+      if (concept === 'complete' && (hasHit(sentence, 'content') || hasHit(sentence, 'essay') || goesOnWith(sentence)))
+        return 'compose';
       return hasHit(sentence, 'micro') && scene.length < 400 ? 'rewrite' : undefined;
     case 'explain':
       return explainingSignal(task);
@@ -109,6 +111,7 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
       return listingSignal(task, scene);
     case 'handle':
       if (becomesContent(task)) return 'compose';
+      if (hasHit(sentence, 'extract') && hasHit(sentence, 'deictic') && !hasCode(scene)) return 'extract';
       if (!hasCode(scene) && sentence.tokens.some(({ word }) => word === '(') && offersLabels(task)) return 'classify';
       return isGivenText(task, scene) ? 'convert' : undefined;
     case 'identify':
@@ -202,6 +205,15 @@ function isTechnicalDesign(scene: Scene): boolean {
 function wantsIdeas({ sentence }: Task, scene: Scene): boolean {
   const given = scene.instruction.payloadTokens > 0 || sentence.tokens.some((token) => token.quoted);
   return hasHit(sentence, 'ideas') && !given;
+}
+
+const BEGINNING_WORDS_MIN = 5;
+
+/** `Continue: "The last train left …"`: a beginning in words, not a row of numbers. */
+function goesOnWith({ tokens }: Sentence): boolean {
+  const colon = tokens.findIndex(({ word }) => word === ':');
+  const given = tokens.filter((token, at) => token.kind === 'word' && (token.quoted || (colon !== -1 && at > colon)));
+  return given.length >= BEGINNING_WORDS_MIN;
 }
 
 const LABEL_WORDS_MAX = 12;
