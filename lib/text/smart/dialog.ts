@@ -138,6 +138,8 @@ const SUBJECTS = [
 ] as const satisfies readonly SignalName[];
 const CODE_WORK = ['fix', 'rewrite', 'shorten', 'convert', 'closed', 'fragment', 'chat', 'choice'] as const;
 
+/** What is answered at length; a question about the answer goes on with it, unless it asks who, when or how many. */
+const TALKS = ['advice', 'explain', 'compose', 'plan', 'ideas', 'compare', 'summarize'] as const;
 /** `Shorter` is work on a text; `shorter, less stiff, and mention Anna` is writing it anew. */
 const REWORK_WORDS_MIN = 4;
 
@@ -157,6 +159,7 @@ function inherit(view: View, scene: Scene, signals: Collector): void {
     }
     if (taken.length === 0) {
       signals.drop('fragment');
+      if (signals.strengthOf('fact') < 1 && earlier.has(...TALKS)) signals.drop('fact', 'closed', 'define', 'list');
       if (scene.instruction.words <= TERSE_WORDS_MAX && !signals.has('advice', 'explain', 'compare')) {
         signals.drop('fact', 'closed', 'list');
         for (const name of ECHOED) if (earlier.has(name)) signals.add(name, earlier.strengthOf(name));

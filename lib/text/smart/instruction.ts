@@ -294,9 +294,15 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   const spoken = readTongueTask(sentence, tasks.length === 0);
   if (spoken !== undefined && !tasks.some((task) => isMechanical(task.concept))) return [spoken];
   if (tasks.length > 0 || mention === undefined) return tasks;
-  if (isCounted(sentence, mention, start)) return [];
+  if (isCounted(sentence, mention, start) || asksWho(sentence, mention, start)) return [];
   const counts = question || first || hasHit(sentence, 'politeness') || hasHit(sentence, 'deictic');
   return counts ? [mention] : [];
+}
+
+/** `Who created it?`: what somebody made, not what is to be made. */
+function asksWho({ hits }: Sentence, { concept }: Task, start: number): boolean {
+  if (concept !== 'write' && concept !== 'develop' && concept !== 'design') return false;
+  return hits.some((hit) => hit.concept === 'who' && hit.at <= start + 1);
 }
 
 /** `How many ways are there to arrange the letters`: counted, not done. */

@@ -11,10 +11,11 @@ export function mechanicalSignal(task: Task, scene: Scene): SignalName {
   const name = concept as SignalName;
   if (concept === 'translate') return translatesCode(sentence) ? 'code' : name;
   if (concept !== 'fix' && !hasHit(sentence, 'grammar') && isProgrammed(task)) return 'code';
+  if (concept === 'classify' && hasHit(sentence, 'criteria') && hasHit(sentence, 'strategy')) return 'analysis';
   if (concept === 'lookup' || concept === 'classify' || concept === 'extract') return name;
   if (concept === 'summarize') return hasCode(scene) ? 'explain' : name;
   const longer = scene.instruction.payloadTokens > REWRITE_TOKENS_MAX;
-  if (concept === 'rewrite' && (longer || changesTelling(sentence))) return 'compose';
+  if (concept === 'rewrite' && (longer || changesTelling(sentence) || tellsAnew(sentence, scene))) return 'compose';
   if ((concept === 'rewrite' || concept === 'convert') && becomesContent(task)) return 'compose';
   if (hasHit(sentence, 'grammar')) return name;
   if (concept === 'convert' && (hasHit(sentence, 'format') || hasHit(sentence, 'json'))) return name;
@@ -28,6 +29,12 @@ const REWRITE_TOKENS_MAX = 40;
 const CHANGES: ReadonlySet<string> = new Set(
   'add mention mentions include perspective добавь добавьте упомяни включи подробнее лица'.split(' '),
 );
+
+/** `Rewrite the tale of the wolf`: a text that everyone knows, not one that is given. */
+function tellsAnew(sentence: Sentence, { instruction }: Scene): boolean {
+  const given = instruction.payloadTokens > 0 || sentence.tokens.some((token) => token.quoted);
+  return !given && hasHit(sentence, 'content') && !hasHit(sentence, 'deictic');
+}
 
 /** `Rewrite it and mention my experience`, `from the wolf's perspective` ask for new text. */
 export function changesTelling({ tokens }: Sentence): boolean {

@@ -179,8 +179,8 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
     const labels = hit.concept === 'content' || hit.concept === 'essay';
     if (labels && hit.at === 0 && sentence.tokens[hit.size]?.word === ':' && scene.instruction.tasks.length > 0)
       continue;
-    if (OUT_OF.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
     if (isSubject(hit.concept)) subject ??= hit.at;
+    if (OUT_OF.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
     if (hit.concept === 'software' && sentence.tokens.length <= NAMED_WORDS_MIN) continue;
     if (hit.concept === 'micro' || hit.concept === 'format') continue;
     const spoken = isSpokenScript(sentence, hit.at);

@@ -11,8 +11,7 @@ export function endsInGap(text: string): boolean {
   const end = text.trimEnd();
   const last = end.slice(Math.max(end.lastIndexOf('\n') + 1, end.length - LINE_READ)).trim();
   const word = last.slice(last.lastIndexOf(' ') + 1);
-  if (last === end) return false;
-  if (LINKS.has(word)) return last !== word && countLinked(end, word) >= EXAMPLES_MIN;
+  if (LINKS.has(word)) return last !== end && last !== word && countLinked(end, word) >= EXAMPLES_MIN;
   return word.endsWith(':') && word.length > 1 && word.length <= LABEL_MAX && isFilledBefore(end, word);
 }
 

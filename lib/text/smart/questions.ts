@@ -40,7 +40,8 @@ function readAnswer(question: Question, scene: Scene): Answer | undefined {
   if (asksOfCase(question, scene)) return { signal: 'advice' };
   if (asksForOpinion(question)) return { signal: 'advice' };
   const { sentence, kind } = question;
-  if (addressesYou(sentence) && scene.instruction.words <= SMALL_TALK_WORDS_MAX) return { signal: 'closed' };
+  if (addressesYou(sentence) && kind !== 'how' && scene.instruction.words <= SMALL_TALK_WORDS_MAX)
+    return readSmallTalk(question);
   if (kind !== 'closed' && (isPersonal(sentence) || asksWhatToDo(question))) return { signal: 'advice' };
   if (hasHit(sentence, 'compare') && !asksMeasure(sentence)) return undefined;
   return readPlainAnswer(question, scene);
@@ -52,6 +53,13 @@ const DEFINE_WORDS_MAX = 9;
 const WHAT_WORDS_MAX = 16;
 const OTHER_WORDS_MAX = 8;
 
+/** `Can you sing?` is a plain question, `do you ever feel lonely?` begins a talk. */
+function readSmallTalk({ sentence, at, kind }: Question): Answer {
+  const word = sentence.tokens[at]?.word;
+  const feels = kind === 'closed' && (word === 'do' || word === 'have' || word === 'would');
+  return { signal: feels ? 'advice' : 'closed' };
+}
+
 function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
   const { sentence, kind } = question;
   const { words } = scene.instruction;
@@ -59,7 +67,7 @@ function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
   if ((kind === 'what' || kind === 'define') && !factual && isTechnical(sentence)) return { signal: 'define' };
   switch (kind) {
     case 'what':
-      return { signal: 'fact', strength: words <= WHAT_WORDS_MAX && !asksForMany(question) ? 1 : 0.3 };
+      return { signal: 'fact', strength: words <= WHAT_WORDS_MAX && !asksForMany(question) ? 0.95 : 0.3 };
     case 'how':
       if (sentence.tokens.some((token) => EXPLAINED.has(token.word))) return { signal: 'explain' };
       return { signal: factual ? 'fact' : 'advice' };
@@ -67,10 +75,11 @@ function readPlainAnswer(question: Question, scene: Scene): Answer | undefined {
       return { signal: 'fact', strength: tellsOfSelf(question, scene) && words >= STORY_WORDS ? 0.35 : 1 };
     case 'define':
       if (factual) return { signal: 'fact' };
+      if (sentence.tokens.some((token) => IFS.has(token.word))) return { signal: 'explain' };
       if (sentence.tokens.some((token) => EXPLAINED.has(token.word))) return { signal: 'explain' };
       return words <= DEFINE_WORDS_MAX ? { signal: 'define' } : { signal: 'explain', strength: 0.5 };
     case 'closed':
-      if (asksLeave(question, scene)) return { signal: 'advice' };
+      if (asksLeave(question, scene) || scene.told.has('reasoning')) return { signal: 'advice' };
       if (hasHit(sentence, 'debatable') || tellsOfSelf(question, scene) || isPersonal(sentence))
         return { signal: 'advice' };
       return words <= CLOSED_WORDS_MAX ? { signal: 'closed' } : undefined;
@@ -101,6 +110,7 @@ function asksOfCase({ sentence }: Question, { instruction, prose }: Scene): bool
 
 function asksForReasons(question: Question): boolean {
   const { sentence, kind, at } = question;
+  if (sentence.tokens[at]?.word === 'о' && !hasHit(sentence, 'deictic')) return true;
   if (kind === 'why') return true;
   if (kind === 'what' && sentence.tokens[at]!.word === 'чем') return !asksWhatToDo(question);
   return kind !== 'closed' && hasHit(sentence, 'topics');

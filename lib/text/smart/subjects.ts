@@ -9,8 +9,10 @@ import type { Work } from './work.ts';
 
 /** `You are given an array of integers …`: the way programming problems are put. */
 function statesProblem({ told, figures, instruction }: Scene): boolean {
-  if (instruction.words < STATEMENT_WORDS_MIN) return false;
-  if (told.has('statement') || figures.bounds > 0) return true;
+  if (instruction.words < GIVEN_WORDS_MIN) return false;
+  const own = figures.numbers > 0 || instruction.payloadTokens > 0 || instruction.asking.some(hasQuoted);
+  if (instruction.words < STATEMENT_WORDS_MIN && own) return false;
+  if ((told.has('statement') && instruction.words >= STATED_WORDS_MIN) || figures.bounds > 0) return true;
   return [...instruction.asking, ...instruction.context].some(({ hits }) => {
     const given = hits.find((hit) => hit.concept === 'givens' && hit.at <= 3);
     if (given === undefined) return false;
@@ -19,7 +21,13 @@ function statesProblem({ told, figures, instruction }: Scene): boolean {
 }
 
 const GIVEN_DISTANCE = 7;
+const GIVEN_WORDS_MIN = 10;
 const STATEMENT_WORDS_MIN = 16;
+const STATED_WORDS_MIN = 20;
+
+function hasQuoted({ tokens }: Sentence): boolean {
+  return tokens.some((token) => token.quoted);
+}
 
 export function detectCode(scene: Scene, works: readonly Work[], signals: Collector): void {
   const { told, asked, prose } = scene;
@@ -110,6 +118,8 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
 
 const OWN_WORK = WORK_SIGNALS.filter((name) => name !== 'advice' && name !== 'compare');
 const CLUES_MIN = 2;
+/** So many that a word such as `sort` is the puzzle's. */
+const CLUES_SURE = 4;
 const CLUES_MANY = 5;
 const CLUED_WORDS_MIN = 12;
 /** A riddle of fewer words is mostly a trick question. */
@@ -124,9 +134,10 @@ function detectPuzzle({ instruction, told }: Scene, signals: Collector): void {
   if (asking.length + context.length < 2 || last.kind === 'why' || last.kind === 'how' || last.kind === 'define')
     return;
   const sentences = [...asking, ...context];
-  if (sentences.some(isPersonal) || signals.has(...OWN_WORK) || signals.has(...MECHANICAL_SIGNALS)) return;
+  if (sentences.some(isPersonal) || signals.has(...OWN_WORK)) return;
+  if (signals.has(...MECHANICAL_SIGNALS) && clues < CLUES_SURE) return;
   signals.add('logic', (clues / CLUES_MANY) * Math.min(1, words / CLUED_WORDS));
-  signals.drop('fact', 'closed', 'define', 'advice');
+  signals.drop('fact', 'closed', 'define', 'advice', ...MECHANICAL_SIGNALS);
 }
 
 function isFormula({ variables, operations }: Figures): boolean {

@@ -100,8 +100,10 @@ const FRAGMENT_WORDS_MAX = 5;
 function isFragment(scene: Scene): boolean {
   const { tasks, questions, asking, context, words } = scene.instruction;
   if (hasCode(scene) || scene.told.has('care') || [...asking, ...context].some(isForeign)) return false;
-  if (words <= 3) return true;
-  const personal = [...asking, ...context].some(isPersonal);
+  if (words <= 2) return true;
+  const personal = [...asking, ...context].some(
+    (one) => isPersonal(one) || one.tokens.some(({ word }) => word === 'with'),
+  );
   return words <= FRAGMENT_WORDS_MAX && tasks.length === 0 && questions.length === 0 && !personal;
 }
 
@@ -118,6 +120,7 @@ function isForeign({ tokens }: Sentence): boolean {
 const FOREIGN_FROM = 0x530;
 const NEGATIONS: ReadonlySet<string> = new Set(['не', 'not', 'no', 't', 'нет', 'doesnt', 'dont', 'isnt']);
 const NAMED_FACT_WORDS_MAX = 8;
+const NAMED = ['factual', 'who', 'quantity', 'measure', 'sum', 'basic'] as const;
 const IFS = ['if', 'если', 'когда', 'when'];
 
 /** `Largest desert in asia`: a few words, no verb of ours, nobody speaking of himself. */
@@ -136,6 +139,6 @@ function isNamedFact({ instruction, told, prose }: Scene): boolean {
   const sentence = asking[0] ?? context[0]!;
   if (isForeign(sentence) || IFS.some((word) => sentence.tokens.some((token) => token.word === word))) return false;
   if (sentence.tokens.some((token) => ABOUT.has(token.word)) && !hasHit(sentence, 'factual')) return false;
-  if (SPEAKERS.has(sentence.tokens[0]?.word ?? '')) return false;
+  if (SPEAKERS.has(sentence.tokens[0]?.word ?? '') || !NAMED.some((concept) => hasHit(sentence, concept))) return false;
   return !sentence.tokens.some((token) => (token.kind === 'mark' && token.word !== '-') || NEGATIONS.has(token.word));
 }

@@ -3,18 +3,19 @@
 export const FRAME_WORDS = {
   greeting: `
     hi hello hey hiya howdy yo greetings good_morning good_evening good_afternoon good_night goodbye bye see_you sup
-    whats_up what_s_up wassup how_are_you how_s_it_going hows_it_going how_do_you_do nice_to_meet thanks thank_you
-    thx ty cheers ok okay okey cool great nice awesome perfect got_it i_see lol haha wow yes no yep nope yeah sure
-    test testing ping who_are_you what_are_you are_you_there are_you_a_bot are_you_human are_you_real are_you_an_ai
+    whats_up what_s_up wassup how_are_you how_s_it_going hows_it_going how_do_you_do nice_to_meet thanks thank_you thx
+    ty cheers ok okay okey cool great nice awesome perfect got_it i_see lol haha wow yes no yep nope yeah sure test
+    testing ping who_are_you what_are_you are_you_there are_you_a_bot are_you_human are_you_real are_you_an_ai
     are_you_chatgpt what_is_your_name whats_your_name what_s_your_name what_can_you_do who_made_you who_created_you
     how_old_are_you привет* приветик* здравствуй* здрасте здрасьте здорово_как добрый_день доброе_утро добрый_вечер
     доброго_дня доброго_времени доброй_ночи спокойной_ночи хай хеллоу пока до_свидания до_встречи спасибо спс пасиб*
     благодарю ок окей океюшки ага угу да нет понял поняла понятно ясно супер отлично круто здорово спасибки как_дела
     как_ты как_жизнь как_поживаешь как_настроение че_как что_делаешь ты_тут вы_тут ты_здесь ты_кто кто_ты
-    как_тебя_зовут что_ты_умеешь что_умеешь ты_бот ты_человек ты_живой ты_робот тест проверка_связи алло ку дарова
-    прив салют рад_знакомству приятно_познакомиться молодец умница красава good_bot ты_лучший you_rock u_there r_u
-    you_there sorry wrong_window ладно хорошо ну_все до_завтра bye_bye that_s_all how_s_your how_is_your
-    how_was_your hows_your как_ваши как_твои как_твой как_ваш как_прошел как_прошла как_поживаете
+    как_тебя_зовут что_ты_умеешь что_умеешь ты_бот ты_человек ты_живой ты_робот тест проверка_связи алло ку дарова прив
+    салют рад_знакомству приятно_познакомиться молодец умница красава good_bot ты_лучший you_rock u_there r_u you_there
+    sorry wrong_window ладно хорошо ну_все до_завтра bye_bye that_s_all how_s_your how_is_your how_was_your hows_your
+    как_ваши как_твои как_твой как_ваш как_прошел как_прошла как_поживаете кто_тебя_создал кто_тебя_придумал
+    кто_твой_создатель
   `,
   politeness: `
     please pls plz kindly could_you can_you would_you will_you can_u could_u can_i_ask i_want_you_to i_need_you_to
@@ -84,7 +85,12 @@ export const FRAME_WORDS = {
     что_тяжелее кто_старше что_длиннее bigger heavier closer names_of the_time_in time_in который_час сколько_времени
     what_time time_is_it border borders граничит граничат граничащ* name_of called known_as курс_доллар* курс_евро
     курс_валют* курс_рубля курс_биткоин* exchange_rate какая_погода погода_в погода_завтра погода_сегодня weather_in
-    weather_tomorrow weather_today weather_like
+    weather_tomorrow weather_today weather_like dial_code calling_code iata_code airport_code atomic_mass atomic_weight
+    density_of birthplace net_worth latitude longitude elevation gdp_of number_of_states lead_singer lead_actor cast_of
+    played_by sung_by written_by invented_by discovered_by named_after first_president emperor_of wife_of husband_of
+    daughter_of world_cup gold_medal olympics_in какого_роста какой_рост девичья_фамилия где_находится
+    численность_населения атомн+_масс* герб+ денежн+_единиц* телефонн+_код в_главной_роли сыграл_роль солист*
+    год_выпуска чемпион* олимпиад* золот+_мяч тренер_сборной кто_написал кто_снял кто_спел кто_нарисовал
   `,
   define: `
     what_is what_are what_s whats what_does what_is_meant define definition* what_was who_was mean means что_такое
@@ -183,7 +189,8 @@ export const FRAME_WORDS = {
   debatable: `
     ethical moral morally fair unfair happiness happy love free_will god religion justice justified meaning point_in
     good_idea bad_idea overrated underrated better_off смысл этично морально справедлив* счаст* любов* бог религи*
-    нравственн* свобод* допустимо стоит_ли оправдан*
+    нравственн* свобод* допустимо стоит_ли оправдан* too_old too_late too_young too_much_to слишком_поздно
+    слишком_стар* поздно_ли рано_ли normal_to ok_to okay_to rude_to wrong_to weird_to нормально_ли нормально_если
   `,
   better: `
     best better should лучше стоит лучший лучшая лучшее

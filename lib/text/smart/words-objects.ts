@@ -60,12 +60,12 @@ export const OBJECT_WORDS = {
     excuse excuses подарок alibi alibis meeting_minutes
   `,
   essay: `
-    essay* article* report* blog blog_post* guide handbook tutorial* case_study editorial column op_ed feature
-    review_article content_plan content_strategy proposal grant curriculum syllabus course training_program user_manual
-    manual documentation эссе статья статью статьи статей статье блог* отчет* доклад* сочинени* гайд* руководств*
-    туториал* методичк* контент_план* обзор* обзорн+_стат* программ+_курса программ+_обучения учебн+_программ* курс
-    курса манифест* колонк* очерк* пособи* регламент* положение_о должностн+_инструкц* устав+ документаци* кейс лекци*
-    lecture методическ* брошюр* исследовательск+_работ*
+    essay* article* report* blog blog_post* guide handbook tutorial* case_study editorial op_ed feature review_article
+    content_plan content_strategy proposal grant curriculum syllabus course training_program user_manual manual
+    documentation эссе статья статью статьи статей статье блог* отчет* доклад* сочинени* гайд* руководств* туториал*
+    методичк* контент_план* обзор* обзорн+_стат* программ+_курса программ+_обучения учебн+_программ* курс курса
+    манифест* колонк* очерк* пособи* регламент* положение_о должностн+_инструкц* устав+ документаци* кейс лекци*
+    lecture методическ* брошюр* исследовательск+_работ* newspaper_column opinion_column
   `,
   long: `
     novel* novella* chapter* thesis dissertation* term_paper* research_paper* literature_review whitepaper*
@@ -78,28 +78,28 @@ export const OBJECT_WORDS = {
     employment_contract lease_agreement terms_of_service rental_contract service_contract договор договора
   `,
   code: `
-    function functions script scripts source_code code codes snippet* subroutine query queries sql_query regex*
-    regexp* regular_expression* unit_test* test_case* integration_test* endpoint* api apis rest_api crawler scraper
-    parser compiler interpreter cli web_app html_page landing_page algorithm* data_structure* macro macros vba
-    dockerfile docker_compose makefile workflow_file json_schema openapi swagger migration middleware reducer
-    backend frontend back_end front_end stored_procedure trigger shader formula_in_excel excel_formula
-    google_sheets_formula spreadsheet_formula userscript binary_search linked_list binary_tree hash_map hash_table
-    sorting_algorithm quicksort mergesort bubble_sort fibonacci lru_cache cache_class json_parser todo_app crud
-    smart_contract ci_cd github_action* config_file yaml_config cron_job decorator iterator функци+ функцию функцией
-    скрипт* исходник* исходный_код код кода коде кодом кодик сниппет* подпрограмм* регулярк* регулярн+_выражен*
-    юнит_тест* модульн+_тест* тест_кейс* автотест* эндпоинт* ручк+_апи апи телеграм_бот* телеграмм_бот* чат_бот*
-    чатбот* парсер* компилятор* интерпретатор* верстк* алгоритм* структур+_данных макрос* хранимк*
-    хранимую_процедур* бэкенд* бекенд* фронтенд* формул+_в_excel формул+_excel формул+_в_эксел* формул+_для_эксел*
-    формул+_для_excel гугл_таблиц* пузырьков* быстр+_сортировк* связн+_список связанный_список двоичн+_поиск
-    бинарн+_поиск бинарн+_дерев* дерево_поиска хеш_таблиц* микросервис* смарт_контракт* калькулятор_на игр+_на
-    змейк* json_схем* схему_json спецификаци+ спецификацию_api openapi_спецификац* sql_запрос* запрос_sql
-    игр+_змейк* крестики_нолики снейк юнит_тесты докерфайл* one_liner oneliner one_line_command caddyfile
-    jenkinsfile crontab pseudocode псевдокод* дескриптор* dataclass датакласс* struct typedef mock_object
-    gui_application command_line терминал* консольн+_приложени* консольн+_программ* валидатор* сериализатор*
-    контроллер* роутер* хендлер* handler* миддлвар* middleware* эндпойнт* свагер* postman html_email html_newsletter
-    html_template html_signature html_table html_form playbook* плейбук* краулер* migration* миграци* cli_tool
-    веб_краулер* скрейпер* sql_schema схем+_sql декоратор* decorator* декоратора генератор_функц* итератор*
-    сортировщик* сервис_на микросервис_на хук_для utility_function helper_function
+    function functions script scripts source_code code codes snippet* subroutine query queries sql_query regex* regexp*
+    regular_expression* unit_test* test_case* integration_test* endpoint* api apis rest_api crawler scraper parser
+    compiler interpreter cli web_app html_page landing_page algorithm* data_structure* macro macros vba dockerfile
+    docker_compose makefile workflow_file json_schema openapi swagger migration middleware reducer backend frontend
+    back_end front_end stored_procedure trigger shader formula_in_excel excel_formula google_sheets_formula
+    spreadsheet_formula userscript binary_search linked_list binary_tree hash_map hash_table sorting_algorithm
+    quicksort mergesort bubble_sort fibonacci lru_cache cache_class json_parser todo_app crud smart_contract ci_cd
+    github_action* config_file yaml_config cron_job decorator iterator функци+ функцию функцией скрипт* исходник*
+    исходный_код код кода коде кодом кодик сниппет* подпрограмм* регулярк* регулярн+_выражен* юнит_тест* модульн+_тест*
+    тест_кейс* автотест* эндпоинт* ручк+_апи апи телеграм_бот* телеграмм_бот* чат_бот* чатбот* парсер* компилятор*
+    интерпретатор* верстк* алгоритм* структур+_данных макрос* хранимк* хранимую_процедур* бэкенд* бекенд* фронтенд*
+    формул+_в_excel формул+_excel формул+_в_эксел* формул+_для_эксел* формул+_для_excel гугл_таблиц* пузырьков*
+    быстр+_сортировк* связн+_список связанный_список двоичн+_поиск бинарн+_поиск бинарн+_дерев* дерево_поиска
+    хеш_таблиц* микросервис* смарт_контракт* калькулятор_на игр+_на змейк* json_схем* схему_json спецификаци+
+    спецификацию_api openapi_спецификац* sql_запрос* запрос_sql игр+_змейк* крестики_нолики снейк юнит_тесты докерфайл*
+    one_line_command caddyfile jenkinsfile crontab pseudocode псевдокод* дескриптор* dataclass датакласс* struct
+    typedef mock_object gui_application command_line терминал* консольн+_приложени* консольн+_программ* валидатор*
+    сериализатор* контроллер* роутер* хендлер* handler* миддлвар* middleware* эндпойнт* свагер* postman html_email
+    html_newsletter html_template html_signature html_table html_form playbook* плейбук* краулер* migration* миграци*
+    cli_tool веб_краулер* скрейпер* sql_schema схем+_sql декоратор* decorator* декоратора генератор_функц* итератор*
+    сортировщик* сервис_на микросервис_на хук_для utility_function helper_function one_liner_to one_liner_for
+    one_liner_that
   `,
   software: `
     class classes method apps app application bot chatbot program module package library extension website web_site

@@ -10,7 +10,9 @@ export const SUBJECT_WORDS = {
     на_плюсах плюсах на_сишк* сишарп* 1с 1c эскуэль ассемблер* баш_скрипт* excel эксел* google_sheets гугл_таблиц*
     latex tikz bibtex plantuml mermaid graphviz ocaml fsharp nim zig racket lisp prolog abap groovy vbnet tcl smalltalk
     coffeescript cypher sparql autohotkey ahk applescript gdscript vyper pinescript pine_script mql4 mql5 окамл*
-    пролог_программ* хаскел* эрланг*
+    пролог_программ* хаскел* эрланг* mariadb mssql sql_server plpgsql htmx makefile_target bat_file batch_file vbscript
+    autoit sas_code stata_do spss_syntax octave mathematica wolfram_language arduino_sketch шарп шарпе шарпах плюсы_код
+    сишк* юнити3d
   `,
   tech: `
     react reactjs vue vuejs angular svelte nextjs next_js nuxt node nodejs node_js deno express_js expressjs nestjs
@@ -32,11 +34,11 @@ export const SUBJECT_WORDS = {
     two_sum nested_loop for_loop while_loop boolean_value null_pointer nullpointer* undefined typeerror valueerror
     keyerror indexerror attributeerror syntaxerror stacktrace stack_trace traceback exception* unhandled compil*
     runtime_error memory_leak race_condition* concurrency utf_8 base64 regex* xpath css_selector* flexbox
-    frontend_developer backend_developer devops реакт* вью_js ангуляр* джанго фласк* фастапи спринг_бут* ларавел*
-    докер* кубер* кубернет* терраформ* нгинкс* линукс* убунту гит гита гите гитхаб* гитлаб* коммит* мердж* мерж*
-    ребейз* постгрес* постгре* монго* редис* кафк* рэббит* кликхаус* пандас* нампай* тензорфлоу пайторч* айограм
-    aiogram telebot вебсокет* вебхук* эндпоинт* бэкенд* бекенд* фронтенд* рекурси* переменн+_в массив* указател*
-    горутин* корутин* асинхронн* многопоточ* взаимоблокиров* дедлок* исключени+_в компилир* компиляц* сборк+_проекта
+    frontend_developer backend_developer devops вью_js ангуляр* джанго фласк* фастапи спринг_бут* ларавел* докер*
+    кубер* кубернет* терраформ* нгинкс* линукс* убунту гит гита гите гитхаб* гитлаб* коммит* мердж* мерж* ребейз*
+    постгрес* постгре* монго* редис* кафк* рэббит* кликхаус* пандас* нампай* тензорфлоу пайторч* айограм aiogram
+    telebot вебсокет* вебхук* эндпоинт* бэкенд* бекенд* фронтенд* рекурси* переменн+_в массив* указател* горутин*
+    корутин* асинхронн* многопоточ* взаимоблокиров* дедлок* исключени+_в компилир* компиляц* сборк+_проекта
     утечк+_памяти гонк+_данных стек_вызовов стектрейс* трейсбек* синтаксическ+_ошибк* ошибк+_компиляции индекс+_в_базе
     база_данных базы_данных базу_данных базе_данных субд шардиров* микросервис* монолит* легаси деплой* сервак* vps впс
     крон датафрейм* цикл+_for цикл_while лямбд* замыкани* полиморфизм* инкапсуляц* ооп паттерн+_проектирован* nuget
@@ -111,7 +113,33 @@ export const SUBJECT_WORDS = {
     gherkin cucumber step_definitions behave_framework pre_commit gitignore msw the_warning prop props unique_key yolo*
     yolov8 stable_diffusion bert gpt2 llama whisper_model object_detection image_classifier sorted_array unsorted_array
     an_array вба ячейк+ условн+_форматирован* conditional_formatting лист_словарей список_словарей list_of_dicts
-    list_of_lists
+    list_of_lists fastify koa_js hono_js bun_js astro_js ember_js alpine_js strapi directus hasura neo4j couchdb
+    influxdb timescale* duckdb cockroachdb ssis salesforce_apex power_automate telegram_bot discord_bot slack_bot
+    discord_js discord_py telethon pyrogram vagrant proxmox esxi hyper_v wsl wsl2 homebrew apt_get yum_install tmux
+    bashrc zshrc logrotate fail2ban openssl certbot letsencrypt cloudfront route53 eks fargate gke pulumi nomad_job
+    consul etcd zookeeper jdbc servlet tomcat quarkus micronaut ktor retrofit okhttp room_database coredata swiftdata
+    cocoapods proguard unity3d monobehaviour gameobject rigidbody babylon_js bpy tkinter pyqt kivy pyinstaller
+    pyautogui pynput httpx urllib lxml openpyxl xlsxwriter pypdf reportlab sympy statsmodels networkx nltk spacy gensim
+    peft vllm ollama llama_cpp langgraph llamaindex weaviate qdrant milvus mlflow wandb kubeflow sagemaker vertex_ai
+    onnx tflite unet resnet mobilenet word2vec tf_idf tfidf cosine_similarity kruskal bellman_ford floyd_warshall
+    knapsack n_queens hanoi game_of_life mandelbrot perceptron raytracer brainfuck csv_file json_file log_file env_file
+    ini_file config_file css_class svg_icon localstorage sessionstorage indexeddb fetch_api axios ajax xmlhttprequest
+    bearer_token basic_auth curl wget usecontext useref usecallback usereducer setstate vuetify nuxtjs material_ui mui
+    chakra_ui shadcn bullmq dotenv pm2 nodemon ts_node vitest storybook appium robot_framework jmeter k6_test junit5
+    assertj foreach hashcode serialize deserialize enum_class nullable optional_chaining try_catch try_except
+    switch_case if_else while_true subprocess multiprocessing threading thread_safe mutex_lock event_handler onclick
+    onchange addlistener dropdown_menu navbar checkbox_state radio_button modal_window tooltip_css hover_effect
+    sticky_header hamburger_menu parallax responsive_table dark_mode light_mode_toggle form_validation file_upload
+    image_upload infinite_scroll autocomplete_input google_maps_api stripe_api paypal_api twilio sendgrid smtp_server
+    imap oauth_token rate_limiter load_test джанг* роутинг* роутер_vue дебаггер* линтер* бандлер* вебпак* ансибл*
+    дженкинс* раннер* бэкап_базы дамп_базы бекап_базы таблиц+_базы_данных хранимк* курсор_sql селениум* плейврайт*
+    токен_бота вк_апи апи_вк виртуалк* сокет+ асинк* промис+ колбэк* колбек* прототипн* дженерик* абстрактн+_класс*
+    перегрузк+_оператор* перегрузк+_метод* тайпхинт* дата_класс потоков_выполнения связан*_список хеш_функц*
+    хеш_таблиц* бинарн+_куч* двоичн+_дерев* сортировк+_слиян* сортировк+_вставк* сортировк+_выбор* динамик+_программ*
+    задач+_о_рюкзаке обход_графа кратчайш+_пут* двумерн+_массив* одномерн+_массив* вещественн+_чис*_в переменная_типа
+    строков+_переменн* выпадающ+_список сводн+_таблиц* впр_формул* функци+_впр функци+_если умн+_таблиц* powerquery
+    макрос+_excel адаптивн+_верстк* бургер_меню модальн+_окн* слайдер_на форм+_обратной_связи телеграм_апи мини_апп
+    webapp_telegram реакт реакта реакте реакту реактом
   `,
   bug: `
     bug bugs buggy error_message error_code crash* segfault* segmentation_fault exception* traceback stack_trace
@@ -128,7 +156,15 @@ export const SUBJECT_WORDS = {
     не_импортируется не_рендерится бесконечно_перерисовыва* тормозит_запрос запрос_тормозит the_error_mean error_mean
     error_means эта_ошибка что_за_ошибка эту_ошибку ошибка_означает this_warning the_warning returns_404 returns_500
     returns_403 returns_401 404_on 500_on 404_error 500_error возвращает_404 отдает_404 отдает_500 отдает_403
-    does_nothing_when ничего_не_происходит returns_nothing
+    does_nothing_when ничего_не_происходит returns_nothing nameerror zerodivisionerror filenotfounderror
+    unicodedecodeerror permissionerror runtimeerror assertionerror nullpointerexception classcastexception
+    illegalargumentexception illegalstateexception classnotfoundexception stackoverflowerror sqlexception core_dumped
+    bus_error access_violation undefined_symbol linker_error enoent eacces eaddrinuse econnrefused etimedout rangeerror
+    hydration_error bad_gateway gateway_timeout internal_server_error detached_head permission_denied no_such_file
+    heap_out_of_memory blue_screen_code stack_smashing double_free use_after_free нулев+_указател* выход_за_границ*
+    переполнени+_стек* не_коннектится не_импортирует не_рендерит не_собирает не_парсится не_компилится
+    segmentation_violation not_subscriptable not_callable not_iterable has_no_attribute must_be_str unexpected_indent
+    unexpected_eof invalid_syntax is_undefined is_null
   `,
   grammar: `
     grammar* spelling spell punctuation typo typos comma commas wording grammatical* english_mistakes мистейк*
@@ -161,7 +197,18 @@ export const SUBJECT_WORDS = {
     угол угла углы углом углов circumscribed inscribed вписан* описанн+_окружност* ребро ребра грань грани monic
     polynomial_has divisors sum_of_all integer_roots натуральных_корн* ln sin cos arctg tg ctg fair_coin biased_coin
     tossed deck_of_cards without_replacement with_replacement урны урне игральн+_кост* бросают вынимают без_возвращения
-    system_of_equations solve_the_system решить_систему решите_систему реши_систему
+    system_of_equations solve_the_system решить_систему решите_систему реши_систему antiderivative partial_fractions
+    chain_rule l_hopital maclaurin null_space orthogonal dot_product cross_product bijection cardinality subgroup
+    congruence chinese_remainder fermat_s diophantine pigeonhole inclusion_exclusion recurrence confidence_interval
+    p_value hypothesis_test t_test chi_square anova z_score covariance correlation_coefficient parabola hyperbola
+    ellipse vertex_of slope_of line_through midpoint perpendicular parallel_lines similar_triangles law_of_cosines
+    pythagorean interior_angle* diagonals hexagon surface_area first_term common_ratio common_difference nth_term
+    solve_for_x solve_for_y rational_root simplify_the_expression factor_the_polynomial первообразн* ранг_матрицы
+    базис+ ортогональн* скалярн+_произведени* подгрупп* гомоморфизм* сравнени+_по_модулю рекуррентн* принцип_дирихле
+    доверительн+_интервал* стьюдента хи_квадрат ковариаци* коэффициент+_корреляции парабол* гипербол* эллипс*
+    перпендикуляр* параллельн+_прям* подобн+_треугольник* высот+_треугольник* диагонал* шестиугольник* первый_член
+    разность_прогрессии знаменател+_прогрессии наименьш+_значени+_функции наибольш+_значени+_функции точк+_минимума
+    точк+_максимума
   `,
   science: `
     velocity acceleration momentum kinetic_energy friction inclined_plane projectile satellite orbit torque newton_s
@@ -174,7 +221,16 @@ export const SUBJECT_WORDS = {
     combustion burned burnt excess_oxygen grams_of сжигани* сжечь сгорани* сгорел* метана кислорода водорода углекисл*
     массов+_дол+ осадок осадка уравнени+_реакци+ transformer_core windings winding spring_constant spring_with
     frictionless incline compression_of трансформатор* обмотк* магнитопровод* витков мощность_двигател* редуктор*
-    сечени+_провод* прогиб* балк+ нагрузк+_на_опор*
+    сечени+_провод* прогиб* балк+ нагрузк+_на_опор* pendulum refractive focal_length capacitance inductance
+    magnetic_field electric_field coulomb kirchhoff doppler photon photoelectric ideal_gas specific_heat calorimetr*
+    carnot adiabatic isothermal viscosity reynolds buoyan* bending_moment shear_stress transistor op_amp mosfet
+    voltage_divider transfer_function bode_plot pid_controller molarity molality pka le_chatelier oxidation_state
+    limiting_reagent empirical_formula reaction_mechanism nernst gibbs activation_energy punnett hardy_weinberg
+    free_fall initial_velocity thrown_upward centripetal маятник* фокусн+_расстояни* преломлени* индуктивност*
+    магнитн+_пол* электрическ+_пол* кулона кирхгоф* фотон* фотоэффект* идеальн+_газ* теплоемкост* адиабат* изотерм*
+    вязкост* архимед* транзистор* операционн+_усилител* передаточн+_функци* пид_регулятор* степен+_окислени*
+    электронн+_баланс* гидролиз* выход_продукта генотип* скрещива* свободн+_падени* начальн+_скорост* равноускорен*
+    центростремительн* объем+_газа
   `,
   expert: `
     quantum superposition entanglement pharmacokinetic* pathophysiology differential_diagnosis diagnosis
@@ -208,7 +264,13 @@ export const SUBJECT_WORDS = {
     противопоказани* субсидиарк* виндикац* реституци* форс_мажор* неустойк* исков+_давност* трансфертн* мсфо рсбу
     категорическ+_императив* экзистенциализм* структурализм* постмодернизм* диалектик* историограф* sample_size
     guardrail* power_analysis stopping_rule statistical_significance statistically_significant размер_выборки
-    статистическ+_значим*
+    статистическ+_значим* subrogation estoppel promissory breach_of_contract injunction habeas statute_of_limitations
+    hipaa ccpa cap_table convertible_note vesting term_sheet ebitda npv irr sharpe_ratio credit_risk hyponatremia
+    hyperkalemia creatinine troponin anticoagul* warfarin heparin copd meta_analysis systematic_review confounder*
+    propensity_score instrumental_variable difference_in_differences haemoptysis hemoptysis dyspnea tachycardia lesion
+    biopsy кассаци* апелляционн* субординац* неосновательн+_обогащени* цесси* поручительств* креатинин* гиперкалиеми*
+    тропонин* антикоагулянт* варфарин* сепсис* хобл метаанализ* систематическ+_обзор* анамнез* этиолог* тахикарди*
+    биопси*
   `,
   logic: `
     puzzle logic_puzzle riddle knights knave knaves weighings seating liar liars truth_teller* sits_next sit_in_a_row
@@ -235,15 +297,16 @@ export const SUBJECT_WORDS = {
   `,
   reasoning: `
     step_by_step show_your_work show_all_steps show_work rigorous* reasoning reason_through chain_of_thought
-    think_carefully derive justify full_solution full_derivation explain_your_reasoning explain_the_reasoning
-    work_out give_a_rigorous argue prove first_principles formally пошагов* по_шагам шаг_за_шагом рассужда*
-    рассуждени* строг+_рассужден* строго_докаж* с_решением полное_решение полным_решением подробное_решение
-    с_обоснованием распиши_решение объясни_ход ход_решения аргументированн* обоснуй* вывод_формулы
-    стратеги+_с_доказательством из_первых_принципов логически приведите_решение приведи_решение show_the_derivation
-    full_proof полное_доказательство с_доказательством including_the_math with_the_math вместе_с_математикой
-    с_выводом_формул with_derivation show_your_calculations show_calculations с_расчетами с_расчетом покажи_расчет*
-    с_вычислениями show_your_working show_*_calculations show_*_steps show_*_working show_*_derivation
-    полным_обоснованием с_полным_обоснованием full_justification полное_обоснование justify_each
+    think_carefully derive justify full_solution full_derivation explain_your_reasoning explain_the_reasoning work_out
+    give_a_rigorous argue prove first_principles formally пошагов* по_шагам шаг_за_шагом рассужда* рассуждени*
+    строг+_рассужден* строго_докаж* с_решением полное_решение полным_решением подробное_решение с_обоснованием
+    распиши_решение объясни_ход ход_решения аргументированн* обоснуй* вывод_формулы стратеги+_с_доказательством
+    из_первых_принципов логически приведите_решение приведи_решение show_the_derivation full_proof
+    полное_доказательство с_доказательством including_the_math with_the_math вместе_с_математикой с_выводом_формул
+    with_derivation show_your_calculations show_calculations с_расчетами с_расчетом покажи_расчет* с_вычислениями
+    show_your_working show_*_calculations show_*_steps show_*_working show_*_derivation полным_обоснованием
+    с_полным_обоснованием full_justification полное_обоснование justify_each defend_your justify_your_answer
+    explain_your_answer поясни_ответ объясни_ответ обоснуй_ответ
   `,
   role_code: `
     coding_assistant code_assistant programming_assistant reply_with_code answer_with_code code_only only_code

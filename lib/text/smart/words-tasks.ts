@@ -6,8 +6,8 @@ export const TASK_WORDS = {
     translat* перевед+ перевест* перевод переводик переводчик+ локализуй* how_do_you_say how_do_i_say how_to_say
     how_would_you_say как_будет_по как_сказать_по как_по_английски как_по_немецки как_по_французски как_по_испански
     как_по_китайски по_русски_это spanish_word_for french_word_for german_word_for italian_word_for english_word_for
-    russian_word_for spanish_for french_for german_for italian_for как_переводится как_перевести перетолмач*
-    переводишь переводите_все translates
+    russian_word_for spanish_for french_for german_for italian_for как_переводится как_перевести перетолмач* переводишь
+    переводите_все translates на_*_языках in_*_languages на_*_языков
   `,
   fix: `
     fix correct proofread* proof_read поправ+ поправить подправ* вычита+ вычитайте вычитать откорректир* скорректир*
@@ -76,7 +76,8 @@ export const TASK_WORDS = {
     evaluate_*_the_claim check_*_the_statement determine_*_the_statement determine_*_the_sentence какой_язык_программ*
     which_programming_language_is what_programming_language_is from_1_to от_1_до следствие_противоречие
     посылк*_и_гипотез* output_the_intent the_intent намерение_в верни_1 output_1 верни_0 output_0 ответь_1 да_если
-    модерир* moderat* score_this grade_this
+    модерир* moderat* score_this grade_this order_these match_each pair_each bucket_these triage_these mean_the_same
+    means_the_same same_thing_or одно_и_то_же_ли
   `,
   extract: `
     extract* pull_out pull_the pick_out list_all_the_names highlight_the find_all_the_names find_the_names
@@ -109,7 +110,9 @@ export const TASK_WORDS = {
     to_uppercase to_lowercase посчитай_количество_слов посчитай_слова посчитай_буквы количество_слов_в количество_букв
     количество_гласных count_how_many приведи_к привести_к приведите_к normalize normalise bring_to_the_same
     расставь_от расставь_по расставить_по транскрибир* transliterat* транслитер* на_латиниц* латиницей по_госту
-    оформи_по_гост*
+    оформи_по_гост* punctuate hyphenate capitalise pluralize pluralise romanize romanise decapitalize tabulate decode
+    encode пронумеруй* раскодируй* декодируй* закодируй* раздели_на_слоги перенос_слов в_двоичную в_десятичную
+    в_шестнадцатеричную
   `,
   lookup: `
     synonym* antonym* rhym* homophone* hyponym* homonym* opposite_of plural_of plural_form singular_form past_tense_of
@@ -118,17 +121,19 @@ export const TASK_WORDS = {
     finish_the_sentence missing_word unscramble anagram* crossword another_word_for a_word_for word_that_means
     one_word_for abbreviation* acronym* синоним* антоним* рифм* омоним* паронимы ударени* множественное_число
     множественном_числе единственное_число просклон* склонени* спряжени* проспряг* падеж* часть_речи какой_частью_речи
-    разбор_слова морфологическ+_разбор фонетическ+_разбор синтаксическ+_разбор по_составу вставь_пропущен*
-    вставь_слово вставь_букв* пропущенн+_слов* пропущенн+_букв* закончи_предложение дополни_предложение
-    закончи_пословиц* продолжи_пословиц* однокоренн* подбери_слово слово_из_букв анаграмм* расшифровывается
-    расшифруй_аббревиатур* аббревиатур* emoji_for hex_code color_code код_цвета conjugat* анаграм* article_a_or_an
-    подбери_эпитет* придумай_предложение_со составь_предложение_со составь_предложение_из make_a_sentence
-    use_the_word_in_a_sentence use_it_in_a_sentence in_a_sentence html_color_code html_code_of color_code_of
-    country_code дресс_код промокод* qr_code dress_code код_домофона как_одним_словом одним_словом_назвать
-    what_do_you_call word_for what_is_the_word_for как_называется_человек* имхо brb как_назвать_человека
-    как_называют_человека ascii_code code_of_the_character код_символа код_буквы в_ascii ascii_код guess_the угадай
-    отгадай как_сокращается сокращение_от abbreviate unicode_code как_сокращенно keywords_for_this
-    keywords_for_the_following
+    разбор_слова морфологическ+_разбор фонетическ+_разбор синтаксическ+_разбор по_составу вставь_пропущен* вставь_слово
+    вставь_букв* пропущенн+_слов* пропущенн+_букв* закончи_предложение дополни_предложение закончи_пословиц*
+    продолжи_пословиц* однокоренн* подбери_слово слово_из_букв анаграмм* расшифровывается расшифруй_аббревиатур*
+    аббревиатур* emoji_for hex_code color_code код_цвета conjugat* анаграм* article_a_or_an подбери_эпитет*
+    придумай_предложение_со составь_предложение_со составь_предложение_из make_a_sentence use_the_word_in_a_sentence
+    use_it_in_a_sentence in_a_sentence html_color_code html_code_of color_code_of country_code дресс_код промокод*
+    qr_code dress_code код_домофона как_одним_словом одним_словом_назвать what_do_you_call word_for
+    what_is_the_word_for как_называется_человек* имхо brb как_назвать_человека как_называют_человека ascii_code
+    code_of_the_character код_символа код_буквы в_ascii ascii_код guess_the угадай отгадай как_сокращается
+    сокращение_от abbreviate unicode_code как_сокращенно keywords_for_this keywords_for_the_following образуй_форму
+    образуй_множественное поставь_в_форму поставь_глагол подбери_проверочн* подбери_антоним* раскрой_скобки_и_поставь
+    подбери_синоним* составь_слово_из проверочн+_слово the_plural the_past_tense_of the_comparative the_superlative
+    множественное how_do_you_pronounce how_do_i_pronounce how_to_pronounce
   `,
   write: `
     write compose draft create generate craft make prepare produce pen ghostwrite author напиши* напеши* написать
@@ -238,7 +243,7 @@ export const TASK_WORDS = {
     in_character text_adventure persona представь* вообрази* притворись ты_теперь сыграй* сыграем поиграем
     давай_поиграем веди_себя_как в_роли от_лица в_стиле отыграй* ролев* будь_моим будь_моей побудь разыграй*
     выступи_в_роли act_like speak_like говори_как interview_me проведи_со_мной imagine_you отвечай_как ответь_как
-    говори_от выступил_в_роли выступила_в_роли выступал_в_роли выступать_в_роли
+    говори_от выступил_в_роли выступила_в_роли выступал_в_роли выступать_в_роли s_point_of_view s_perspective
   `,
   change: `
     add change modify adjust update extend include remove replace instead now добав* измени* изменить поменяй*
@@ -252,6 +257,7 @@ export const TASK_WORDS = {
     raздели раздели разделить объедини* соедини* поменяй_местами подчеркни* вставь* повтори* перенеси* разбей* впиши*
     выведи* спрячь скрой замени* удали* убери* переставь* обозначь отдели* склей* проведи_замену запиши* записать
     перечисли_по оформи+ оформить render return leave keep оставь оставьте верни верните вернуть реверс* transform
-    переделай
+    переделай encircle cross_out strike_out highlight censor обведи зачеркни вычеркни замаскируй обезличь
+    стандартизируй нормализуй обрежь
   `,
 } as const;

@@ -150,6 +150,7 @@ const WEIGHTY: ReadonlySet<SignalName> = new Set(['code', 'design', 'analysis', 
 /** `Suggest an architecture` is design, `suggest a film` is advice. */
 function weightySignal(task: Task, scene: Scene): SignalName | undefined {
   const signal = objectSignal(task, scene);
+  if (signal === 'analysis' && !hasHit(task.sentence, 'analyze')) return undefined;
   return signal !== undefined && WEIGHTY.has(signal) ? signal : undefined;
 }
 
