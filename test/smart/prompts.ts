@@ -38,6 +38,8 @@ export const HOLDOUTS = [
   'holdout-9',
   'holdout-10',
   'holdout-11',
+  'holdout-12',
+  'holdout-13',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

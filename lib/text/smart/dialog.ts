@@ -115,7 +115,8 @@ function leansOnHistory(scene: Scene, signals: Collector): boolean {
   if (scene.instruction.words > LEANING_WORDS_MAX) return false;
   const sure = signals.strengthOf('fact') === 1 || signals.strengthOf('compose') === 1;
   if (sure || signals.strengthOf('math') > 0.6) return false;
-  return !signals.has(...OWN_SUBJECT);
+  const own = OWN_SUBJECT.filter((name) => name !== 'arithmetic' || !scene.told.has('follow'));
+  return !signals.has(...own);
 }
 
 /** What an earlier turn was about counts for less than what this one says. */
@@ -171,6 +172,8 @@ function inherit(view: View, scene: Scene, signals: Collector): void {
     for (const name of taken) signals.add(name, earlier.strengthOf(name) * INHERITED);
     if (code) signals.drop(...CODE_WORK);
     signals.drop('fragment', 'closed', 'chat');
+    if (signals.strengthOf('fact') < 1) signals.drop('fact');
+    if (taken.includes('math')) signals.drop('arithmetic');
     signals.add('follow_up');
     return;
   }

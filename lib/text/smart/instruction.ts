@@ -158,14 +158,14 @@ function opensPayload(sentence: Sentence, lead: Lead, next: Sentence | undefined
   if (asksAboutText(sentence, lead)) return true;
   if (first === undefined) return false;
   const mentioned = !lead.tasks[0]!.command && lead.question === undefined;
-  if (mentioned && !sentence.tokens.some((token) => token.word === ':')) return false;
+  const below = apart && isMechanical(first);
+  if (mentioned && !below && !sentence.tokens.some((token) => token.word === ':')) return false;
   if (isMechanical(first)) {
     if (sentence.tokens.some((token) => token.word === ':')) return true;
     const joined = nextLead !== undefined && nextLead.tasks.length > 0 && startsWith(next, 'connector');
     return !(goesOn(sentence, next) && joined);
   }
-  const below = apart && nextLead?.tasks.length === 0 && !next.bullet;
-  if (GIVEN_WORK.has(first) && below) return true;
+  if (GIVEN_WORK.has(first) && apart && nextLead?.tasks.length === 0 && !next.bullet) return true;
   return colon && TEXT_WORK.has(first) && sentence.end === '\n' && !next.bullet;
 }
 
@@ -274,7 +274,12 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   const colon = sentence.tokens.findIndex((token, index) => index > start && token.word === ':');
   for (const hit of sentence.hits) {
     if (hit.at < start || !isTask(hit.concept)) continue;
-    if (isDiscourse(sentence, hit) || (hit.concept === 'handle' && tellsOwnDoing(sentence.tokens, start))) continue;
+    if (
+      isHeading(sentence, hit) ||
+      isDiscourse(sentence, hit) ||
+      (hit.concept === 'handle' && tellsOwnDoing(sentence.tokens, start))
+    )
+      continue;
     const command = isCommand(sentence, hit, start);
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
     if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
@@ -358,6 +363,17 @@ const JOINTS: ReadonlySet<string> = new Set(
 );
 
 const TERSE_WORDS = 4;
+
+/** `A panic in my program, how to fix`: asked how, in the middle of a sentence. */
+function asksWay({ tokens }: Sentence, { at, concept }: ConceptHit): boolean {
+  if (!isMechanical(concept) || at < 2) return false;
+  return tokens[at - 1]!.word === 'как' || (tokens[at - 1]!.word === 'to' && tokens[at - 2]!.word === 'how');
+}
+
+/** The `Review` of `Review: "…" Is it positive?` */
+function isHeading({ tokens, hits }: Sentence, { at }: ConceptHit): boolean {
+  return at === 0 && tokens[1]?.word === ':' && hits.some((hit) => hit.at === 0 && hit.concept === 'label');
+}
 
 /** The `короче` that only opens a story. */
 function isDiscourse({ tokens }: Sentence, { at }: ConceptHit): boolean {

@@ -158,10 +158,12 @@ const PRONOUNS: ReadonlySet<string> = new Set(
   'i it he she they we you my this that there я он она оно они мы вы ты мой моя мое у это'.split(' '),
 );
 
+const MEANS: ReadonlySet<string> = new Set(['in', 'на']);
+
 /** `Scenarios in Gherkin`: written in a language of programs. */
 function isMeans({ tokens }: Sentence, { concept, at }: ConceptHit): boolean {
-  const before = tokens[at - 1]?.word;
-  return isSubject(concept) && (before === 'in' || before === 'на');
+  if (!isSubject(concept)) return false;
+  return [1, 2].some((distance) => MEANS.has(tokens[at - distance]?.word ?? ''));
 }
 
 /** `Из описания …`, `from the email …`: where something is to be found, not what is wanted. */
@@ -185,6 +187,7 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
     if (hit.concept === 'micro' || hit.concept === 'format') continue;
     const spoken = isSpokenScript(sentence, hit.at);
     const signal = spoken ? 'compose' : OBJECTS.has(hit.concept) ? signalOfObject(hit.concept, scene) : undefined;
+    if ((signal === 'compose' || signal === 'long_form') && subject === 0) return { signal: 'code', at: 0 };
     const programmed = signal === 'compose' && sentence.hits.some((one) => isMeans(sentence, one));
     if (signal !== undefined) return { signal: programmed ? 'code' : signal, at: hit.at };
   }

@@ -195,6 +195,7 @@ function isCompound({ sentence, kind, at }: Question): boolean {
 /** `Чем заняться`, `куда поехать`: a question word and an infinitive ask for advice. */
 function asksWhatToDo({ sentence, at, kind }: Question): boolean {
   if (kind === 'fact' && hasHit(sentence, 'quantity')) return false;
+  if (sentence.tokens[at + 1]?.word === 'to') return true;
   const next = sentence.tokens.slice(at + 1, at + 1 + INFINITIVE_DISTANCE);
   return next.some(
     ({ word, quoted }) => !quoted && word.charCodeAt(0) >= 0x400 && INFINITIVES.some((ending) => word.endsWith(ending)),

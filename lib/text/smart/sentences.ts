@@ -150,6 +150,10 @@ function readErrand({ tokens, paragraph }: Sentence, budget: { typos: number }, 
   if (own.length > 1) into.push(readSentence(own, own[own.length - 1]!.word, paragraph, budget));
 }
 
+const SHORTENED: ReadonlySet<string> = new Set(
+  'vs mr mrs ms dr prof approx jr sr fig тыс млн млрд руб гл стр рис им ул'.split(' '),
+);
+
 /** Before the letter of a unit or a variable, which may well end a sentence. */
 const FORMULA: ReadonlySet<string> = new Set([...'/=+*^<>-']);
 
@@ -158,6 +162,7 @@ function isAbbreviation(tokens: readonly Token[], from: number, at: number): boo
   const before = tokens[at - 1];
   if (before === undefined || at === from) return false;
   if (before.kind === 'number') return at - from === 1;
+  if (SHORTENED.has(before.word)) return true;
   const formula = at - from > 1 && tokens[at - 2]!.kind === 'mark' && FORMULA.has(tokens[at - 2]!.word);
   if (formula) return false;
   return before.kind === 'word' && (before.word.length === 1 || tokens[at + 1]?.word === ',');

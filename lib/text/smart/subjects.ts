@@ -21,9 +21,39 @@ function statesProblem({ told, figures, instruction }: Scene): boolean {
 }
 
 const GIVEN_DISTANCE = 7;
-const GIVEN_WORDS_MIN = 10;
+const GIVEN_WORDS_MIN = 6;
 const STATEMENT_WORDS_MIN = 16;
 const STATED_WORDS_MIN = 20;
+
+const COPULAS: ReadonlySet<string> = new Set('is was are has vs or and это или и против'.split(' '));
+const MEANS: ReadonlySet<string> = new Set(['in', 'using', 'with', 'на']);
+const NAMED_WORDS_MIN = 4;
+
+/** `SQL how many orders …`, `find the second largest element in C++`: the language the work is to be done in. */
+function isProgramNamed({ instruction, told }: Scene): boolean {
+  const { asking, context, questions, words } = instruction;
+  if (!told.has('language') || words < NAMED_WORDS_MIN || told.has('topics') || told.has('sample')) return false;
+  const [sentence] = [...asking, ...context];
+  if (sentence === undefined || asking.length + context.length > 2) return false;
+  const languages = sentence.hits.filter((hit) => hit.concept === 'language');
+  if (languages.some((hit) => hit.at === 0 && !COPULAS.has(sentence.tokens[hit.size]?.word ?? ''))) return true;
+  if (questions.length > 0 || sentence.hits.some(({ concept }) => NO_PROGRAM.has(concept))) return false;
+  const last = languages[languages.length - 1];
+  return (
+    last !== undefined &&
+    (last.at + last.size === sentence.tokens.length || MEANS.has(sentence.tokens[last.at - 1]?.word ?? ''))
+  );
+}
+
+const NO_PROGRAM: ReadonlySet<Concept> = new Set<Concept>([
+  'explain',
+  'compare',
+  'content',
+  'essay',
+  'long',
+  'ideas',
+  'me',
+]);
 
 function hasQuoted({ tokens }: Sentence): boolean {
   return tokens.some((token) => token.quoted);
@@ -32,7 +62,9 @@ function hasQuoted({ tokens }: Sentence): boolean {
 export function detectCode(scene: Scene, works: readonly Work[], signals: Collector): void {
   const { told, asked, prose } = scene;
   const mechanical = works.length > 0 && works.every((work) => isMechanical(work.task.concept));
-  const subject = (told.get('language') ?? 0) + (told.get('tech') ?? 0) + prose.inlineCode;
+  const named = (told.get('language') ?? 0) + (told.get('tech') ?? 0) + prose.inlineCode;
+  const way = scene.instruction.questions.some((question) => question.kind === 'how');
+  const subject = named === 0 && way && told.has('code') ? 1 : named;
   if (told.has('sample') && (subject > 0 || hasCode(scene))) signals.add('code');
   if (statesProblem(scene)) {
     signals.add('code');
@@ -42,6 +74,10 @@ export function detectCode(scene: Scene, works: readonly Work[], signals: Collec
     signals.strengthOf('compose') === 1 ||
     (signals.has('long_form', 'roleplay', 'plan', 'ideas') && !asked.has('code'));
   if (mechanical) return;
+  if (isProgramNamed(scene)) {
+    signals.add('code');
+    signals.drop('fact', 'closed', 'define', 'compose', 'roleplay', 'list', 'long_form');
+  }
   if (!creates) detectTopic(scene, subject, signals);
   if (hasCode(scene)) detectCodeInput(scene, works, signals);
 }
@@ -59,6 +95,21 @@ function quotesMachine(sentences: readonly Sentence[]): boolean {
   });
 }
 
+const AGAINST: ReadonlySet<string> = new Set('but not t doesnt wont cant dont still но не нет все_равно'.split(' '));
+
+/** `My animation stutters in one browser but not in another`: something is not as it should be. */
+function isAgainst({ tokens }: Sentence): boolean {
+  return tokens.length >= AGAINST_WORDS_MIN && tokens.some(({ word, quoted }) => !quoted && AGAINST.has(word));
+}
+
+const AGAINST_WORDS_MIN = 5;
+const OWN: ReadonlySet<string> = new Set('my our мой моя мое мои наш меня нас'.split(' '));
+
+/** `My container exits at once`: who tells of his own work wants it to work. */
+function isOfOwn({ tokens }: Sentence): boolean {
+  return tokens.length >= AGAINST_WORDS_MIN - 1 && tokens.some(({ word }) => OWN.has(word));
+}
+
 /** Programming is what it is about; with something that does not work it is a hunt for a fault. */
 function detectTopic({ told, asked, prose, instruction }: Scene, subject: number, signals: Collector): void {
   const sentences = [...instruction.asking, ...instruction.context];
@@ -67,6 +118,8 @@ function detectTopic({ told, asked, prose, instruction }: Scene, subject: number
     signals.add('code_topic', asksHow ? 0.6 + subject * 0.3 : subject / 2);
   }
   if (told.has('trouble') && quotesMachine(sentences)) signals.add('debug', 0.9);
+  const telling = instruction.tasks.length === 0 && instruction.questions.length === 0;
+  if (subject > 0 && telling && sentences.some((one) => isAgainst(one) || isOfOwn(one))) signals.add('debug', 0.7);
   if (subject === 0 && prose.codeLines === 0 && !told.has('code')) return;
   if (told.has('bug')) signals.add('debug');
   const troubled = told.has('trouble') && (!signals.has('define') || asked.has('deictic'));
@@ -104,9 +157,11 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
   const terms = (told.get('math') ?? 0) + (told.get('science') ?? 0) * 0.7 + (told.get('higher') ?? 0) * HIGHER;
   const idle = signals.has('closed', 'fact', 'define') && figures.numbers === 0 && !asked.has('prove');
   if (idle && instruction.words <= SUM_WORDS_MAX && formulas === 0) return;
-  const solving = asked.has('solve') || asked.has('prove') || asked.has('quantity') || asked.has('identify');
+  const idleTalk = instruction.tasks.length + instruction.questions.length > 0 || instruction.words < BARE_WORDS_MIN;
+  const bare = !idleTalk && terms > 0;
+  const solving = bare || asked.has('solve') || asked.has('prove') || asked.has('quantity') || asked.has('identify');
   const easy = figures.variables <= EASY_VARIABLES && figures.signs === 0 && terms === 0;
-  const strength = formulas * (easy ? 0.2 : 0.6) + terms * 0.3 + (solving ? 0.2 : 0);
+  const strength = formulas * (easy ? 0.2 : 0.6) + terms * 0.3 + (solving ? 0.25 : 0);
   if (terms + formulas > 0) signals.add('math', strength);
   const unasked = signals.has('compose') && !asked.has('solve');
   if (solving && !unasked && tellsStory(scene) && (!signals.has('advice') || figures.numbers >= FIGURES_MANY)) {
@@ -160,6 +215,8 @@ function tellsStory({ figures, instruction }: Scene): boolean {
 
 const TOLD_WORDS_MIN = 10;
 const SUM_WORDS_MAX = 16;
+/** From so many words on, terms of mathematics alone name a problem. */
+const BARE_WORDS_MIN = 5;
 const ADDING_WORDS_MAX = 22;
 
 const NO_SUM: readonly Concept[] = ['content', 'essay', 'long', 'code', 'language', 'tech', 'plan', 'prove'];

@@ -2,6 +2,7 @@
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { hasCode, type Scene } from './scene.ts';
 import { hasHit, type Sentence } from './sentences.ts';
+import type { Token } from './tokens.ts';
 import { isPersonal } from './voice.ts';
 
 /** Alternatives after a long story want it thought through. */
@@ -99,12 +100,17 @@ const FRAGMENT_WORDS_MAX = 5;
 /** A few words that ask for nothing and tell nothing of the speaker. */
 function isFragment(scene: Scene): boolean {
   const { tasks, questions, asking, context, words } = scene.instruction;
-  if (hasCode(scene) || scene.told.has('care') || [...asking, ...context].some(isForeign)) return false;
+  if (hasCode(scene) || scene.told.has('care') || scene.told.has('topics') || [...asking, ...context].some(isForeign))
+    return false;
   if (words <= 2) return true;
   const personal = [...asking, ...context].some(
     (one) => isPersonal(one) || one.tokens.some(({ word }) => word === 'with'),
   );
   return words <= FRAGMENT_WORDS_MAX && tasks.length === 0 && questions.length === 0 && !personal;
+}
+
+function isLinking({ word }: Token): boolean {
+  return word === 'with' || word === 'about' || word === 'о' || word === 'об' || word === 'про';
 }
 
 /** What is about something is a text to be written. */

@@ -76,6 +76,7 @@ export const OBJECT_WORDS = {
     научную_статью эпопе* сценарий_фильма сценарий_короткометраж* полный_гайд подробный_гайд white_paper_on
     исчерпывающ+_руководств* novel_length повесть повести повестью agreement non_disclosure_agreement nda
     employment_contract lease_agreement terms_of_service rental_contract service_contract договор договора
+    strategic_plan стратегическ+_план* operations_manual annual_report годов+_отчет*
   `,
   code: `
     function functions script scripts source_code code codes snippet* subroutine query queries sql_query regex* regexp*
@@ -99,7 +100,8 @@ export const OBJECT_WORDS = {
     html_newsletter html_template html_signature html_table html_form playbook* плейбук* краулер* migration* миграци*
     cli_tool веб_краулер* скрейпер* sql_schema схем+_sql декоратор* decorator* декоратора генератор_функц* итератор*
     сортировщик* сервис_на микросервис_на хук_для utility_function helper_function one_liner_to one_liner_for
-    one_liner_that
+    one_liner_that односвязн* двусвязн* without_using_built_in built_in_sort built_in_function* without_built_in
+    без_встроенн* триггер триггеры
   `,
   software: `
     class classes method apps app application bot chatbot program module package library extension website web_site

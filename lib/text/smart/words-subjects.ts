@@ -139,7 +139,8 @@ export const SUBJECT_WORDS = {
     задач+_о_рюкзаке обход_графа кратчайш+_пут* двумерн+_массив* одномерн+_массив* вещественн+_чис*_в переменная_типа
     строков+_переменн* выпадающ+_список сводн+_таблиц* впр_формул* функци+_впр функци+_если умн+_таблиц* powerquery
     макрос+_excel адаптивн+_верстк* бургер_меню модальн+_окн* слайдер_на форм+_обратной_связи телеграм_апи мини_апп
-    webapp_telegram реакт реакта реакте реакту реактом
+    webapp_telegram реакт реакта реакте реакту реактом merge_conflicts alembic liquibase flyway data_structure
+    data_structures структур+_данных
   `,
   bug: `
     bug bugs buggy error_message error_code crash* segfault* segmentation_fault exception* traceback stack_trace
@@ -208,7 +209,7 @@ export const SUBJECT_WORDS = {
     доверительн+_интервал* стьюдента хи_квадрат ковариаци* коэффициент+_корреляции парабол* гипербол* эллипс*
     перпендикуляр* параллельн+_прям* подобн+_треугольник* высот+_треугольник* диагонал* шестиугольник* первый_член
     разность_прогрессии знаменател+_прогрессии наименьш+_значени+_функции наибольш+_значени+_функции точк+_минимума
-    точк+_максимума
+    точк+_максимума geometric_series arithmetic_series infinite_series power_series card_hands aces делятся
   `,
   science: `
     velocity acceleration momentum kinetic_energy friction inclined_plane projectile satellite orbit torque newton_s
@@ -329,11 +330,11 @@ export const SUBJECT_WORDS = {
     выведите_количество выведите_одно вывести_количество выведите_число в_первой_строке во_второй_строке
   `,
   trouble: `
-    error errors fails failed failing stuck wrong broken issue problem weird slow hangs overflow* only_on cannot
-    can_t doesn_t does_not isn_t won_t not_working looks_fine not_found keeps_getting unable_to trouble crash* leak*
-    не_могу не_получается не_видит не_видят ошибк* проблем* почему_то не_так выдает ломается сломал* тормозит глючит
-    глюк* не_срабатыва* не_приход* не_отвеча* не_понимаю не_пойму пада* зависа* вылета* не_падать не_упасть
-    не_влезает не_помещается out_of_memory too_slow слишком_медленн* не_хватает_памяти warning warnings
+    error errors fails failed failing stuck wrong broken issue problem weird slow hangs overflow* only_on cannot can_t
+    doesn_t does_not isn_t won_t not_working looks_fine not_found keeps_getting unable_to trouble crash* leak* не_могу
+    не_получается не_видит не_видят ошибк* проблем* почему_то не_так выдает ломается сломал* тормозит глючит глюк*
+    не_срабатыва* не_приход* не_отвеча* не_понимаю не_пойму пада* зависа* вылета* не_падать не_упасть не_влезает
+    не_помещается out_of_memory too_slow слишком_медленн* не_хватает_памяти warning warnings паник* panic panics
   `,
   tongue: `
     english german french spanish italian portuguese russian chinese mandarin japanese korean arabic hindi turkish
@@ -383,6 +384,7 @@ export const SUBJECT_WORDS = {
     математическ+_ожидани* матожидан* сумму_ряда сумма_ряда generating_function* производящ+_функци*
     characteristic_function moment_generating how_many_ways in_how_many_ways number_of_ways how_many_different
     how_many_distinct сколькими_способами сколько_способов сколько_различных интегрировани* дифференцировани*
-    integration_by
+    integration_by маклорен* ряд_тейлора area_under прогрессия прогрессии прогрессию прогрессий сколько_*_способов
+    how_many_*_ways сколько_вариантов_* сколько_комбинаций how_many_combinations
   `,
 } as const;

@@ -112,7 +112,7 @@ export const TASK_WORDS = {
     расставь_от расставь_по расставить_по транскрибир* transliterat* транслитер* на_латиниц* латиницей по_госту
     оформи_по_гост* punctuate hyphenate capitalise pluralize pluralise romanize romanise decapitalize tabulate decode
     encode пронумеруй* раскодируй* декодируй* закодируй* раздели_на_слоги перенос_слов в_двоичную в_десятичную
-    в_шестнадцатеричную
+    в_шестнадцатеричную в_формат к_виду к_формату
   `,
   lookup: `
     synonym* antonym* rhym* homophone* hyponym* homonym* opposite_of plural_of plural_form singular_form past_tense_of
@@ -190,7 +190,8 @@ export const TASK_WORDS = {
     scrutin* анализ* проанализ* оцени* оценить оценк* исследуй* исследовать критическ* критику* взвесь* взвесить изучи*
     интерпретир* диагност* аудит* аргументир* обоснуй* обоснован* обосновать рассмотр* разбери разбор прогноз*
     спрогнозир* forecast* argue debate justify evaluate_the root_cause корневые_причин* выяви* выявить due_diligence
-    swot swot_анализ pestel porter исследуем postmortem post_mortem постмортем*
+    swot swot_анализ pestel porter исследуем postmortem post_mortem постмортем* risk_assessment risk_analysis
+    market_analysis feasibility_study gap_analysis cost_benefit_analysis competitor_analysis оценк+_рисков
   `,
   compare: `
     compar* contrast versus vs difference_between differences_between difference similarities distinguish

@@ -37,7 +37,8 @@ export function readWorks(scene: Scene): Work[] {
     const asksHow =
       question !== undefined && (question.kind === 'how' || question.kind === 'why') && task.at > question.at;
     if (asksHow && task.concept !== 'compare' && task.concept !== 'solve') continue;
-    if (task.concept === 'classify' && isMathematical(scene) && scene.figures.variables > 0) continue;
+    const formula = isMathematical(scene) || scene.figures.operations > 0;
+    if (task.concept === 'classify' && formula && scene.figures.variables > 0) continue;
     const signal = signalOf(task, scene);
     if (signal !== undefined) works.push({ signal, task, long: isLong(signal, task) });
   }
@@ -100,6 +101,7 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'analyze':
       return isSmallAnalysis(sentence) ? 'classify' : 'analysis';
     case 'compare':
+      if (hasHit(sentence, 'factual') && sentence.tokens.length <= SMALL_WORDS) return 'fact';
       return hasHit(sentence, 'analyze') || hasHit(sentence, 'criteria') ? 'analysis' : 'compare';
     case 'prove':
       return 'proof';
@@ -108,12 +110,12 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'act':
       return tradeOf(task) ?? 'roleplay';
     case 'list':
-      return listingSignal(task, scene);
+      return hasHit(sentence, 'convert') ? 'convert' : listingSignal(task, scene);
     case 'handle':
       if (becomesContent(task)) return 'compose';
       if (hasHit(sentence, 'extract') && hasHit(sentence, 'deictic') && !hasCode(scene)) return 'extract';
       if (!hasCode(scene) && sentence.tokens.some(({ word }) => word === '(') && offersLabels(task)) return 'classify';
-      return isGivenText(task, scene) ? 'convert' : undefined;
+      return hasHit(sentence, 'convert') || isGivenText(task, scene) ? 'convert' : undefined;
     case 'identify':
       if (offersLabels(task)) return 'classify';
       if (hasHit(sentence, 'criteria') || hasHit(sentence, 'reasoning')) return 'analysis';
@@ -188,7 +190,7 @@ function givingSignal(task: Task, scene: Scene): SignalName | undefined {
 
 /** What is written decides: the first object after the verb; a language before another object only describes it. */
 function writingSignal(task: Task, scene: Scene): SignalName {
-  if (isProgrammed(task) && !hasHit(task.sentence, 'content')) return 'code';
+  if (isProgrammed(task) && !(hasHit(task.sentence, 'content') && isAboutThing(task))) return 'code';
   if (isRework(task, scene)) return changesTelling(task.sentence) ? 'compose' : 'rewrite';
   const found = objectSignal(task, scene);
   if (found === 'long_form' && task.concept === 'develop') return 'strategy';
@@ -197,6 +199,16 @@ function writingSignal(task: Task, scene: Scene): SignalName {
   if (hasCode(scene) && task.sentence.tokens.length <= SMALL_WORDS) return 'code';
   const next = task.sentence.tokens[task.at + 1]?.word ?? '';
   return isAboutCode(task.sentence) && !ABOUT.has(next) ? 'code' : 'compose';
+}
+
+/** `A poem about Java`, `a letter on Excel`, `an email in HTML` as against `a poem generator in Python`. */
+function isAboutThing({ sentence, at }: Task): boolean {
+  const { tokens, hits } = sentence;
+  const content = hits.find((hit) => hit.at > at && hit.concept === 'content');
+  const means = hits.find((hit) => hit.at > at && hit.concept === 'language');
+  if (content === undefined || means === undefined) return true;
+  const between = tokens.slice(content.at + content.size, means.at);
+  return between.length <= 2 || between.some(({ word }) => ABOUT.has(word) || word === 'for' || word === 'для');
 }
 
 function isTechnicalDesign(scene: Scene): boolean {
