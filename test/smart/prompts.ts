@@ -40,6 +40,8 @@ export const HOLDOUTS = [
   'holdout-11',
   'holdout-12',
   'holdout-13',
+  'holdout-14',
+  'holdout-15',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

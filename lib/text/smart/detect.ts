@@ -63,6 +63,7 @@ function settle(signals: Collector): void {
     for (const name of MECHANICAL_SIGNALS) signals.weaken(name, 0.3);
   }
   if (signals.has('summarize')) signals.drop('extract');
+  if (signals.has('explain', 'compare')) signals.drop('small_output');
   if (signals.has('detailed') && signals.has('fact', 'define')) {
     signals.drop('fact', 'define');
     signals.add('explain');

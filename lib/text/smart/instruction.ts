@@ -1,5 +1,6 @@
 // Tells the request from its material: which sentences ask for something, what they ask for, and what is only payload.
 import { type Concept, type ConceptHit, isMechanical, isTask, type TaskConcept } from './concepts.ts';
+import { isNoTask } from './no-tasks.ts';
 import { type Question, readQuestion } from './question.ts';
 import { hasHit, type Prose, type Sentence } from './sentences.ts';
 import type { Token } from './tokens.ts';
@@ -274,12 +275,7 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   const colon = sentence.tokens.findIndex((token, index) => index > start && token.word === ':');
   for (const hit of sentence.hits) {
     if (hit.at < start || !isTask(hit.concept)) continue;
-    if (
-      isHeading(sentence, hit) ||
-      isDiscourse(sentence, hit) ||
-      (hit.concept === 'handle' && tellsOwnDoing(sentence.tokens, start))
-    )
-      continue;
+    if (isNoTask(sentence, hit, start)) continue;
     const command = isCommand(sentence, hit, start);
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
     if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
@@ -347,14 +343,6 @@ function isCommand(sentence: Sentence, hit: ConceptHit, start: number): boolean 
   return JOINTS.has(before.word);
 }
 
-const DOERS: ReadonlySet<string> = new Set('i we he she they'.split(' '));
-const WISHES: ReadonlySet<string> = new Set('have need want got would d ve am re have'.split(' '));
-
-/** `I put a coin in a cup, turn it over`: told, not asked; `I have a text, remove its commas` is asked. */
-function tellsOwnDoing(tokens: readonly Token[], start: number): boolean {
-  return DOERS.has(tokens[start]?.word ?? '') && !WISHES.has(tokens[start + 1]?.word ?? 'have');
-}
-
 const COMMAND_ENDINGS = ['и', 'й', 'те', 'ть', 'ти', 'ь', 'дай', 'ну'];
 /** `I need to write` asks for it, `he has to write` tells of it. */
 const INTENTS: ReadonlySet<string> = new Set('you want need like me us is task try how help job goal'.split(' '));
@@ -362,22 +350,10 @@ const JOINTS: ReadonlySet<string> = new Set(
   'please pls you and then also just me us or и затем потом не now next help either'.split(' '),
 );
 
-const TERSE_WORDS = 4;
-
 /** `A panic in my program, how to fix`: asked how, in the middle of a sentence. */
 function asksWay({ tokens }: Sentence, { at, concept }: ConceptHit): boolean {
   if (!isMechanical(concept) || at < 2) return false;
   return tokens[at - 1]!.word === 'как' || (tokens[at - 1]!.word === 'to' && tokens[at - 2]!.word === 'how');
-}
-
-/** The `Review` of `Review: "…" Is it positive?` */
-function isHeading({ tokens, hits }: Sentence, { at }: ConceptHit): boolean {
-  return at === 0 && tokens[1]?.word === ':' && hits.some((hit) => hit.at === 0 && hit.concept === 'label');
-}
-
-/** The `короче` that only opens a story. */
-function isDiscourse({ tokens }: Sentence, { at }: ConceptHit): boolean {
-  return at === 0 && tokens[0]!.word === 'короче' && tokens.length > TERSE_WORDS && tokens[1]!.kind === 'word';
 }
 
 function follows(tokens: readonly Token[], at: number): boolean {

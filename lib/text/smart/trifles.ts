@@ -100,17 +100,19 @@ const FRAGMENT_WORDS_MAX = 5;
 /** A few words that ask for nothing and tell nothing of the speaker. */
 function isFragment(scene: Scene): boolean {
   const { tasks, questions, asking, context, words } = scene.instruction;
-  if (hasCode(scene) || scene.told.has('care') || scene.told.has('topics') || [...asking, ...context].some(isForeign))
+  if (hasCode(scene) || FULL.some((concept) => scene.told.has(concept)) || [...asking, ...context].some(isForeign))
     return false;
   if (words <= 2) return true;
-  const personal = [...asking, ...context].some(
-    (one) => isPersonal(one) || one.tokens.some(({ word }) => word === 'with'),
-  );
+  const personal = [...asking, ...context].some((one) => isPersonal(one) || one.tokens.some(isLinking));
   return words <= FRAGMENT_WORDS_MAX && tasks.length === 0 && questions.length === 0 && !personal;
 }
 
+/** What makes a few words more than a fragment. */
+const FULL = ['care', 'topics', 'trouble'] as const;
+const LINKS: ReadonlySet<string> = new Set('with about help о об про помогите помоги'.split(' '));
+
 function isLinking({ word }: Token): boolean {
-  return word === 'with' || word === 'about' || word === 'о' || word === 'об' || word === 'про';
+  return LINKS.has(word);
 }
 
 /** What is about something is a text to be written. */

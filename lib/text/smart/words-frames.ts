@@ -110,12 +110,12 @@ export const FRAME_WORDS = {
   `,
   topics: `
     benefits advantages disadvantages causes cause effects effect impact impacts role importance significance
-    consequences reasons reason symptoms stages phases types_of kinds_of principles features characteristics
-    history_of origin_of ways steps methods strategies tips implications challenges pros cons risks_of meaning
-    process moral theme themes message_of overview преимуществ* недостатк* причин* последстви* роль значение_для
-    важност* симптом* этап* стади* виды типы принцип* особенност* характеристик* истори+ происхождени* способ* шаг+
-    метод* совет* трудност* плюсы минусы риски смысл польз* вред свойств* влияни* конфликт идея_произведения мораль
-    процесс* story_behind story_of смысл_жизни meaning_of_life
+    consequences reasons reason symptoms stages phases types_of kinds_of principles features characteristics history_of
+    origin_of ways steps methods strategies tips implications challenges pros cons risks_of meaning process moral theme
+    themes message_of overview преимуществ* недостатк* причин* последстви* роль значение_для важност* симптом* этап*
+    стади* виды типы принцип* особенност* характеристик* истори+ происхождени* способ* шаг+ метод* совет* трудност*
+    плюсы минусы риски смысл польз* вред свойств* влияни* конфликт идея_произведения мораль процесс* story_behind
+    story_of смысл_жизни meaning_of_life traditions customs традици* обыча*
   `,
   closed: `
     is are was were do does did can could will would has have had should am isn_t aren_t doesn_t don_t didn_t can_t
@@ -181,7 +181,8 @@ export const FRAME_WORDS = {
   `,
   sum: `
     сколько_будет how_much_is чему_равн* посчитай подсчитай сложи вычисли умножь раздели_число вычти прибавь округли
-    calculate compute sum_up add_up add multiply divide subtract round
+    calculate compute sum_up add_up add multiply divide subtract round find_the_sum find_the_product
+    find_the_difference
   `,
   terse: `
     briefly in_short in_brief кратко коротко вкратце quick_question short_answer

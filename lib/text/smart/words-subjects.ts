@@ -140,7 +140,7 @@ export const SUBJECT_WORDS = {
     строков+_переменн* выпадающ+_список сводн+_таблиц* впр_формул* функци+_впр функци+_если умн+_таблиц* powerquery
     макрос+_excel адаптивн+_верстк* бургер_меню модальн+_окн* слайдер_на форм+_обратной_связи телеграм_апи мини_апп
     webapp_telegram реакт реакта реакте реакту реактом merge_conflicts alembic liquibase flyway data_structure
-    data_structures структур+_данных
+    data_structures структур+_данных machine_learning deep_learning ml_model
   `,
   bug: `
     bug bugs buggy error_message error_code crash* segfault* segmentation_fault exception* traceback stack_trace
@@ -179,25 +179,25 @@ export const SUBJECT_WORDS = {
     probability probabilit* permutation* combination* combinatori* expected_value variance standard_deviation
     distribution random_variable bayes binomial poisson_distribution normal_distribution regression_coefficient
     sequence_converge* series_converge* induction modulo prime_number* primes divisib* divisor* gcd lcm remainder
-    integer_solution* integers real_numbers complex_number* rational_number* irrational* optimization_problem
-    graph_theory f_x arithmetic_progression geometric_progression algebra* уравнени* неравенств* квадратн+_уравнен*
-    логарифм* тригонометри* синус* косинус* тангенс* геометри* треугольник* гипотенуз* катет* окружност* радиус*
-    периметр* прямоугольник* параллелограмм* трапеци* многоугольник* пирамид+_объем вероятност* перестановк*
-    сочетани+_из комбинатори* дисперси* распределени+_случайн* случайн+_величин* байес* биномиальн* предел предела
-    индукци* делимост* делител* простых_чисел простое_число иррациональн* комплексн+_числ* градиент*
-    арифметическ+_прогресси* геометрическ+_прогресси* алгебр* стереометри* планиметри* параллелепипед* корни_уравнения
-    number_of_ways how_many_ways dominoes coin_flips two_heads dice roots real_roots sketch_the_graph graph_of
-    domain_and_range tiling шестизначн* двузначн* трехзначн* четырехзначн* пятизначн* натуральн* целых_чисел
-    целые_числа целого_числа делится кратн* остаток_от остаток_при сумма_цифр ряда_с бесконечности плоскост*
-    начала_координат координат* вектор* неравенство_коши свободн+_член* квадратн+_трехчлен* корни_многочлена
-    область_определения факториал* счетн* биекц* инъекц* sum_of_the_series convergent discriminant asymptote* tangent
-    bisector* incircle circumcircle tensor_product perfect_square positive_integers positive_integer natural_numbers
-    in_how_many_ways сколькими_способами сколько_способов number_of_possible конус* сфер* шара призм* пирамид* цилиндр*
-    образующ* осев+_сечени* боков+_поверхност* биссектрис* хорд* касательн* cone sphere cylinder prism pyramid chord
-    rooks chessboard consecutive последовательн+_чис* последовательн+_натуральн* trailing_zeros factorial angle angles
-    угол угла углы углом углов circumscribed inscribed вписан* описанн+_окружност* ребро ребра грань грани monic
-    polynomial_has divisors sum_of_all integer_roots натуральных_корн* ln sin cos arctg tg ctg fair_coin biased_coin
-    tossed deck_of_cards without_replacement with_replacement урны урне игральн+_кост* бросают вынимают без_возвращения
+    integer_solution* real_numbers complex_number* rational_number* irrational* optimization_problem graph_theory f_x
+    arithmetic_progression geometric_progression algebra* уравнени* неравенств* квадратн+_уравнен* логарифм*
+    тригонометри* синус* косинус* тангенс* геометри* треугольник* гипотенуз* катет* окружност* радиус* периметр*
+    прямоугольник* параллелограмм* трапеци* многоугольник* пирамид+_объем вероятност* перестановк* сочетани+_из
+    комбинатори* дисперси* распределени+_случайн* случайн+_величин* байес* биномиальн* предел предела индукци*
+    делимост* делител* простых_чисел простое_число иррациональн* комплексн+_числ* градиент* арифметическ+_прогресси*
+    геометрическ+_прогресси* алгебр* стереометри* планиметри* параллелепипед* корни_уравнения number_of_ways
+    how_many_ways dominoes coin_flips two_heads dice roots real_roots sketch_the_graph graph_of domain_and_range tiling
+    шестизначн* двузначн* трехзначн* четырехзначн* пятизначн* натуральн* целых_чисел целые_числа целого_числа делится
+    кратн* остаток_от остаток_при сумма_цифр ряда_с бесконечности плоскост* начала_координат координат* вектор*
+    неравенство_коши свободн+_член* квадратн+_трехчлен* корни_многочлена область_определения факториал* счетн* биекц*
+    инъекц* sum_of_the_series convergent discriminant asymptote* tangent bisector* incircle circumcircle tensor_product
+    perfect_square positive_integers positive_integer natural_numbers in_how_many_ways сколькими_способами
+    сколько_способов number_of_possible конус* сфер* шара призм* пирамид* цилиндр* образующ* осев+_сечени*
+    боков+_поверхност* биссектрис* хорд* касательн* cone sphere cylinder prism pyramid chord rooks chessboard
+    consecutive последовательн+_чис* последовательн+_натуральн* trailing_zeros factorial angle angles угол угла углы
+    углом углов circumscribed inscribed вписан* описанн+_окружност* ребро ребра грань грани monic polynomial_has
+    divisors sum_of_all integer_roots натуральных_корн* ln sin cos arctg tg ctg fair_coin biased_coin tossed
+    deck_of_cards without_replacement with_replacement урны урне игральн+_кост* бросают вынимают без_возвращения
     system_of_equations solve_the_system решить_систему решите_систему реши_систему antiderivative partial_fractions
     chain_rule l_hopital maclaurin null_space orthogonal dot_product cross_product bijection cardinality subgroup
     congruence chinese_remainder fermat_s diophantine pigeonhole inclusion_exclusion recurrence confidence_interval
@@ -210,6 +210,7 @@ export const SUBJECT_WORDS = {
     перпендикуляр* параллельн+_прям* подобн+_треугольник* высот+_треугольник* диагонал* шестиугольник* первый_член
     разность_прогрессии знаменател+_прогрессии наименьш+_значени+_функции наибольш+_значени+_функции точк+_минимума
     точк+_максимума geometric_series arithmetic_series infinite_series power_series card_hands aces делятся
+    expected_number die_is_rolled fair_die
   `,
   science: `
     velocity acceleration momentum kinetic_energy friction inclined_plane projectile satellite orbit torque newton_s

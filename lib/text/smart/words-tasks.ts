@@ -74,10 +74,11 @@ export const TASK_WORDS = {
     переносн+_смысл переносном прямой_смысл literal_or figurative прямом_или нормальный_тон is_the_tone тон_для tone_ok
     state_whether state_if odd_or_even четное_или нечетное evaluate_*_the_statement evaluate_*_the_sentence
     evaluate_*_the_claim check_*_the_statement determine_*_the_statement determine_*_the_sentence какой_язык_программ*
-    which_programming_language_is what_programming_language_is from_1_to от_1_до следствие_противоречие
-    посылк*_и_гипотез* output_the_intent the_intent намерение_в верни_1 output_1 верни_0 output_0 ответь_1 да_если
-    модерир* moderat* score_this grade_this order_these match_each pair_each bucket_these triage_these mean_the_same
-    means_the_same same_thing_or одно_и_то_же_ли
+    which_programming_language_is what_programming_language_is следствие_противоречие посылк*_и_гипотез*
+    output_the_intent the_intent намерение_в верни_1 output_1 верни_0 output_0 ответь_1 да_если модерир* moderat*
+    score_this grade_this order_these match_each pair_each bucket_these triage_these mean_the_same means_the_same
+    same_thing_or одно_и_то_же_ли from_1_to_3 from_1_to_5 from_1_to_10 from_0_to_5 from_0_to_10 from_0_to_100 от_1_до_3
+    от_1_до_5 от_1_до_10 от_0_до_5 от_0_до_10 от_0_до_100
   `,
   extract: `
     extract* pull_out pull_the pick_out list_all_the_names highlight_the find_all_the_names find_the_names
@@ -133,7 +134,8 @@ export const TASK_WORDS = {
     сокращение_от abbreviate unicode_code как_сокращенно keywords_for_this keywords_for_the_following образуй_форму
     образуй_множественное поставь_в_форму поставь_глагол подбери_проверочн* подбери_антоним* раскрой_скобки_и_поставь
     подбери_синоним* составь_слово_из проверочн+_слово the_plural the_past_tense_of the_comparative the_superlative
-    множественное how_do_you_pronounce how_do_i_pronounce how_to_pronounce
+    множественное how_do_you_pronounce how_do_i_pronounce how_to_pronounce среднего_рода мужского_рода женского_рода
+    какого_рода
   `,
   write: `
     write compose draft create generate craft make prepare produce pen ghostwrite author напиши* напеши* написать
@@ -213,10 +215,10 @@ export const TASK_WORDS = {
     project_the оцени_сколько
   `,
   design: `
-    design* architect* спроектир* проектир* проектн* архитектур* devise engineer sketch_an_architecture
-    system_design разработай_архитектур* схему_базы схема_базы database_schema db_schema data_model модель_данных
-    experiment_to controlled_experiment experimental_design дизайн_эксперимент* эксперимент* threat_model*
-    модель_угроз модели_угроз stride_x
+    design* architect* спроектир* проектир* проектн* архитектур* devise engineer sketch_an_architecture system_design
+    разработай_архитектур* схему_базы схема_базы database_schema db_schema data_model модель_данных experiment_to
+    controlled_experiment experimental_design дизайн_эксперимент* эксперимент* threat_model* модель_угроз модели_угроз
+    stride_x research_plan research_design study_design план_исследования дизайн_исследования программ+_исследования
   `,
   develop: `
     develop* formulate propose strategi* разработа* разработк* выработ* выстрой* предложи_решени* внедри* внедрен*

@@ -36,7 +36,7 @@ export function readWorks(scene: Scene): Work[] {
     const question = scene.instruction.questions.find((one) => one.sentence === task.sentence);
     const asksHow =
       question !== undefined && (question.kind === 'how' || question.kind === 'why') && task.at > question.at;
-    if (asksHow && task.concept !== 'compare' && task.concept !== 'solve') continue;
+    if (asksHow && !ASKED_ANYHOW.has(task.concept)) continue;
     const formula = isMathematical(scene) || scene.figures.operations > 0;
     if (task.concept === 'classify' && formula && scene.figures.variables > 0) continue;
     const signal = signalOf(task, scene);
@@ -44,6 +44,9 @@ export function readWorks(scene: Scene): Work[] {
   }
   return works;
 }
+
+/** `How do I say it in Dutch` wants it said. */
+const ASKED_ANYHOW: ReadonlySet<string> = new Set(['compare', 'solve', 'translate']);
 
 /** The thing itself instead of a request for it, when nothing else is asked for before it is named. */
 function readNamedThing(scene: Scene): Work | undefined {
@@ -82,7 +85,8 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'check':
       return checkingSignal(task, scene);
     case 'review':
-      return hasCode(scene) || isAboutCode(sentence) ? 'review' : 'analysis';
+      if (hasCode(scene) || isAboutCode(sentence)) return 'review';
+      return hasHit(sentence, 'content') && !hasHit(sentence, 'criteria') ? 'advice' : 'analysis';
     case 'implement':
       return 'code';
     case 'operate':
