@@ -42,6 +42,8 @@ export const HOLDOUTS = [
   'holdout-13',
   'holdout-14',
   'holdout-15',
+  'holdout-16',
+  'holdout-17',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

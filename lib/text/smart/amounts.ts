@@ -13,6 +13,7 @@ const UNITS: readonly (readonly [readonly string[], number])[] = [
   [['page', 'страниц', 'листов', 'листа', 'стр.'], 350],
   [['character', 'chars', 'symbol', 'знаков', 'знака', 'символ'], 1 / 6.5],
   [['paragraph', 'абзац'], 90],
+  [['section', 'раздел'], 150],
   [['chapter', 'глава.', 'главы.', 'глав.', 'главу.'], 1200],
   [['sentence', 'предложени'], 18],
   [['line', 'строк', 'строф', 'stanza', 'куплет', 'verse'], 8],

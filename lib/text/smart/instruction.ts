@@ -262,8 +262,10 @@ function skipOpening(sentence: Sentence): number {
   return start;
 }
 
+const OPENINGS: ReadonlySet<Concept> = new Set<Concept>(['politeness', 'greeting', 'connector', 'brief', 'terse']);
+
 function isCourtesy(hit: ConceptHit): boolean {
-  return hit.concept === 'politeness' || hit.concept === 'greeting' || hit.concept === 'connector';
+  return OPENINGS.has(hit.concept);
 }
 
 const TASKS_MAX = 5;

@@ -58,7 +58,10 @@ const INTO: ReadonlySet<string> = new Set(['to', 'into', 'in', 'from', 'на', '
 /** `Translate this to Rust` is programming, unless the comments are meant. */
 function translatesCode({ tokens, hits }: Sentence): boolean {
   if (hits.some((hit) => hit.concept === 'grammar')) return false;
-  return hits.some((hit) => hit.concept === 'language' && INTO.has(tokens[hit.at - 1]?.word ?? ''));
+  return hits.some(({ concept, at, size }) => {
+    if (concept !== 'language') return false;
+    return INTO.has(tokens[at - 1]?.word ?? '') || (size > 1 && INTO.has(tokens[at]!.word));
+  });
 }
 
 const BY_MEANS: ReadonlySet<string> = new Set('in using with via by на в через помощью'.split(' '));

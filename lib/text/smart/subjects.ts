@@ -37,12 +37,11 @@ function isProgramNamed({ instruction, told }: Scene): boolean {
   if (sentence === undefined || asking.length + context.length > 2) return false;
   const languages = sentence.hits.filter((hit) => hit.concept === 'language');
   if (languages.some((hit) => hit.at === 0 && !COPULAS.has(sentence.tokens[hit.size]?.word ?? ''))) return true;
-  if (questions.length > 0 || sentence.hits.some(({ concept }) => NO_PROGRAM.has(concept))) return false;
   const last = languages[languages.length - 1];
-  return (
-    last !== undefined &&
-    (last.at + last.size === sentence.tokens.length || MEANS.has(sentence.tokens[last.at - 1]?.word ?? ''))
-  );
+  const ends = last !== undefined && last.at + last.size === sentence.tokens.length;
+  if (ends && sentence.tokens[last.at - 1]?.word === ',') return true;
+  if (questions.length > 0 || sentence.hits.some(({ concept }) => NO_PROGRAM.has(concept))) return false;
+  return last !== undefined && (ends || MEANS.has(sentence.tokens[last.at - 1]?.word ?? ''));
 }
 
 const NO_PROGRAM: ReadonlySet<Concept> = new Set<Concept>([
@@ -155,7 +154,9 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
   if (writes || signals.strengthOf('compose') === 1) return;
   const formulas = (isFormula(figures) ? 1 : 0) + figures.signs;
   const terms = (told.get('math') ?? 0) + (told.get('science') ?? 0) * 0.7 + (told.get('higher') ?? 0) * HIGHER;
-  const idle = signals.has('closed', 'fact', 'define') && figures.numbers === 0 && !asked.has('prove');
+  // `Is 91 prime?` has one number and a plain answer.
+  const known = instruction.words <= FEW_WORDS && !asked.has('quantity') && !asked.has('solve') ? 1 : 0;
+  const idle = signals.has('closed', 'fact', 'define') && figures.numbers <= known && !asked.has('prove');
   if (idle && instruction.words <= SUM_WORDS_MAX && formulas === 0) return;
   const idleTalk = instruction.tasks.length + instruction.questions.length > 0 || instruction.words < BARE_WORDS_MIN;
   const bare = !idleTalk && terms > 0;

@@ -90,7 +90,8 @@ export const FRAME_WORDS = {
     played_by sung_by written_by invented_by discovered_by named_after first_president emperor_of wife_of husband_of
     daughter_of world_cup gold_medal olympics_in какого_роста какой_рост девичья_фамилия где_находится
     численность_населения атомн+_масс* герб+ денежн+_единиц* телефонн+_код в_главной_роли сыграл_роль солист*
-    год_выпуска чемпион* олимпиад* золот+_мяч тренер_сборной кто_написал кто_снял кто_спел кто_нарисовал
+    год_выпуска чемпион* олимпиад* золот+_мяч тренер_сборной кто_написал кто_снял кто_спел кто_нарисовал код_аэропорт*
+    код_валют* код_регион* почтов+_код код_страны
   `,
   define: `
     what_is what_are what_s whats what_does what_is_meant define definition* what_was who_was mean means что_такое

@@ -210,7 +210,8 @@ export const SUBJECT_WORDS = {
     перпендикуляр* параллельн+_прям* подобн+_треугольник* высот+_треугольник* диагонал* шестиугольник* первый_член
     разность_прогрессии знаменател+_прогрессии наименьш+_значени+_функции наибольш+_значени+_функции точк+_минимума
     точк+_максимума geometric_series arithmetic_series infinite_series power_series card_hands aces делятся
-    expected_number die_is_rolled fair_die
+    expected_number die_is_rolled fair_die mortgage_payment monthly_payment compound_interest annuity аннуитет*
+    ежемесячн+_платеж* платеж+_по_ипотек* сложн+_процент*
   `,
   science: `
     velocity acceleration momentum kinetic_energy friction inclined_plane projectile satellite orbit torque newton_s

@@ -135,7 +135,7 @@ export const TASK_WORDS = {
     образуй_множественное поставь_в_форму поставь_глагол подбери_проверочн* подбери_антоним* раскрой_скобки_и_поставь
     подбери_синоним* составь_слово_из проверочн+_слово the_plural the_past_tense_of the_comparative the_superlative
     множественное how_do_you_pronounce how_do_i_pronounce how_to_pronounce среднего_рода мужского_рода женского_рода
-    какого_рода
+    какого_рода части_речи
   `,
   write: `
     write compose draft create generate craft make prepare produce pen ghostwrite author напиши* напеши* написать
@@ -219,6 +219,7 @@ export const TASK_WORDS = {
     разработай_архитектур* схему_базы схема_базы database_schema db_schema data_model модель_данных experiment_to
     controlled_experiment experimental_design дизайн_эксперимент* эксперимент* threat_model* модель_угроз модели_угроз
     stride_x research_plan research_design study_design план_исследования дизайн_исследования программ+_исследования
+    spec_out event_driven событийн+_систем* событийн+_архитектур*
   `,
   develop: `
     develop* formulate propose strategi* разработа* разработк* выработ* выстрой* предложи_решени* внедри* внедрен*

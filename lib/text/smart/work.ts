@@ -236,7 +236,8 @@ function goesOnWith({ tokens }: Sentence): boolean {
 const LABEL_WORDS_MAX = 12;
 
 /** `Determine the relation: entailment, contradiction or neutral`: names to choose from behind a colon or in brackets. */
-function offersLabels({ sentence, at }: Task): boolean {
+function offersLabels({ sentence, at, command }: Task): boolean {
+  if (!command) return false;
   const { tokens } = sentence;
   const open = tokens.findIndex(({ word }, index) => index > at && (word === ':' || word === '('));
   const names = tokens.slice(open + 1);
