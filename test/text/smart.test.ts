@@ -77,6 +77,39 @@ describe('smart router', () => {
     });
   });
 
+  describe('what is asked is told by its form', () => {
+    const rows: readonly (readonly [string, string, SmartTier, string])[] = [
+      ['a row of examples with a gap', 'lookup', 'lite', 'dog -> dogs\nbox -> boxes\ncity ->'],
+      ['labels with a gap', 'lookup', 'lite', 'Цвет: трава. Ответ: зелёный.\nЦвет: снег. Ответ:'],
+      [
+        'a template',
+        'translate',
+        'lite',
+        '### Instruction:\nTranslate to Dutch.\n### Input:\nProve it.\n### Response:',
+      ],
+      ['a request in quotes', 'code', 'heavy', 'Act as a tutor. My first request is "write a quicksort in Go".'],
+      ['a borrowed trade', 'translate', 'lite', 'I want you to act as a translator. Text: write a compiler'],
+      ['what a machine said', 'debug', 'heavy', 'после обновления ошибка no such table users found, хотя она есть'],
+      ['the language it is to be done in', 'code', 'heavy', 'count the vowels of a word, haskell'],
+      ['alternatives in one line', 'choice', 'lite', 'The largest planet is: A. Mars B. Venus C. Jupiter D. Pluto'],
+      ['a fault by its name', 'code_input', 'heavy', 'java.lang.IllegalStateException: stream has already been closed'],
+    ];
+    for (const [name, signal, tier, prompt] of rows) {
+      it(name, () => {
+        const routing = route(ask(prompt));
+        expect(routing.signals).to.include(signal);
+        expect(routing.tier).to.equal(tier);
+      });
+    }
+
+    it('a situation before a question makes it no plain fact', () => {
+      const clues = 'Ida sits left of Bo. Bo is not next to Cy. Each of them has a different hat. ';
+      expect(tierOf('Who has the red hat?')).to.equal('lite');
+      expect(tierOf(`${clues}Who has the red hat?`)).to.be.oneOf(['standard', 'heavy']);
+      expect(tierOf('Купил телефон, продавец не отвечает. Можно ли вернуть деньги?')).to.equal('standard');
+    });
+  });
+
   describe('dialogs and system prompts', () => {
     it('lets the last turn decide', () => {
       const essay: Turn[] = [
