@@ -2,15 +2,13 @@
 
 import type { SmartTier } from '../lib/text/smart.ts';
 import { type Judgement, judge } from '../test/smart/judgement.ts';
-import { type Labelled, readReportingHalf, readSet, readTuningHalf } from '../test/smart/prompts.ts';
+import { HOLDOUTS, type Labelled, readReportingHalf, readSet, readTuningHalf } from '../test/smart/prompts.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
   ['tuning half', readTuningHalf],
   ['reporting half', readReportingHalf],
-  ...(['holdout-1', 'holdout-2', 'holdout-3', 'holdout-4'] as const).map(
-    (name): [string, () => readonly Labelled[]] => [name, () => readSet(name)],
-  ),
+  ...HOLDOUTS.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];
 
 const missesOf = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);

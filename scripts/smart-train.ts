@@ -35,7 +35,7 @@ const PRIORS: Readonly<Record<SignalName, number>> = {
   plan: 2,
   roleplay: 3,
   compare: 4,
-  chat: -1,
+  chat: 0,
   code: 34,
   debug: 32,
   review: 34,

@@ -25,8 +25,28 @@ interface Row {
   readonly repeat?: { readonly text: string; readonly times: number };
 }
 
-/** Hold-outs were written after tuning and never trained on; each was judged once before anything was changed. */
-export type SetName = 'development' | 'holdout-1' | 'holdout-2' | 'holdout-3' | 'holdout-4';
+/** Hold-outs, oldest first: each was written before the router was seen to answer it, and judged once before a change. */
+export const HOLDOUTS = [
+  'holdout-1',
+  'holdout-2',
+  'holdout-3',
+  'holdout-4',
+  'holdout-5',
+  'holdout-6',
+  'holdout-7',
+  'holdout-8',
+  'holdout-9',
+  'holdout-10',
+  'holdout-11',
+  'holdout-12',
+  'holdout-13',
+  'holdout-14',
+  'holdout-15',
+  'holdout-16',
+  'holdout-17',
+] as const;
+
+export type SetName = 'development' | (typeof HOLDOUTS)[number];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {
@@ -37,14 +57,18 @@ export function readSet(name: SetName): Labelled[] {
     .map((line) => toLabelled(JSON.parse(line) as Row));
 }
 
-/** The half of the development set that weights are trained on. */
+/** The half that weights are trained on: of the development set and of the hold-outs that have been used. */
 export function readTuningHalf(): Labelled[] {
-  return readSet('development').filter((prompt) => isTuning(prompt.id));
+  return readUsed().filter((prompt) => isTuning(prompt.id));
 }
 
 /** The half that is only reported on. */
 export function readReportingHalf(): Labelled[] {
-  return readSet('development').filter((prompt) => !isTuning(prompt.id));
+  return readUsed().filter((prompt) => !isTuning(prompt.id));
+}
+
+function readUsed(): Labelled[] {
+  return ['development' as const, ...HOLDOUTS].flatMap(readSet);
 }
 
 function toLabelled(row: Row): Labelled {

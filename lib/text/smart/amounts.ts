@@ -13,10 +13,12 @@ const UNITS: readonly (readonly [readonly string[], number])[] = [
   [['page', 'страниц', 'листов', 'листа', 'стр.'], 350],
   [['character', 'chars', 'symbol', 'знаков', 'знака', 'символ'], 1 / 6.5],
   [['paragraph', 'абзац'], 90],
+  [['section', 'раздел'], 150],
   [['chapter', 'глава.', 'главы.', 'глав.', 'главу.'], 1200],
   [['sentence', 'предложени'], 18],
   [['line', 'строк', 'строф', 'stanza', 'куплет', 'verse'], 8],
   [['minute', 'минут', 'мин.'], 130],
+  [['act.', 'acts.', 'действия.', 'действиях.', 'действий.', 'актах.', 'акта.', 'episodes.', 'эпизодов.'], 350],
 ];
 const MINUTES = 130;
 const NUMBER_WORDS: ReadonlyMap<string, number> = new Map([
@@ -91,6 +93,7 @@ const NUMBER_WORDS: ReadonlyMap<string, number> = new Map([
   ['сорок', 40],
 ]);
 const THOUSANDS: ReadonlySet<string> = new Set(['k', 'к', 'тыс', 'тысяч', 'тысячи', 'тысячу', 'thousand']);
+const ROUGHLY: ReadonlySet<string> = new Set(['на', 'в']);
 const WORDS_MAX = 100_000;
 
 /** Words of text the phrases ask for, by the largest length they name; 0 when they name none. */
@@ -118,7 +121,9 @@ function readNumber(tokens: readonly Token[], at: number): { value: number; size
   const { kind, word } = tokens[at]!;
   const value = kind === 'number' ? Number(word) : (NUMBER_WORDS.get(word) ?? 0);
   const thousands = THOUSANDS.has(tokens[at + 1]?.word ?? '');
-  return { value: thousands ? value * 1000 : value, size: thousands ? 2 : 1 };
+  // `тысяч на двенадцать`: turned round, the number is meant roughly.
+  const turned = THOUSANDS.has(tokens[at - 2]?.word ?? '') && ROUGHLY.has(tokens[at - 1]?.word ?? '');
+  return { value: thousands || turned ? value * 1000 : value, size: thousands ? 2 : 1 };
 }
 
 const UNIT_DISTANCE = 2;
@@ -180,6 +185,7 @@ const SIGNS: ReadonlySet<string> = new Set([...'∫√∑∏≤≥≠≈∈∞�
 
 export function countFigures(phrases: readonly Phrase[]): Figures {
   const figures = { numbers: 0, operations: 0, variables: 0, signs: 0, bounds: 0, blanks: 0, options: 0 };
+  let listed = 0;
   for (const { tokens, hits } of phrases) {
     for (const { concept } of hits) {
       if (concept === 'operation') figures.operations++;
@@ -196,10 +202,12 @@ export function countFigures(phrases: readonly Phrase[]): Figures {
         if (word === '_' && tokens[at + 1]?.word === '_') figures.blanks++;
       } else if (word.length <= 3) {
         if (isOptionLetter(tokens, at)) figures.options++;
+        else if (isNextOption(tokens, at, listed)) listed++;
         else if (isVariable(tokens, at)) figures.variables++;
       }
     }
   }
+  if (listed >= LISTED_MIN) figures.options += listed;
   return figures;
 }
 
@@ -221,6 +229,15 @@ function isOptionLetter(tokens: readonly Token[], at: number): boolean {
 }
 
 const FUNCTION_NAME_MAX = 3;
+const LISTED_MIN = 3;
+const ALPHABETS = ['abcdefgh', 'абвгдежз'];
+
+/** The letter of `A. nucleus B. ribosome` that comes next in its alphabet. */
+function isNextOption(tokens: readonly Token[], at: number, listed: number): boolean {
+  const after = tokens[at + 1];
+  if (after?.kind !== 'mark' || (after.word !== '.' && after.word !== ')')) return false;
+  return ALPHABETS.some((letters) => letters[listed] === tokens[at]!.word);
+}
 
 function isLatin(word: string): boolean {
   for (let index = 0; index < word.length; index++) {

@@ -9,7 +9,7 @@ const STARTS = new Set(
   ).split(' '),
 );
 const SQL = new Set(['select', 'insert', 'update', 'delete', 'create', 'alter', 'drop']);
-const SURE = ['Traceback (most recent', '#include', '<?php', '<!doctype', '<html', '</', '>>> ', '#!/', '():'];
+const SURE = ['Traceback (most recent', '#include', '<?php', '<!doctype', '<html', '>>> ', '#!/', '():'];
 const TROUBLE = ['Error: ', 'Exception: ', 'npm ERR!', 'error:', 'File "'];
 const STRONG_ENDS = new Set([';', '{']);
 const STRONG_LINES = new Set(['}', '});', ')', '};', '})', ']', '],', '},']);
@@ -25,10 +25,30 @@ export function codePoints(line: string): number {
   if (STRONG_ENDS.has(last) || STRONG_LINES.has(line)) points += 2;
   if (WEAK_ENDS.has(last)) points += 0.5;
   if (isImport(line) || (survey.signs && hasAny(line, SURE))) points += 2;
+  if (isErrorLine(line) || isMarkup(line)) points += 2;
   if (survey.signs && (hasAny(line, TROUBLE) || line.startsWith('at '))) points += 1;
   if (PROSE_ENDS.has(last) && survey.spaces >= PROSE_SPACES) points -= 2;
   return points;
 }
+
+const BEFORE_MARKUP_MAX = 12;
+
+/** A line that is markup from its beginning; tags behind prose only decorate it. */
+function isMarkup(line: string): boolean {
+  return line.includes('</') && line.indexOf('<') <= BEFORE_MARKUP_MAX;
+}
+
+const ERROR_NAME_MAX = 60;
+
+/** `ImportError: …`, `java.lang.IllegalStateException: …`: a line that begins with the name of a fault. */
+function isErrorLine(line: string): boolean {
+  const colon = line.indexOf(': ');
+  if (colon < 6 || colon > ERROR_NAME_MAX) return false;
+  const name = line.slice(0, colon);
+  return !name.includes(' ') && isUpper(name.charCodeAt(name.lastIndexOf('.') + 1)) && hasAny(name.slice(1), FAULTS);
+}
+
+const FAULTS = ['Error', 'Exception'];
 
 function hasAny(line: string, signs: readonly string[]): boolean {
   for (const sign of signs) if (line.includes(sign)) return true;

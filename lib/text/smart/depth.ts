@@ -12,6 +12,7 @@ export function detectThought(scene: Scene, signals: Collector): void {
   const strategic = asked.get('strategy') ?? 0;
   if (strategic > 0 && !signals.has('compose', 'logic')) signals.add('strategy', 0.5);
   if (strategic > 1) signals.add('strategy', strategic / 3);
+  if (strategic > 2 && signals.has('strategy')) signals.add('criteria', strategic / 6);
   const weighing = signals.has('analysis', 'compare', 'design', 'strategy', 'advice', 'review', 'explain');
   const parts = countParts(scene);
   const criteria = asked.get('criteria') ?? 0;

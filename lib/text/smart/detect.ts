@@ -3,7 +3,7 @@ import { Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { detectLength, detectThought } from './depth.ts';
 import { detectGivenText } from './given.ts';
 import { detectQuestions } from './questions.ts';
-import type { Scene } from './scene.ts';
+import { hasCode, type Scene } from './scene.ts';
 import { detectCode, detectMathematics } from './subjects.ts';
 import { detectTrifles } from './trifles.ts';
 import { isVague, readWorks } from './work.ts';
@@ -19,8 +19,35 @@ export function detectSignals(scene: Scene): Collector {
   detectThought(scene, signals);
   detectLength(scene, works, signals);
   detectTrifles(scene, signals);
+  if (!hasMaterial(scene)) for (const name of NEEDING) signals.weaken(name, 0.45);
   settle(signals);
+  if (scene.gap) fillGap(scene, signals);
   return signals;
+}
+
+/** Work that is nothing without a text or a list to do it to. */
+const NEEDING = ['classify', 'shorten', 'fix', 'rewrite'] as const;
+const BARE_WORDS_MAX = 5;
+
+/** Whether there is anything that the work could be done to; a few words may mean an earlier turn. */
+function hasMaterial({ instruction, prose, told, figures }: Scene): boolean {
+  const { asking, context, payloadTokens, words } = instruction;
+  if (words <= BARE_WORDS_MAX || payloadTokens > 0 || context.length > 0 || figures.numbers > 1) return true;
+  if (prose.dataLines + prose.codeLines > 0 || told.has('deictic') || told.has('label') || told.has('follow'))
+    return true;
+  return asking.some(({ tokens }) => tokens.some((token) => token.quoted || token.word === ':' || token.word === ','));
+}
+
+const FIGURES_MIN = 5;
+
+/** What the examples speak of is no request; a sum or a program to be filled in is work all the same. */
+function fillGap(scene: Scene, signals: Collector): void {
+  const figured = signals.strengthOf('math') > 0.5 || scene.figures.numbers >= FIGURES_MIN;
+  if (hasCode(scene) || figured || signals.has('code', 'debug', 'proof', 'logic')) return;
+  if (signals.strengthOf('compose') === 1) return;
+  signals.drop('math', 'word_problem');
+  signals.drop(...WORK_SIGNALS, 'long_form', 'expert', 'criteria', 'many_parts', 'chat');
+  signals.add('lookup');
 }
 
 /** What one signal says about another: a question answered at length is no mere fact. */
@@ -36,9 +63,10 @@ function settle(signals: Collector): void {
     for (const name of MECHANICAL_SIGNALS) signals.weaken(name, 0.3);
   }
   if (signals.has('summarize')) signals.drop('extract');
+  if (signals.has('explain', 'compare')) signals.drop('small_output');
   if (signals.has('detailed') && signals.has('fact', 'define')) {
     signals.drop('fact', 'define');
     signals.add('explain');
   }
-  if (signals.has('code', 'debug', 'review')) signals.drop('compose', 'advice', 'explain', 'fix');
+  if (signals.has('code', 'debug', 'review')) signals.drop('choice', 'compose', 'advice', 'explain', 'fix');
 }

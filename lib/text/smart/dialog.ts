@@ -49,8 +49,8 @@ const SENT = (
 ).split(' ');
 
 /** `Translate every message` is an order; `summarize long answers` and `if he complains, classify it` are not. */
-function isOrder({ sentence, command }: Task, { prose }: Scene): boolean {
-  if (!command || sentence.tokens.some((token) => CONDITIONS.has(token.word))) return false;
+function isOrder({ sentence, command, at }: Task, { prose }: Scene): boolean {
+  if (!command || sentence.tokens.slice(0, at).some((token) => CONDITIONS.has(token.word))) return false;
   if (prose.sentences.length === 1) return true;
   return sentence.tokens.some(({ word }) => SENT.some((stem) => word.startsWith(stem)));
 }
@@ -80,7 +80,20 @@ function mechanicalReply(name: SignalName, standing: Standing, view: View, scene
 const LEANING_WORDS_MAX = 30;
 const TERSE_WORDS_MAX = 6;
 /** `And in winter?` asks the same again of something else. */
-const ECHOED = ['fact', 'define', 'closed', 'arithmetic', 'advice', 'explain', 'compose', 'ideas', 'plan'] as const;
+const ECHOED = [
+  'fact',
+  'define',
+  'closed',
+  'arithmetic',
+  'advice',
+  'explain',
+  'compose',
+  'ideas',
+  'plan',
+  'translate',
+  'lookup',
+  'convert',
+] as const;
 const OWN_SUBJECT = [
   'greeting',
   'translate',
@@ -102,7 +115,8 @@ function leansOnHistory(scene: Scene, signals: Collector): boolean {
   if (scene.instruction.words > LEANING_WORDS_MAX) return false;
   const sure = signals.strengthOf('fact') === 1 || signals.strengthOf('compose') === 1;
   if (sure || signals.strengthOf('math') > 0.6) return false;
-  return !signals.has(...OWN_SUBJECT);
+  const own = OWN_SUBJECT.filter((name) => name !== 'arithmetic' || !scene.told.has('follow'));
+  return !signals.has(...own);
 }
 
 /** What an earlier turn was about counts for less than what this one says. */
@@ -125,6 +139,11 @@ const SUBJECTS = [
 ] as const satisfies readonly SignalName[];
 const CODE_WORK = ['fix', 'rewrite', 'shorten', 'convert', 'closed', 'fragment', 'chat', 'choice'] as const;
 
+/** What is answered at length; a question about the answer goes on with it, unless it asks who, when or how many. */
+const TALKS = ['advice', 'explain', 'compose', 'plan', 'ideas', 'compare', 'summarize'] as const;
+/** `Shorter` is work on a text; `shorter, less stiff, and mention Anna` is writing it anew. */
+const REWORK_WORDS_MIN = 4;
+
 /** The subject of the nearest earlier turn that has one. */
 function inherit(view: View, scene: Scene, signals: Collector): void {
   for (const text of view.earlier) {
@@ -134,14 +153,16 @@ function inherit(view: View, scene: Scene, signals: Collector): void {
     const mechanical = signals.has('fix', 'shorten', 'rewrite', 'classify', 'extract', 'convert');
     const code = earlier.has('code', 'debug', 'review');
     if (taken.length === 0 && !earlier.has(...OWN_SUBJECT) && text !== view.earlier[view.earlier.length - 1]) continue;
-    if (signals.has('rewrite') && earlier.has('compose', 'long_form', 'plan', 'ideas')) {
-      signals.drop('rewrite');
+    const reworks = signals.has('rewrite') || (signals.has('shorten') && scene.instruction.words >= REWORK_WORDS_MIN);
+    if (reworks && earlier.has('compose', 'long_form', 'plan', 'ideas')) {
+      signals.drop('rewrite', 'shorten');
       signals.add('compose');
     }
     if (taken.length === 0) {
       signals.drop('fragment');
+      if (signals.strengthOf('fact') < 1 && earlier.has(...TALKS)) signals.drop('fact', 'closed', 'define', 'list');
       if (scene.instruction.words <= TERSE_WORDS_MAX && !signals.has('advice', 'explain', 'compare')) {
-        signals.drop('fact');
+        signals.drop('fact', 'closed', 'list');
         for (const name of ECHOED) if (earlier.has(name)) signals.add(name, earlier.strengthOf(name));
       }
       signals.add('follow_up');
@@ -151,6 +172,8 @@ function inherit(view: View, scene: Scene, signals: Collector): void {
     for (const name of taken) signals.add(name, earlier.strengthOf(name) * INHERITED);
     if (code) signals.drop(...CODE_WORK);
     signals.drop('fragment', 'closed', 'chat');
+    if (signals.strengthOf('fact') < 1) signals.drop('fact');
+    if (taken.includes('math')) signals.drop('arithmetic');
     signals.add('follow_up');
     return;
   }

@@ -1,5 +1,7 @@
 // Tells the request from its material: which sentences ask for something, what they ask for, and what is only payload.
 import { type Concept, type ConceptHit, isMechanical, isTask, type TaskConcept } from './concepts.ts';
+import { isNoTask } from './no-tasks.ts';
+import { type Question, readQuestion } from './question.ts';
 import { hasHit, type Prose, type Sentence } from './sentences.ts';
 import type { Token } from './tokens.ts';
 
@@ -9,15 +11,6 @@ export interface Task {
   readonly command: boolean;
   readonly sentence: Sentence;
   /** Index of its word in the sentence. */
-  readonly at: number;
-}
-
-export type QuestionKind = 'fact' | 'what' | 'define' | 'why' | 'how' | 'closed' | 'other';
-
-export interface Question {
-  readonly kind: QuestionKind;
-  readonly sentence: Sentence;
-  /** Index of the word that opens it. */
   readonly at: number;
 }
 
@@ -78,12 +71,16 @@ function assignRoles(prose: Prose, leads: readonly Lead[]): Role[] {
   const closing = findClosingRequest(prose, leads);
   const roles: Role[] = [];
   let payload = closing !== undefined;
+  let pending = false;
   let paragraph = -1;
   let labelled = false;
   for (const [index, sentence] of sentences.entries()) {
     const lead = leads[index]!;
     const label = readLabel(sentence);
     const last = index === sentences.length - 1 && labelled && lead.question !== undefined;
+    const wasPending: boolean = pending;
+    if (pending && !limits(sentence)) payload = true;
+    pending = false;
     if (label === 'restart' || last) payload = false;
     else if (index === closing || (payload && closing === undefined && reopens(sentence, lead, paragraph)))
       payload = false;
@@ -98,7 +95,12 @@ function assignRoles(prose: Prose, leads: readonly Lead[]): Role[] {
       continue;
     }
     roles.push(asksAnything(lead) ? 'asking' : 'context');
-    if (opensPayload(sentence, lead, sentences[index + 1], leads[index + 1])) payload = true;
+    const next = sentences[index + 1];
+    if (opensPayload(sentence, lead, next, leads[index + 1])) {
+      const begun = sentence.tokens.some((token) => token.word === ':') || lead.payload > 0;
+      if (!begun && next !== undefined && goesOn(sentence, next) && limits(next)) pending = true;
+      else payload = true;
+    } else if (limits(sentence)) pending = wasPending;
     paragraph = sentence.paragraph;
   }
   // Labels such as `Context:` that were all there is did not set material apart.
@@ -149,7 +151,7 @@ function reopens(sentence: Sentence, lead: Lead, paragraph: number): boolean {
 
 /** Work on a given text takes all that follows as its text; so does any task that ends in a colon at a line's end. */
 function opensPayload(sentence: Sentence, lead: Lead, next: Sentence | undefined, nextLead: Lead | undefined): boolean {
-  const first = lead.tasks[0]?.concept;
+  const first = handles(sentence, lead) ? 'classify' : lead.tasks[0]?.concept;
   if (next === undefined) return false;
   const colon = sentence.tokens[sentence.tokens.length - 1]?.word === ':';
   const apart = next.paragraph !== sentence.paragraph;
@@ -157,17 +159,30 @@ function opensPayload(sentence: Sentence, lead: Lead, next: Sentence | undefined
   if (asksAboutText(sentence, lead)) return true;
   if (first === undefined) return false;
   const mentioned = !lead.tasks[0]!.command && lead.question === undefined;
-  if (mentioned && !sentence.tokens.some((token) => token.word === ':')) return false;
+  const below = apart && isMechanical(first);
+  if (mentioned && !below && !sentence.tokens.some((token) => token.word === ':')) return false;
   if (isMechanical(first)) {
     if (sentence.tokens.some((token) => token.word === ':')) return true;
-    const goesOn = next.paragraph === sentence.paragraph && sentence.end !== '\n';
-    const constraint = goesOn && (startsWith(next, 'constraint') || startsWith(next, 'politeness'));
-    if (constraint) return false;
-    return !(goesOn && nextLead !== undefined && nextLead.tasks.length > 0 && startsWith(next, 'connector'));
+    const joined = nextLead !== undefined && nextLead.tasks.length > 0 && startsWith(next, 'connector');
+    return !(goesOn(sentence, next) && joined);
   }
-  const below = apart && nextLead?.tasks.length === 0 && !next.bullet;
-  if (GIVEN_WORK.has(first) && below) return true;
+  if (GIVEN_WORK.has(first) && apart && nextLead?.tasks.length === 0 && !next.bullet) return true;
   return colon && TEXT_WORK.has(first) && sentence.end === '\n' && !next.bullet;
+}
+
+function goesOn(sentence: Sentence, next: Sentence): boolean {
+  return next.paragraph === sentence.paragraph && sentence.end !== '\n';
+}
+
+/** `Only one line per question.`, `Answer with one word.` say how, before the material comes. */
+function limits(sentence: Sentence): boolean {
+  return startsWith(sentence, 'constraint') || startsWith(sentence, 'politeness');
+}
+
+/** `Analyse the following questions and assign them to one of these categories` */
+function handles(sentence: Sentence, { tasks }: Lead): boolean {
+  if (!tasks.some((task) => task.concept === 'handle') || !hasHit(sentence, 'deictic')) return false;
+  return hasHit(sentence, 'classify') && !isMechanical(tasks[0]!.concept);
 }
 
 /** `Are these two the same? …`, `is this review positive? …` */
@@ -199,8 +214,9 @@ function startsWith(sentence: Sentence, concept: Concept): boolean {
 
 /** `Text:` begins material, `Question:` ends it. */
 function readLabel(sentence: Sentence): 'material' | 'restart' | undefined {
-  const colon = sentence.tokens.findIndex((token) => token.word === ':');
-  if (colon < 1 || colon > 3) return undefined;
+  const found = sentence.tokens.findIndex((token) => token.word === ':');
+  const colon = found === -1 && sentence.end === '\n' ? sentence.tokens.length : found;
+  if (colon < 1 || colon > (found === -1 ? 1 : 3)) return undefined;
   const hits = sentence.hits.filter((hit) => hit.at + hit.size <= colon);
   if (hits.some((hit) => hit.concept === 'restart')) return 'restart';
   const only = hits.some((hit) => hit.concept === 'label' && hit.at === 0 && hit.size === colon);
@@ -246,58 +262,10 @@ function skipOpening(sentence: Sentence): number {
   return start;
 }
 
+const OPENINGS: ReadonlySet<Concept> = new Set<Concept>(['politeness', 'greeting', 'connector', 'brief', 'terse']);
+
 function isCourtesy(hit: ConceptHit): boolean {
-  return hit.concept === 'politeness' || hit.concept === 'greeting' || hit.concept === 'connector';
-}
-
-const QUESTION_WINDOW = 3;
-const SHORT_QUESTION = 12;
-
-function readQuestion(sentence: Sentence, start: number): Question | undefined {
-  const asks = sentence.end === '?';
-  const opening = sentence.hits.filter((hit) => hit.at >= start && hit.at <= start + QUESTION_WINDOW);
-  const at = (concept: Concept, window = 0) =>
-    opening.find((hit) => hit.concept === concept && hit.at <= start + window);
-  const make = (kind: QuestionKind, hit: ConceptHit): Question => ({ kind, sentence, at: hit.at });
-  const fact = at('quantity', asks ? 3 : 1) ?? at('who', asks ? 2 : 0) ?? at('factual', 0);
-  const why = at('why', asks ? 3 : 1);
-  const define = at('define', 1);
-  const what = at('what', asks ? 2 : 0);
-  const how = at('how', asks ? 2 : 0);
-  const closed = at('closed', asks ? 3 : 0);
-  const reason = asks ? sentence.hits.find((hit) => hit.concept === 'why') : undefined;
-  if (why !== undefined || reason !== undefined) return make('why', (why ?? reason)!);
-  if (fact !== undefined && !isTaskLead(sentence, start)) return make('fact', fact);
-  if (define !== undefined) return make('define', define);
-  if (what !== undefined) return make('what', what);
-  if (how !== undefined) return make('how', how);
-  if (closed !== undefined && (asks || isRussianClosed(sentence, closed) || closed.at === start))
-    return make('closed', closed);
-  const quantity = sentence.hits.find((hit) => hit.concept === 'quantity');
-  if (quantity !== undefined && sentence.tokens.length <= SHORT_QUESTION) return make('fact', quantity);
-  const late = sentence.hits.find((hit) => QUESTION_CONCEPTS.has(hit.concept));
-  if (!asks) return undefined;
-  if (late !== undefined) return make(LATE_KINDS[late.concept] ?? 'other', late);
-  return { kind: 'other', sentence, at: start };
-}
-
-const QUESTION_CONCEPTS: ReadonlySet<Concept> = new Set(['who', 'what', 'quantity', 'why', 'define', 'how', 'closed']);
-const LATE_KINDS: Partial<Record<Concept, QuestionKind>> = {
-  who: 'fact',
-  what: 'what',
-  quantity: 'fact',
-  why: 'why',
-  define: 'define',
-  how: 'how',
-  closed: 'closed',
-};
-
-function isTaskLead(sentence: Sentence, start: number): boolean {
-  return sentence.hits.some((hit) => hit.at === start && isTask(hit.concept) && hit.concept !== 'solve');
-}
-
-function isRussianClosed(sentence: Sentence, hit: ConceptHit): boolean {
-  return sentence.tokens[hit.at]!.word.charCodeAt(0) >= 0x400;
+  return OPENINGS.has(hit.concept);
 }
 
 const TASKS_MAX = 5;
@@ -309,11 +277,16 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   const colon = sentence.tokens.findIndex((token, index) => index > start && token.word === ':');
   for (const hit of sentence.hits) {
     if (hit.at < start || !isTask(hit.concept)) continue;
+    if (isNoTask(sentence, hit, start)) continue;
     const command = isCommand(sentence, hit, start);
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
     if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
     if (!command) {
-      if (mention === undefined || (isMechanical(task.concept) && !isMechanical(mention.concept))) mention = task;
+      if (SELVES.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
+      const stronger = isMechanical(task.concept)
+        ? !isMechanical(mention?.concept ?? 'give')
+        : mention?.concept === 'give';
+      if (mention === undefined || stronger) mention = task;
       continue;
     }
     const head = tasks[0];
@@ -324,10 +297,27 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   const spoken = readTongueTask(sentence, tasks.length === 0);
   if (spoken !== undefined && !tasks.some((task) => isMechanical(task.concept))) return [spoken];
   if (tasks.length > 0 || mention === undefined) return tasks;
+  if (isCounted(sentence, mention, start) || asksWho(sentence, mention, start)) return [];
   const counts = question || first || hasHit(sentence, 'politeness') || hasHit(sentence, 'deictic');
   return counts ? [mention] : [];
 }
 
+/** `Who created it?`: what somebody made, not what is to be made. */
+function asksWho({ hits }: Sentence, { concept }: Task, start: number): boolean {
+  if (concept !== 'write' && concept !== 'develop' && concept !== 'design') return false;
+  return hits.some((hit) => hit.concept === 'who' && hit.at <= start + 1);
+}
+
+/** `How many ways are there to arrange the letters`: counted, not done. */
+function isCounted({ tokens }: Sentence, { concept, at }: Task, start: number): boolean {
+  if ((concept !== 'convert' && concept !== 'fix') || at <= start + 1) return false;
+  const [first, second] = [tokens[start]?.word ?? '', tokens[start + 1]?.word ?? ''];
+  return first.startsWith('скольк') || second.startsWith('скольк') || (first === 'how' && second === 'many');
+}
+
+/** `I will name a city`: what the writer does himself. */
+const SELVES: ReadonlySet<string> = new Set(['я', 'мы', 'will', 'll']);
+const TONGUE_WORDS_MAX = 12;
 const INTO_TONGUE: ReadonlySet<string> = new Set(['into', 'in', 'to', 'на', 'по']);
 
 /** `Put the following into German`, `с русского на испанский: …`: a translation without its verb. */
@@ -336,7 +326,7 @@ function readTongueTask(sentence: Sentence, alone: boolean): Task | undefined {
   const tongues = hits.filter((hit) => hit.concept === 'tongue');
   const target = tongues.find((hit) => INTO_TONGUE.has(tokens[hit.at - 1]?.word ?? ''));
   if (target === undefined || hasHit(sentence, 'content')) return undefined;
-  const asked = alone && tokens.length <= SHORT_QUESTION && tokens[target.at - 1]!.word === 'по';
+  const asked = alone && tokens.length <= TONGUE_WORDS_MAX && tokens[target.at - 1]!.word === 'по';
   const given = hits.some((hit) => hit.concept === 'deictic') || tokens.some((token) => token.word === ':');
   if (!given && !asked && !tokens.some((token) => token.quoted) && tongues.length < 2) return undefined;
   return { concept: 'translate', command: true, sentence, at: 0 };
@@ -361,6 +351,12 @@ const INTENTS: ReadonlySet<string> = new Set('you want need like me us is task t
 const JOINTS: ReadonlySet<string> = new Set(
   'please pls you and then also just me us or и затем потом не now next help either'.split(' '),
 );
+
+/** `A panic in my program, how to fix`: asked how, in the middle of a sentence. */
+function asksWay({ tokens }: Sentence, { at, concept }: ConceptHit): boolean {
+  if (!isMechanical(concept) || at < 2) return false;
+  return tokens[at - 1]!.word === 'как' || (tokens[at - 1]!.word === 'to' && tokens[at - 2]!.word === 'how');
+}
 
 function follows(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];

@@ -4,16 +4,19 @@ import type { SignalName } from './names.ts';
 import { isSubject } from './objects.ts';
 import { hasCode, isAboutCode, isMathematical, isTechnical, type Scene } from './scene.ts';
 import { hasHit, type Sentence } from './sentences.ts';
+import type { Token } from './tokens.ts';
 
 export function mechanicalSignal(task: Task, scene: Scene): SignalName {
   const { concept, sentence } = task;
   const name = concept as SignalName;
   if (concept === 'translate') return translatesCode(sentence) ? 'code' : name;
   if (concept !== 'fix' && !hasHit(sentence, 'grammar') && isProgrammed(task)) return 'code';
+  if (concept === 'classify' && hasHit(sentence, 'criteria') && hasHit(sentence, 'strategy')) return 'analysis';
   if (concept === 'lookup' || concept === 'classify' || concept === 'extract') return name;
   if (concept === 'summarize') return hasCode(scene) ? 'explain' : name;
   const longer = scene.instruction.payloadTokens > REWRITE_TOKENS_MAX;
-  if (concept === 'rewrite' && (longer || becomesContent(task) || changesTelling(sentence))) return 'compose';
+  if (concept === 'rewrite' && (longer || changesTelling(sentence) || tellsAnew(sentence, scene))) return 'compose';
+  if ((concept === 'rewrite' || concept === 'convert') && becomesContent(task)) return 'compose';
   if (hasHit(sentence, 'grammar')) return name;
   if (concept === 'convert' && (hasHit(sentence, 'format') || hasHit(sentence, 'json'))) return name;
   if (concept === 'fix' && (isAboutCode(sentence) || isTechnical(scene))) return 'debug';
@@ -27,8 +30,14 @@ const CHANGES: ReadonlySet<string> = new Set(
   'add mention mentions include perspective добавь добавьте упомяни включи подробнее лица'.split(' '),
 );
 
+/** `Rewrite the tale of the wolf`: a text that everyone knows, not one that is given. */
+function tellsAnew(sentence: Sentence, { instruction }: Scene): boolean {
+  const given = instruction.payloadTokens > 0 || sentence.tokens.some((token) => token.quoted);
+  return !given && hasHit(sentence, 'content') && !hasHit(sentence, 'deictic');
+}
+
 /** `Rewrite it and mention my experience`, `from the wolf's perspective` ask for new text. */
-function changesTelling({ tokens }: Sentence): boolean {
+export function changesTelling({ tokens }: Sentence): boolean {
   return tokens.some((token) => !token.quoted && CHANGES.has(token.word));
 }
 
@@ -36,7 +45,7 @@ const AS: ReadonlySet<string> = new Set(['as', 'into', 'to', 'как', 'виде
 const AS_DISTANCE = 4;
 
 /** `Rewrite as a formal letter` makes a new text of the old one. */
-function becomesContent({ sentence, at }: Task): boolean {
+export function becomesContent({ sentence, at }: Task): boolean {
   const { tokens, hits } = sentence;
   return hits.some((hit) => {
     if (hit.at <= at || (hit.concept !== 'content' && hit.concept !== 'essay')) return false;
@@ -49,7 +58,10 @@ const INTO: ReadonlySet<string> = new Set(['to', 'into', 'in', 'from', 'на', '
 /** `Translate this to Rust` is programming, unless the comments are meant. */
 function translatesCode({ tokens, hits }: Sentence): boolean {
   if (hits.some((hit) => hit.concept === 'grammar')) return false;
-  return hits.some((hit) => hit.concept === 'language' && INTO.has(tokens[hit.at - 1]?.word ?? ''));
+  return hits.some(({ concept, at, size }) => {
+    if (concept !== 'language') return false;
+    return INTO.has(tokens[at - 1]?.word ?? '') || (size > 1 && INTO.has(tokens[at]!.word));
+  });
 }
 
 const BY_MEANS: ReadonlySet<string> = new Set('in using with via by на в через помощью'.split(' '));
@@ -85,7 +97,12 @@ const THESE: ReadonlySet<string> = new Set('this these the my этот эту э
 export function checkingSignal(task: Task, scene: Scene): SignalName {
   if (hasHit(task.sentence, 'grammar')) return 'fix';
   if (hasCode(scene) || isAboutCode(task.sentence)) return 'review';
+  if (hasHit(task.sentence, 'strategy') || hasHit(task.sentence, 'criteria')) return 'analysis';
   return isMathematical(scene) ? 'math' : 'fix';
+}
+
+function isColon({ word }: Token): boolean {
+  return word === ':';
 }
 
 /** `Split the following sentence in two`: handling of a text that is given. */
@@ -95,7 +112,7 @@ export function isGivenText({ sentence }: Task, scene: Scene): boolean {
     hasHit(sentence, 'json') ||
     hasHit(sentence, 'piece') ||
     hasHit(sentence, 'deictic') ||
-    scene.instruction.payloadTokens > 0
+    (scene.instruction.payloadTokens > 0 && (sentence.end === '\n' || sentence.tokens.some(isColon)))
   )
     return true;
   return (

@@ -38,7 +38,7 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
   for (const hit of sentence.hits) {
     if (hit.at <= task.at && !(hit.at === task.at && hit.size > 1)) continue;
     if (hit.at > stop) break;
-    if (isUnit(sentence, hit.at)) continue;
+    if (!isMechanical(hit.concept) && isUnit(sentence, hit.at)) continue;
     if (isSubject(hit.concept) && endsThing(sentence, hit.at + hit.size)) return 'code';
     const analysis = sentence.hits.some((one) => one.at > hit.at && one.at <= stop && one.concept === 'analyze');
     const noun = NOUN_WORKS[hit.concept === 'compare' && analysis ? 'analyze' : hit.concept];
@@ -53,20 +53,31 @@ export function objectSignal(task: Task, scene: Scene): SignalName | undefined {
     if (trifling && OBJECTS.has(hit.concept) && sentence.hits.some((one) => near(one.at) && isSurelyCode(one.concept)))
       return 'code';
     if (hit.concept === 'format' && task.concept === 'write' && hasHit(sentence, 'deictic')) return 'convert';
-    if (signal !== undefined) return signal;
+    if (signal !== undefined) return namesTool(sentence, hit.at + hit.size, stop) ? 'code' : signal;
   }
   return subject ? 'code' : undefined;
 }
 
 /** `Write a translation`, `make a numbered list: …`: mechanical work named by a noun. */
 function isWorkOnText({ concept, at }: ConceptHit, { tokens }: Sentence): boolean {
-  if (concept !== 'convert') return isMechanical(concept) && concept !== 'extract';
-  return tokens.some((token, index) => index > at && token.word === ':');
+  if (concept !== 'convert' && concept !== 'extract') return isMechanical(concept);
+  return tokens.some((token, index) => (index > at && token.word === ':') || token.kind === 'number');
 }
 
 /** The `sentence` of `a two-sentence summary`. */
 function namesWorkOnText({ hits }: Sentence, at: number, stop: number): boolean {
   return hits.some((hit) => hit.at > at && hit.at <= stop && hit.concept === 'summarize');
+}
+
+const TOOLS: ReadonlySet<string> = new Set(
+  'parser generator bot app calculator api function cli tool plugin extension compiler validator crawler scraper'.split(
+    ' ',
+  ),
+);
+
+/** The `parser` of `a recipe parser`: of nouns in a row the last one is wanted. */
+function namesTool({ tokens }: Sentence, at: number, stop: number): boolean {
+  return at < stop && TOOLS.has(tokens[at]?.word ?? '');
 }
 
 /** The `landing page` of `a landing page text`. */
@@ -137,6 +148,8 @@ function signalOfObject(concept: Concept, scene: Scene): SignalName | undefined 
   return concept === 'micro' && scene.askedItems <= 3 ? 'small_output' : undefined;
 }
 
+/** `Reverse list python`: what is done to something, and the language. */
+const HANDLED: ReadonlySet<Concept> = new Set(['structure', 'format', 'handle', 'convert', 'piece']);
 const IMPERATIVES = ['ай', 'яй', 'уй', 'йте', 'ите'];
 const NOUN_WINDOW = 6;
 /** A few words that name a tool are no request for a program. */
@@ -145,11 +158,16 @@ const PRONOUNS: ReadonlySet<string> = new Set(
   'i it he she they we you my this that there я он она оно они мы вы ты мой моя мое у это'.split(' '),
 );
 
+const MEANS: ReadonlySet<string> = new Set(['in', 'на']);
+
 /** `Scenarios in Gherkin`: written in a language of programs. */
 function isMeans({ tokens }: Sentence, { concept, at }: ConceptHit): boolean {
-  const before = tokens[at - 1]?.word;
-  return isSubject(concept) && (before === 'in' || before === 'на');
+  if (!isSubject(concept)) return false;
+  return [1, 2].some((distance) => MEANS.has(tokens[at - distance]?.word ?? ''));
 }
+
+/** `Из описания …`, `from the email …`: where something is to be found, not what is wanted. */
+const OUT_OF: ReadonlySet<string> = new Set(['from', 'из']);
 
 /** `Blog post, 1200 words`, `sql query: …`: the thing itself instead of a request for it. */
 export function readNounRequest(sentence: Sentence, scene: Scene): { signal: SignalName; at: number } | undefined {
@@ -160,15 +178,20 @@ export function readNounRequest(sentence: Sentence, scene: Scene): { signal: Sig
   let subject: number | undefined;
   for (const hit of sentence.hits) {
     if (hit.at > NOUN_WINDOW) break;
+    const labels = hit.concept === 'content' || hit.concept === 'essay';
+    if (labels && hit.at === 0 && sentence.tokens[hit.size]?.word === ':' && scene.instruction.tasks.length > 0)
+      continue;
     if (isSubject(hit.concept)) subject ??= hit.at;
+    if (OUT_OF.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
     if (hit.concept === 'software' && sentence.tokens.length <= NAMED_WORDS_MIN) continue;
     if (hit.concept === 'micro' || hit.concept === 'format') continue;
     const spoken = isSpokenScript(sentence, hit.at);
     const signal = spoken ? 'compose' : OBJECTS.has(hit.concept) ? signalOfObject(hit.concept, scene) : undefined;
+    if ((signal === 'compose' || signal === 'long_form') && subject === 0) return { signal: 'code', at: 0 };
     const programmed = signal === 'compose' && sentence.hits.some((one) => isMeans(sentence, one));
     if (signal !== undefined) return { signal: programmed ? 'code' : signal, at: hit.at };
   }
-  return subject === undefined || sentence.tokens.length <= NAMED_WORDS_MIN
-    ? undefined
-    : { signal: 'code', at: subject };
+  if (subject === undefined) return undefined;
+  const handled = sentence.hits.some(({ concept }) => HANDLED.has(concept));
+  return sentence.tokens.length <= NAMED_WORDS_MIN && !handled ? undefined : { signal: 'code', at: subject };
 }

@@ -1,7 +1,8 @@
 // All that is known of one user message before it is judged.
 import { countFigures, type Figures, readAskedItems, readAskedWords } from './amounts.ts';
 import { type Concept, type ConceptHit, isMechanical } from './concepts.ts';
-import { type Instruction, readInstruction, type Task } from './instruction.ts';
+import { type Instruction, readInstruction } from './instruction.ts';
+import { endsInGap } from './pattern.ts';
 import { type Prose, readProse, type Sentence } from './sentences.ts';
 
 export interface Scene {
@@ -18,6 +19,8 @@ export interface Scene {
   /** As `askedWords`, work on a given text included. */
   readonly limitWords: number;
   readonly askedItems: number;
+  /** Examples are given, and the last of them has a gap. */
+  readonly gap: boolean;
 }
 
 export function readScene(text: string, length: number): Scene {
@@ -27,12 +30,12 @@ export function readScene(text: string, length: number): Scene {
   const asked = new Map<Concept, number>();
   const told = new Map<Concept, number>();
   for (const sentence of asking) {
-    const own = ownHits(sentence, instruction.tasks);
+    const own = ownHits(sentence, instruction);
     count(own, asked);
     count(own, told);
   }
   for (const sentence of context) count(sentence.hits, told);
-  const free = asking.filter((sentence) => !isMechanicalSentence(sentence, instruction.tasks));
+  const free = asking.filter((sentence) => !isMechanicalSentence(sentence, instruction));
   return {
     prose,
     instruction,
@@ -43,6 +46,7 @@ export function readScene(text: string, length: number): Scene {
     askedWords: readAskedWords([...free, ...context]),
     limitWords: readAskedWords(asking),
     askedItems: readAskedItems(free),
+    gap: endsInGap(text),
   };
 }
 
@@ -51,17 +55,19 @@ function count(hits: readonly ConceptHit[], into: Map<Concept, number>): void {
 }
 
 /** A mechanical task swallows its sentence up to a further task joined to it. */
-function ownHits(sentence: Sentence, tasks: readonly Task[]): readonly ConceptHit[] {
-  const own = tasks.filter((task) => task.sentence === sentence);
+function ownHits(sentence: Sentence, instruction: Instruction): readonly ConceptHit[] {
+  const own = instruction.tasks.filter((task) => task.sentence === sentence);
   const head = own[0];
-  if (head === undefined || !isMechanical(head.concept)) return sentence.hits;
+  if (head === undefined || !isMechanicalSentence(sentence, instruction)) return sentence.hits;
   const further = own.find((task) => !isMechanical(task.concept));
   return sentence.hits.filter((hit) => hit.at <= head.at || (further !== undefined && hit.at >= further.at));
 }
 
-export function isMechanicalSentence(sentence: Sentence, tasks: readonly Task[]): boolean {
+/** `Translate: …`, but not `how do I extract a number in Java`, which asks for the way. */
+export function isMechanicalSentence(sentence: Sentence, { tasks, questions }: Instruction): boolean {
   const head = tasks.find((task) => task.sentence === sentence);
-  return head !== undefined && isMechanical(head.concept);
+  if (head === undefined || !isMechanical(head.concept)) return false;
+  return !questions.some((one) => one.sentence === sentence && one.kind === 'how' && one.at < head.at);
 }
 
 const CODE_CONCEPTS: ReadonlySet<Concept> = new Set(['code', 'language', 'tech', 'bug', 'implement']);

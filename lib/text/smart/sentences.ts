@@ -135,17 +135,36 @@ function splitSentences(
     const ends = token === undefined || (token.kind === 'mark' && !token.quoted && ENDS.has(token.word));
     if (!ends) continue;
     if (token?.word === '.' && isAbbreviation(tokens, from, at)) continue;
-    if (at > from) into.push(readSentence(tokens.slice(from, at), token?.word ?? '', paragraph, budget));
-    else extendEnd(into, token?.word);
+    if (at > from) {
+      const sentence = readSentence(tokens.slice(from, at), token?.word ?? '', paragraph, budget);
+      into.push(sentence);
+      if (hasHit(sentence, 'errand')) readErrand(sentence, budget, into);
+    } else extendEnd(into, token?.word);
     from = at + 1;
   }
 }
+
+/** `My first request is "…"`: what stands in quotes is the request itself. */
+function readErrand({ tokens, paragraph }: Sentence, budget: { typos: number }, into: Sentence[]): void {
+  const own = tokens.filter((token) => token.quoted).map((token) => ({ ...token, quoted: false }));
+  if (own.length > 1) into.push(readSentence(own, own[own.length - 1]!.word, paragraph, budget));
+}
+
+const SHORTENED: ReadonlySet<string> = new Set(
+  'vs mr mrs ms dr prof approx jr sr fig тыс млн млрд руб гл стр рис им ул'.split(' '),
+);
+
+/** Before the letter of a unit or a variable, which may well end a sentence. */
+const FORMULA: ReadonlySet<string> = new Set([...'/=+*^<>-']);
 
 /** The point of `1.`, of initials and of a shortened word does not end a sentence. */
 function isAbbreviation(tokens: readonly Token[], from: number, at: number): boolean {
   const before = tokens[at - 1];
   if (before === undefined || at === from) return false;
   if (before.kind === 'number') return at - from === 1;
+  if (SHORTENED.has(before.word)) return true;
+  const formula = at - from > 1 && tokens[at - 2]!.kind === 'mark' && FORMULA.has(tokens[at - 2]!.word);
+  if (formula) return false;
   return before.kind === 'word' && (before.word.length === 1 || tokens[at + 1]?.word === ',');
 }
 
@@ -155,7 +174,8 @@ function extendEnd(into: Sentence[], mark: string | undefined): void {
   if (mark === '?' && last !== undefined && last.end !== '?') into[into.length - 1] = { ...last, end: '?' };
 }
 
-function readSentence(all: readonly Token[], end: string, paragraph: number, budget: { typos: number }): Sentence {
+function readSentence(raw: readonly Token[], end: string, paragraph: number, budget: { typos: number }): Sentence {
+  const all = withoutDecoration(raw);
   const first = all[0]!;
   const second = all[1];
   const dash = first.kind === 'mark' && BULLETS.has(first.word) && all.length > 1;
@@ -164,6 +184,16 @@ function readSentence(all: readonly Token[], end: string, paragraph: number, bud
   const option = marked && first.word.length === 1 && all.length > 2;
   const tokens = dash ? all.slice(1) : numbered || option ? all.slice(2) : all;
   return { tokens, hits: findConcepts(tokens, budget), end, paragraph, bullet: dash || numbered || option, option };
+}
+
+const DECORATIONS: ReadonlySet<string> = new Set(['#', '*', '=', '_', '[', ']']);
+
+/** A heading or bold text without its marks: `### Input:` is `Input:`. */
+function withoutDecoration(tokens: readonly Token[]): readonly Token[] {
+  if (tokens[0]!.kind !== 'mark' || !DECORATIONS.has(tokens[0]!.word)) return tokens;
+  if (tokens[0]!.word !== '#' && tokens[1]?.word !== tokens[0]!.word && tokens[0]!.word !== '[') return tokens;
+  const bare = tokens.filter(({ kind, word }) => kind !== 'mark' || !DECORATIONS.has(word));
+  return bare.length === 0 ? tokens : bare;
 }
 
 export function hasHit(sentence: Sentence, concept: Concept): boolean {

@@ -2,8 +2,11 @@
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { hasCode, type Scene } from './scene.ts';
 import { hasHit, type Sentence } from './sentences.ts';
+import type { Token } from './tokens.ts';
 import { isPersonal } from './voice.ts';
 
+/** Alternatives after a long story want it thought through. */
+const CHOICE_WORDS = 60;
 const SHORT_LENGTH_MAX = 300;
 const SHORT_WORDS = 12;
 const NOT_SHORT_WORDS = 40;
@@ -19,7 +22,7 @@ export function detectTrifles(scene: Scene, signals: Collector): void {
   if (told.has('yes_no')) signals.add('closed');
   if (asksForUnits(scene) && !signals.has(...WORK_SIGNALS)) signals.add('convert');
   if (scene.figures.blanks > 0 && !hasCode(scene)) signals.add('lookup');
-  if (countOptions(scene) >= 2) signals.add('choice');
+  if (countOptions(scene) >= 2) signals.add('choice', CHOICE_WORDS / words);
   detectTalk(scene, signals);
 }
 
@@ -61,6 +64,11 @@ function detectTalk(scene: Scene, signals: Collector): void {
 }
 
 const BESIDE_GREETING_MAX = 5;
+/** Words that only answer: with more beside them they begin a sentence of its own. */
+const ANSWERS: ReadonlySet<string> = new Set(
+  'yes no yep nope yeah sure ok okay okey i да нет понял поняла понятно ясно ок угу ага хорошо ладно'.split(' '),
+);
+const BESIDE_ANSWER_MAX = 1;
 
 /** Begins or ends with a greeting and says little else. */
 function isGreeting({ instruction }: Scene): boolean {
@@ -71,28 +79,47 @@ function isGreeting({ instruction }: Scene): boolean {
   );
   const opens = first?.hits.some((hit) => hit.concept === 'greeting' && hit.at <= 3) === true;
   if (!opens && !thanks) return false;
+  if (sentences.some((sentence) => hasHit(sentence, 'why') || NEGATED.has(sentence.tokens[0]?.word ?? '')))
+    return false;
   let rest = instruction.words;
+  let civil = false;
   for (const sentence of sentences) {
-    for (const { concept, size } of sentence.hits) if (concept === 'greeting') rest -= size;
+    for (const { concept, size, at } of sentence.hits) {
+      if (concept !== 'greeting') continue;
+      rest -= size;
+      civil ||= !ANSWERS.has(sentence.tokens[at]!.word);
+    }
     for (const token of sentence.tokens) if (token.kind === 'mark') rest--;
   }
-  return rest <= BESIDE_GREETING_MAX;
+  return rest <= (civil ? BESIDE_GREETING_MAX : BESIDE_ANSWER_MAX);
 }
 
+const NEGATED: ReadonlySet<string> = new Set(['не', 'но', 'если', 'а', 'not', 'but', 'if']);
 const FRAGMENT_WORDS_MAX = 5;
 
 /** A few words that ask for nothing and tell nothing of the speaker. */
 function isFragment(scene: Scene): boolean {
   const { tasks, questions, asking, context, words } = scene.instruction;
-  if (hasCode(scene) || scene.told.has('care') || [...asking, ...context].some(isForeign)) return false;
-  if (words <= 3) return true;
-  const personal = [...asking, ...context].some(isPersonal);
+  if (hasCode(scene) || FULL.some((concept) => scene.told.has(concept)) || [...asking, ...context].some(isForeign))
+    return false;
+  if (words <= 2) return true;
+  const personal = [...asking, ...context].some((one) => isPersonal(one) || one.tokens.some(isLinking));
   return words <= FRAGMENT_WORDS_MAX && tasks.length === 0 && questions.length === 0 && !personal;
+}
+
+/** What makes a few words more than a fragment. */
+const FULL = ['care', 'topics', 'trouble'] as const;
+const LINKS: ReadonlySet<string> = new Set('with about help о об про помогите помоги'.split(' '));
+
+function isLinking({ word }: Token): boolean {
+  return LINKS.has(word);
 }
 
 /** What is about something is a text to be written. */
 const ABOUT: ReadonlySet<string> = new Set(['about', 'for', 'between', 'про', 'о', 'об', 'для', 'тему']);
-const SPEAKERS: ReadonlySet<string> = new Set('it he she they you this that there он она оно они вы ты это'.split(' '));
+const SPEAKERS: ReadonlySet<string> = new Set(
+  'it he she they you this that there yes no yeah он она оно они вы ты это да нет'.split(' '),
+);
 /** In a script whose words the reader cannot tell apart: a few words of ours may be a long text. */
 function isForeign({ tokens }: Sentence): boolean {
   return tokens.some((token) => token.kind === 'word' && token.word.charCodeAt(0) >= FOREIGN_FROM);
@@ -101,6 +128,8 @@ function isForeign({ tokens }: Sentence): boolean {
 const FOREIGN_FROM = 0x530;
 const NEGATIONS: ReadonlySet<string> = new Set(['не', 'not', 'no', 't', 'нет', 'doesnt', 'dont', 'isnt']);
 const NAMED_FACT_WORDS_MAX = 8;
+const NAMED = ['factual', 'who', 'quantity', 'measure', 'sum', 'basic'] as const;
+const IFS = ['if', 'если', 'когда', 'when'];
 
 /** `Largest desert in asia`: a few words, no verb of ours, nobody speaking of himself. */
 function isNamedFact({ instruction, told, prose }: Scene): boolean {
@@ -116,8 +145,8 @@ function isNamedFact({ instruction, told, prose }: Scene): boolean {
   )
     return false;
   const sentence = asking[0] ?? context[0]!;
-  if (isForeign(sentence)) return false;
+  if (isForeign(sentence) || IFS.some((word) => sentence.tokens.some((token) => token.word === word))) return false;
   if (sentence.tokens.some((token) => ABOUT.has(token.word)) && !hasHit(sentence, 'factual')) return false;
-  if (SPEAKERS.has(sentence.tokens[0]?.word ?? '')) return false;
+  if (SPEAKERS.has(sentence.tokens[0]?.word ?? '') || !NAMED.some((concept) => hasHit(sentence, concept))) return false;
   return !sentence.tokens.some((token) => (token.kind === 'mark' && token.word !== '-') || NEGATIONS.has(token.word));
 }

@@ -1,7 +1,15 @@
 // What kind of work each task of a message is, once its object is known.
 import { isMechanical } from './concepts.ts';
 import type { Task } from './instruction.ts';
-import { checkingSignal, isGivenText, isProgrammed, isRework, mechanicalSignal } from './mechanical.ts';
+import {
+  becomesContent,
+  changesTelling,
+  checkingSignal,
+  isGivenText,
+  isProgrammed,
+  isRework,
+  mechanicalSignal,
+} from './mechanical.ts';
 import type { SignalName } from './names.ts';
 import { objectSignal, readNounRequest } from './objects.ts';
 import { hasCode, isAboutCode, isMathematical, type Scene } from './scene.ts';
@@ -28,12 +36,17 @@ export function readWorks(scene: Scene): Work[] {
     const question = scene.instruction.questions.find((one) => one.sentence === task.sentence);
     const asksHow =
       question !== undefined && (question.kind === 'how' || question.kind === 'why') && task.at > question.at;
-    if (asksHow && task.concept !== 'compare' && task.concept !== 'solve') continue;
+    if (asksHow && !ASKED_ANYHOW.has(task.concept)) continue;
+    const formula = isMathematical(scene) || scene.figures.operations > 0;
+    if (task.concept === 'classify' && formula && scene.figures.variables > 0) continue;
     const signal = signalOf(task, scene);
     if (signal !== undefined) works.push({ signal, task, long: isLong(signal, task) });
   }
   return works;
 }
+
+/** `How do I say it in Dutch` wants it said. */
+const ASKED_ANYHOW: ReadonlySet<string> = new Set(['compare', 'solve', 'translate']);
 
 /** The thing itself instead of a request for it, when nothing else is asked for before it is named. */
 function readNamedThing(scene: Scene): Work | undefined {
@@ -72,7 +85,8 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'check':
       return checkingSignal(task, scene);
     case 'review':
-      return hasCode(scene) || isAboutCode(sentence) ? 'review' : 'analysis';
+      if (hasCode(scene) || isAboutCode(sentence)) return 'review';
+      return hasHit(sentence, 'content') && !hasHit(sentence, 'criteria') ? 'advice' : 'analysis';
     case 'implement':
       return 'code';
     case 'operate':
@@ -81,7 +95,8 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'change':
       if (hasCode(scene) || isAboutCode(sentence)) return 'code';
       if (scene.instruction.tasks.find((one) => one.sentence === sentence) !== task) return undefined;
-      if (concept === 'complete' && (hasHit(sentence, 'content') || hasHit(sentence, 'essay'))) return 'compose';
+      if (concept === 'complete' && (hasHit(sentence, 'content') || hasHit(sentence, 'essay') || goesOnWith(sentence)))
+        return 'compose';
       return hasHit(sentence, 'micro') && scene.length < 400 ? 'rewrite' : undefined;
     case 'explain':
       return explainingSignal(task);
@@ -90,18 +105,23 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
     case 'analyze':
       return isSmallAnalysis(sentence) ? 'classify' : 'analysis';
     case 'compare':
+      if (hasHit(sentence, 'factual') && sentence.tokens.length <= SMALL_WORDS) return 'fact';
       return hasHit(sentence, 'analyze') || hasHit(sentence, 'criteria') ? 'analysis' : 'compare';
     case 'prove':
       return 'proof';
     case 'solve':
       return undefined;
     case 'act':
-      return 'roleplay';
+      return tradeOf(task) ?? 'roleplay';
     case 'list':
-      return listingSignal(task, scene);
+      return hasHit(sentence, 'convert') ? 'convert' : listingSignal(task, scene);
     case 'handle':
-      return isGivenText(task, scene) ? 'convert' : undefined;
+      if (becomesContent(task)) return 'compose';
+      if (hasHit(sentence, 'extract') && hasHit(sentence, 'deictic') && !hasCode(scene)) return 'extract';
+      if (!hasCode(scene) && sentence.tokens.some(({ word }) => word === '(') && offersLabels(task)) return 'classify';
+      return hasHit(sentence, 'convert') || isGivenText(task, scene) ? 'convert' : undefined;
     case 'identify':
+      if (offersLabels(task)) return 'classify';
       if (hasHit(sentence, 'criteria') || hasHit(sentence, 'reasoning')) return 'analysis';
       if (isSmallChoice(task, scene)) return wantsIdeas(task, scene) ? 'ideas' : 'classify';
       return hasHit(sentence, 'ideas') ? 'ideas' : undefined;
@@ -109,6 +129,16 @@ function signalOf(task: Task, scene: Scene): SignalName | undefined {
       return undefined;
   }
 }
+
+const TRADE_DISTANCE = 6;
+
+/** `Act as a translator`: the trade is work on the texts that follow. */
+function tradeOf({ sentence, at }: Task): SignalName | undefined {
+  const trade = sentence.hits.find((hit) => hit.at > at && hit.at - at <= TRADE_DISTANCE && TRADES.has(hit.concept));
+  return trade?.concept as SignalName | undefined;
+}
+
+const TRADES: ReadonlySet<string> = new Set(['translate', 'fix', 'classify', 'shorten', 'summarize']);
 
 /** `Tell me the currency of Norway` wants a fact, `tell me the gist of this` a summary. */
 function explainingSignal({ sentence, at }: Task): SignalName {
@@ -126,6 +156,7 @@ const WEIGHTY: ReadonlySet<SignalName> = new Set(['code', 'design', 'analysis', 
 /** `Suggest an architecture` is design, `suggest a film` is advice. */
 function weightySignal(task: Task, scene: Scene): SignalName | undefined {
   const signal = objectSignal(task, scene);
+  if (signal === 'analysis' && !hasHit(task.sentence, 'analyze')) return undefined;
   return signal !== undefined && WEIGHTY.has(signal) ? signal : undefined;
 }
 
@@ -163,8 +194,8 @@ function givingSignal(task: Task, scene: Scene): SignalName | undefined {
 
 /** What is written decides: the first object after the verb; a language before another object only describes it. */
 function writingSignal(task: Task, scene: Scene): SignalName {
-  if (isProgrammed(task) && !hasHit(task.sentence, 'content')) return 'code';
-  if (isRework(task, scene)) return 'rewrite';
+  if (isProgrammed(task) && !(hasHit(task.sentence, 'content') && isAboutThing(task))) return 'code';
+  if (isRework(task, scene)) return changesTelling(task.sentence) ? 'compose' : 'rewrite';
   const found = objectSignal(task, scene);
   if (found === 'long_form' && task.concept === 'develop') return 'strategy';
   if (found === 'ideas' && takesFrom(task.sentence)) return 'shorten';
@@ -174,6 +205,16 @@ function writingSignal(task: Task, scene: Scene): SignalName {
   return isAboutCode(task.sentence) && !ABOUT.has(next) ? 'code' : 'compose';
 }
 
+/** `A poem about Java`, `a letter on Excel`, `an email in HTML` as against `a poem generator in Python`. */
+function isAboutThing({ sentence, at }: Task): boolean {
+  const { tokens, hits } = sentence;
+  const content = hits.find((hit) => hit.at > at && hit.concept === 'content');
+  const means = hits.find((hit) => hit.at > at && hit.concept === 'language');
+  if (content === undefined || means === undefined) return true;
+  const between = tokens.slice(content.at + content.size, means.at);
+  return between.length <= 2 || between.some(({ word }) => ABOUT.has(word) || word === 'for' || word === 'для');
+}
+
 function isTechnicalDesign(scene: Scene): boolean {
   return scene.asked.has('criteria') || scene.asked.has('strategy') || scene.asked.has('expert');
 }
@@ -181,6 +222,28 @@ function isTechnicalDesign(scene: Scene): boolean {
 function wantsIdeas({ sentence }: Task, scene: Scene): boolean {
   const given = scene.instruction.payloadTokens > 0 || sentence.tokens.some((token) => token.quoted);
   return hasHit(sentence, 'ideas') && !given;
+}
+
+const BEGINNING_WORDS_MIN = 5;
+
+/** `Continue: "The last train left …"`: a beginning in words, not a row of numbers. */
+function goesOnWith({ tokens }: Sentence): boolean {
+  const colon = tokens.findIndex(({ word }) => word === ':');
+  const given = tokens.filter((token, at) => token.kind === 'word' && (token.quoted || (colon !== -1 && at > colon)));
+  return given.length >= BEGINNING_WORDS_MIN;
+}
+
+const LABEL_WORDS_MAX = 12;
+
+/** `Determine the relation: entailment, contradiction or neutral`: names to choose from behind a colon or in brackets. */
+function offersLabels({ sentence, at, command }: Task): boolean {
+  if (!command) return false;
+  const { tokens } = sentence;
+  const open = tokens.findIndex(({ word }, index) => index > at && (word === ':' || word === '('));
+  const names = tokens.slice(open + 1);
+  if (open === -1 || names.length > LABEL_WORDS_MAX || names.some(({ kind }) => kind === 'number')) return false;
+  const commas = names.filter(({ word }) => word === ',').length;
+  return commas >= 2 || (commas === 1 && names.some(({ word }) => word === 'or' || word === 'или'));
 }
 
 const SMALL_WORDS = 14;
