@@ -1,0 +1,41 @@
+// A lull ends at once in a process with nothing to do, and in time in a busy one.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { lull } from '../../lib/ledger/lull.ts';
+
+const MEDIAN_OF = 9;
+
+async function medianMs(withinMs: number): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < MEDIAN_OF; count += 1) {
+    const from = performance.now();
+    await lull(withinMs);
+    times.push(performance.now() - from);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(MEDIAN_OF / 2)] as number;
+}
+
+describe('lull', () => {
+  it('ends within a turn or two when nothing happens', async () => {
+    expect(await medianMs(2000)).to.be.lessThan(200);
+  });
+
+  it('lasts as long as every turn brings something, and never longer than it may', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0);
+    await once(server, 'listening');
+    const address = server.address() as { port: number };
+    // Each echo is an event of its own for both ends, so there is always another on its way.
+    const sockets = Array.from({ length: 20 }, () => connect(address.port).on('error', () => undefined));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (const socket of sockets) {
+      socket.on('data', () => socket.write('again'));
+      socket.write('again');
+    }
+    for (let count = 0; count < 10; count += 1) await turn();
+    expect(await medianMs(60)).to.be.within(55, 2000);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+});
