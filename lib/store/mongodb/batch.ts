@@ -1,12 +1,12 @@
-// Applies a batch of one wallet in five round trips, six when calls both begin and end in it: load all, write wallet,
-// entries and charges, commit. `fold` decides what is written.
+// Applies a batch of one wallet in five round trips, six when a call ends in it: load all, write wallet, entries and
+// charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
-import type { Charge, Outcome } from '../../ledger/decide.ts';
+import type { Outcome } from '../../ledger/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
 import type { LedgerStore, Submission } from '../store.ts';
 import { StaleRead } from './failure.ts';
-import { balancesOf, chargeEnd, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
+import { balancesOf, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
@@ -90,9 +90,16 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   const { n } = await step({ update: 'wallets', updates: [balances] });
   if (n !== 1) throw new StaleRead(`the wallet ${wallet.id} is no longer at ${seqBefore}`);
   await step({ insert: 'entries', documents: folded.entries.map(entryRow) });
-  const isNew = (charge: Charge) => !loaded.charges.has(charge.id);
-  const [started, ended] = [folded.charges.filter(isNew), folded.charges.filter((charge) => !isNew(charge))];
-  if (started.length > 0) await step({ insert: 'charges', documents: started.map(chargeRow) });
-  const updates = ended.map((charge) => ({ q: { _id: charge.id }, u: { $set: chargeEnd(charge) } }));
-  if (updates.length > 0) await step({ update: 'charges', updates });
+  await takeOut(
+    step,
+    folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
+  );
+  if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
+}
+
+/** Rows that changed are put in anew: in a transaction an update has the server read its catalog for every index. */
+async function takeOut(step: Step, charges: readonly string[]): Promise<void> {
+  if (charges.length === 0) return;
+  const { n } = await step({ delete: 'charges', deletes: [{ q: { _id: { $in: charges } }, limit: 0 }] });
+  if (n !== charges.length) throw new StaleRead(`${charges.length - n} charges are gone`);
 }

@@ -7,7 +7,8 @@ import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { rejection } from '../../contract/store/context.ts';
-import { binary, createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+import { binary } from '../../helpers/replica-set.ts';
 
 async function refused(url: string): Promise<string> {
   const error = await rejection(openStore(url));
