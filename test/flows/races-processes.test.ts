@@ -54,6 +54,18 @@ function twoProcesses(kind: StoreKind): void {
     return (await send(url + path, { key, body: ask('hi') })).status;
   };
 
+  /** A stream that has brought its first word. */
+  const begin = async ({ url }: Service, account: TestAccount, path: string) => {
+    const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
+    sent.on('error', () => undefined);
+    const response = await responseOf(sent);
+    const chunks: string[] = [];
+    response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
+    response.on('error', () => undefined);
+    await until(() => chunks.join('').includes('first'));
+    return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
+  };
+
   it('share one rate limit within a second of the start of the second, and keep it when that leaves', async () => {
     const env = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
     first = await start(env);
@@ -80,16 +92,6 @@ function twoProcesses(kind: StoreKind): void {
   it('return the holds of one that was killed, and leave those of the living alone', async () => {
     [first, second] = await Promise.all([start(), start()]);
     upstream.behave(chatStall(['first ']));
-    const begin = async ({ url }: Service, account: TestAccount, path: string) => {
-      const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
-      sent.on('error', () => undefined);
-      const response = await responseOf(sent);
-      const chunks: string[] = [];
-      response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
-      response.on('error', () => undefined);
-      await until(() => chunks.join('').includes('first'));
-      return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
-    };
     const orphaned = await Promise.all([books.account(), books.account()]);
     for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
     const alive = await books.account();
@@ -122,6 +124,35 @@ function twoProcesses(kind: StoreKind): void {
     expect(textOf(events)).to.equal('first last.');
     expect(billingOf(events)).to.include({ charged_rub: 2.007 });
     await second.stop();
+  });
+
+  it('charge the answer of one that slept so long that the other returned its hold', async () => {
+    [first, second] = await Promise.all([start(), start()]);
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+      await finished;
+      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+    });
+    const account = await books.account();
+    const running = await begin(first, account, MESSAGES);
+    first.kill('SIGSTOP');
+    await until(async () => (await books.wallet(account)).held === 0n, 10_000);
+    first.kill('SIGCONT');
+    finish();
+    await running.ended;
+    const events = eventsOf(running.chunks.join(''));
+    expect(textOf(events)).to.equal('first last.');
+    expect(billingOf(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
+    expect(await books.wallet(account)).to.include({ avail: 997_993_000n, held: 0n, charged: 2_007_000n });
+    const entries = await books.store.ledger.entries(account.id, { limit: 10 });
+    expect(entries.map(({ kind }) => kind)).to.deep.equal(['settle', 'expire', 'reserve', 'topup']);
+    expect(entries[0]?.overshoot).to.equal(2_007_000n);
+    await stopBoth();
   });
 
   it('keep one ledger under load on both', async () => {
