@@ -31,10 +31,14 @@ export interface SetOptions {
   readonly cacheGB?: number;
 }
 
+/** On a busy machine even a single server takes its time. */
+export const LAUNCH_MS_MAX = 60_000;
+
 export async function startReplicaSet({ members, cacheGB = 0.25 }: SetOptions): Promise<ReplicaSet> {
   const parameters = members > 1 ? FAILOVER.flatMap((parameter) => ['--setParameter', parameter]) : [];
   const set = await MongoMemoryReplSet.create({
     binary: await binary(),
+    instanceOpts: Array.from({ length: members }, () => ({ launchTimeout: LAUNCH_MS_MAX })),
     replSet: {
       name: 'tests',
       count: members,
