@@ -1,17 +1,22 @@
 // Kills the service again and again in mid-stream and reports whether a kopeck went missing: node scripts/crash.ts --rounds N
+// [--store mongodb]
 import { parseArgs } from 'node:util';
 import { openCrashRig, type Round } from '../test/helpers/crash.ts';
+import { startReplicaSet } from '../test/helpers/replica-set.ts';
 
 const LINE_EVERY = 10;
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '100' }, store: { type: 'string', default: 'sqlite' } },
+});
 const wanted = Number(values.rounds);
-if (!Number.isInteger(wanted) || wanted < 1) {
-  process.stderr.write('usage: node scripts/crash.ts --rounds N\n');
+if (!Number.isInteger(wanted) || wanted < 1 || !['sqlite', 'mongodb'].includes(values.store)) {
+  process.stderr.write('usage: node scripts/crash.ts --rounds N [--store sqlite|mongodb]\n');
   process.exit(2);
 }
 
-const rig = await openCrashRig();
+const set = values.store === 'mongodb' ? await startReplicaSet({ members: 1 }) : undefined;
+const rig = await openCrashRig(set?.url('tollgate'));
 const rounds: Round[] = [];
 const startedAt = performance.now();
 while (rounds.length < wanted) {
@@ -19,6 +24,7 @@ while (rounds.length < wanted) {
   if (rounds.length % LINE_EVERY === 0) console.log(lineOf(rounds.slice(-LINE_EVERY), `rounds to ${rounds.length}`));
 }
 await rig.close();
+await set?.stop();
 for (const problem of rounds.flatMap(({ problems }) => problems)) console.error(problem);
 console.log(lineOf(rounds, `all ${rounds.length} rounds in ${Math.round((performance.now() - startedAt) / 1000)} s`));
 const problems = rounds.reduce((sum, round) => sum + round.problems.length, 0);

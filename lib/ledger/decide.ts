@@ -24,7 +24,7 @@ export interface Wallet {
 
 export type ChargeKind = 'text' | 'image' | 'edit' | 'video';
 
-/** `held → settled | released | expired`, `settled → refunded`; each once. */
+/** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
 export type ChargeState = 'held' | 'settled' | 'released' | 'expired' | 'refunded';
 
 /** One call's money. */
@@ -69,7 +69,7 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement was above the hold. */
+  /** How much of a settlement was above what was still held. */
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: sums over a time span are a difference of two rows. */
   readonly chargedAfter: Micro;
@@ -120,7 +120,10 @@ export interface ChargeOp extends ChargeStart {
   readonly kind: 'charge';
 }
 
-/** Turns a hold into a charge of what was used; the difference goes back, or is overshoot. */
+/**
+ * Turns a hold into a charge of what was used; the difference goes back, or is overshoot. A hold that
+ * expired has gone back although its process only slept: the answer was delivered, so all of its price is overshoot.
+ */
 export interface SettleOp extends Base {
   readonly kind: 'settle';
   readonly chargeId: string;
@@ -285,12 +288,13 @@ function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decisi
 function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decision {
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
-  if (charge.state !== 'held') return { status: 'exists', wallet, charge };
+  if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
   const { tokensInput, tokensOutput } = op;
   const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, tokensInput, tokensOutput };
-  const difference = charge.reserved - op.amount;
+  const held = charge.state === 'held' ? charge.reserved : 0n;
+  const difference = held - op.amount;
   const overshoot = difference < 0n ? -difference : 0n;
-  return write(wallet, settled, op, { avail: difference, held: -charge.reserved, charged: op.amount, overshoot });
+  return write(wallet, settled, op, { avail: difference, held: -held, charged: op.amount, overshoot });
 }
 
 function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp): Decision {

@@ -157,7 +157,10 @@ export interface LimitWindow {
 }
 
 export interface LimitStore {
-  /** Counts one hit, opening a window if none is open at `now`; returns the window after it. */
+  /**
+   * Counts one hit, opening a window if none is open at `now`; returns the window after it. One that ends later than two
+   * windows from now is over: the clock was set back.
+   */
   hit(bucket: string, windowMs: number, now: number): Promise<LimitWindow>;
   /** The windows open at `now`; hits sent before this call are in them. */
   open(now: number): Promise<readonly LimitWindow[]>;

@@ -1,5 +1,6 @@
-// Two processes of the service on one database file: one limit, one ledger, and the one finds out that the other died.
+// Two processes of the service on one database: one limit, one ledger, the same keys, and the one finds out that the other died.
 import { expect } from 'chai';
+import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 import {
   ask,
   billingOf,
@@ -15,14 +16,20 @@ import {
 import type { TestAccount } from '../helpers/gateway.ts';
 import type { Books, Service } from '../helpers/process.ts';
 import { openRig, type Rig } from '../helpers/rig.ts';
+import { STORES } from '../helpers/stores.ts';
 import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../helpers/upstream.ts';
 
 const LIMIT = 10;
 const LEASE_MS = 600;
 /** Leases are renewed and orphans looked for three times per lease. */
 const SWEEP_MS = LEASE_MS / 3;
+/** What a busy machine may take on top. */
+const LATE_MS = 2000;
 
-describe('two processes on one database', () => {
+for (const kind of STORES) describe(`two processes on one database of ${kind.name}`, () => twoProcesses(kind));
+
+function twoProcesses(kind: StoreKind): void {
+  let database: StoreDatabase;
   let upstream: TestUpstream;
   let rig: Rig;
   let books: Books;
@@ -30,12 +37,14 @@ describe('two processes on one database', () => {
   let second: Service;
 
   before(async () => {
-    rig = await openRig();
+    database = await kind.create();
+    rig = await openRig(undefined, database.url);
     ({ upstream, books } = rig);
   });
   after(async () => {
     await books.checkMoney();
     await rig.close();
+    await database.remove();
   });
   const start = (env: Record<string, string> = {}) => rig.start({ env: { LEASE_MS: String(LEASE_MS), ...env } });
   const stopBoth = () => Promise.all([first, second].map((service) => service.stop()));
@@ -43,6 +52,18 @@ describe('two processes on one database', () => {
   const askAt = async ({ url }: Service, { key }: TestAccount, index = 0) => {
     const path = DIALECTS[index % DIALECTS.length] as string;
     return (await send(url + path, { key, body: ask('hi') })).status;
+  };
+
+  /** A stream that has brought its first word. */
+  const begin = async ({ url }: Service, account: TestAccount, path: string) => {
+    const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
+    sent.on('error', () => undefined);
+    const response = await responseOf(sent);
+    const chunks: string[] = [];
+    response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
+    response.on('error', () => undefined);
+    await until(() => chunks.join('').includes('first'));
+    return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
   };
 
   it('share one rate limit within a second of the start of the second, and keep it when that leaves', async () => {
@@ -71,16 +92,6 @@ describe('two processes on one database', () => {
   it('return the holds of one that was killed, and leave those of the living alone', async () => {
     [first, second] = await Promise.all([start(), start()]);
     upstream.behave(chatStall(['first ']));
-    const begin = async ({ url }: Service, account: TestAccount, path: string) => {
-      const sent = open(url + path, { key: account.key, body: ask('hi', { stream: true }) });
-      sent.on('error', () => undefined);
-      const response = await responseOf(sent);
-      const chunks: string[] = [];
-      response.setEncoding('utf8').on('data', (chunk: string) => void chunks.push(chunk));
-      response.on('error', () => undefined);
-      await until(() => chunks.join('').includes('first'));
-      return { chunks, ended: new Promise((resolve) => response.once('close', resolve)) };
-    };
     const orphaned = await Promise.all([books.account(), books.account()]);
     for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
     const alive = await books.account();
@@ -101,7 +112,7 @@ describe('two processes on one database', () => {
     const isBack = async () => (await Promise.all(orphaned.map(books.wallet))).every(({ held }) => held === 0n);
     await until(isBack);
     // The lease had up to a whole life left when its owner died.
-    expect(performance.now() - killedAt).to.be.within(LEASE_MS / 3, LEASE_MS + SWEEP_MS + 500);
+    expect(performance.now() - killedAt).to.be.within(LEASE_MS / 3, LEASE_MS + SWEEP_MS + LATE_MS);
     for (const account of orphaned) {
       expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, charged: 0n });
     }
@@ -113,6 +124,35 @@ describe('two processes on one database', () => {
     expect(textOf(events)).to.equal('first last.');
     expect(billingOf(events)).to.include({ charged_rub: 2.007 });
     await second.stop();
+  });
+
+  it('charge the answer of one that slept so long that the other returned its hold', async () => {
+    [first, second] = await Promise.all([start(), start()]);
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('first '));
+      await finished;
+      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+    });
+    const account = await books.account();
+    const running = await begin(first, account, MESSAGES);
+    first.kill('SIGSTOP');
+    await until(async () => (await books.wallet(account)).held === 0n, 10_000);
+    first.kill('SIGCONT');
+    finish();
+    await running.ended;
+    const events = eventsOf(running.chunks.join(''));
+    expect(textOf(events)).to.equal('first last.');
+    expect(billingOf(events)).to.include({ charged_rub: 2.007, balance_rub: 997.993 });
+    expect(await books.wallet(account)).to.include({ avail: 997_993_000n, held: 0n, charged: 2_007_000n });
+    const entries = await books.store.ledger.entries(account.id, { limit: 10 });
+    expect(entries.map(({ kind }) => kind)).to.deep.equal(['settle', 'expire', 'reserve', 'topup']);
+    expect(entries[0]?.overshoot).to.equal(2_007_000n);
+    await stopBoth();
   });
 
   it('keep one ledger under load on both', async () => {
@@ -128,4 +168,38 @@ describe('two processes on one database', () => {
     }
     await stopBoth();
   });
-});
+
+  it('refuse a key that was revoked, and an account that was suspended, within a second', async () => {
+    upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
+    [first, second] = await Promise.all([start(), start()]);
+    const [holder, suspended] = [await books.account(), await books.account()];
+    const { keys, accounts } = books.store;
+    const events = [
+      { account: holder, status: 401, strike: () => keys.revoke(holder.keyId, Date.now()) },
+      { account: suspended, status: 403, strike: () => accounts.setStatus(suspended.id, 'suspended') },
+    ];
+    for (const { account, status, strike } of events) {
+      const services = [first, second];
+      // Both have looked the key up just now.
+      for (const service of services) expect(await askAt(service, account)).to.equal(200);
+      await strike();
+      const struckAt = performance.now();
+      for (const acceptedAt of await Promise.all(services.map((service) => lastAccepted(service, account, status)))) {
+        expect(acceptedAt - struckAt).to.be.below(1000);
+      }
+    }
+    await stopBoth();
+  });
+
+  /** When the last call was sent that was not yet refused with this status. */
+  async function lastAccepted(service: Service, account: TestAccount, status: number): Promise<number> {
+    let acceptedAt = Number.NEGATIVE_INFINITY;
+    while (true) {
+      const sentAt = performance.now();
+      const found = await askAt(service, account);
+      if (found === status) return acceptedAt;
+      expect(found).to.equal(200);
+      acceptedAt = sentAt;
+    }
+  }
+}

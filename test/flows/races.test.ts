@@ -2,25 +2,32 @@
 import { expect } from 'chai';
 import type { Entry } from '../../lib/ledger/decide.ts';
 import { runCommand } from '../cli/command.ts';
+import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../helpers/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { STORES } from '../helpers/stores.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
 const PARALLEL = 200;
 const RUB = 1_000_000n;
 
-describe('races', () => {
+for (const kind of STORES) describe(`races on ${kind.name}`, () => races(kind));
+
+function races(kind: StoreKind): void {
   let upstream: TestUpstream;
   let gateway: TestGateway;
+  let database: StoreDatabase;
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+    database = await kind.create();
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url), database: database.url });
   });
   afterEach(() => gateway.checkMoney());
   after(async () => {
     await gateway.stop();
     await upstream.close();
+    await database.remove();
   });
 
   /** Answers wait until `open` is called. */
@@ -197,4 +204,4 @@ describe('races', () => {
     const seen = new Set((await balancesOf(account)).map(Number));
     for (const told of balances) expect(seen.has(told)).to.equal(true);
   });
-});
+}

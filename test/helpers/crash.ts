@@ -1,7 +1,7 @@
 // Kills the service with -9 in the middle of its streams, starts it again on the same store, and holds what clients were
 // told against the ledger.
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send } from './client.ts';
+import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, until } from './client.ts';
 import type { TestAccount } from './gateway.ts';
 import type { Books, Service } from './process.ts';
 import { openRig, type Rig } from './rig.ts';
@@ -10,9 +10,13 @@ import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE } from './upstream.
 export const LEASE_MS = 400;
 /** The service renews and sweeps three times per lease. */
 const SWEEP_MS = Math.floor(LEASE_MS / 3);
+/** The lease of the sessions of a process on MongoDB, and what it takes to notice that it is over. */
+const LOCKED_MS = 4500;
 const STREAMS = 12;
 const KILL_AFTER_MS = { least: 100, most: 600 };
 const ACCOUNTS = 4;
+const TOLD_LEAST = 2;
+const TOLD_MS_MAX = 15_000;
 
 export interface Round {
   /** Calls that were answered, whole or in part. */
@@ -44,15 +48,17 @@ interface Heard {
   readonly charged: number | undefined;
 }
 
-export async function openCrashRig(): Promise<CrashRig> {
-  const rig = await openRig(slowAnswer);
+/** On a new SQLite file unless a database is named. */
+export async function openCrashRig(databaseUrl?: string): Promise<CrashRig> {
+  const rig = await openRig(slowAnswer, databaseUrl);
+  const lockedMs = databaseUrl?.startsWith('mongodb') ? LOCKED_MS : 0;
   const { books } = rig;
   const accounts: TestAccount[] = [];
   while (accounts.length < ACCOUNTS) accounts.push(await books.account('1000000'));
   let service = await start(rig);
   return {
     async round() {
-      const result = await crash({ rig, accounts, service });
+      const result = await crash({ rig, accounts, service, lockedMs });
       service = result.service;
       return result.round;
     },
@@ -71,9 +77,11 @@ interface Stage {
   readonly rig: Rig;
   readonly accounts: readonly TestAccount[];
   readonly service: Service;
+  /** How long a transaction of the dead process may lock a wallet. */
+  readonly lockedMs: number;
 }
 
-async function crash({ rig, accounts, service: doomed }: Stage): Promise<{ service: Service; round: Round }> {
+async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promise<{ service: Service; round: Round }> {
   const { books } = rig;
   let dead = false;
   const heard: Heard[] = [];
@@ -88,6 +96,8 @@ async function crash({ rig, accounts, service: doomed }: Stage): Promise<{ servi
   });
   const { least, most } = KILL_AFTER_MS;
   await new Promise((resolve) => setTimeout(resolve, least + Math.random() * (most - least)));
+  // On a slow machine the first calls take longer than that.
+  await until(() => heard.filter(({ charged }) => charged !== undefined).length >= TOLD_LEAST, TOLD_MS_MAX);
   dead = true;
   doomed.kill('SIGKILL');
   await Promise.all([doomed.exit, ...workers]);
@@ -98,11 +108,11 @@ async function crash({ rig, accounts, service: doomed }: Stage): Promise<{ servi
   const reply = await send(service.url + DIALECTS[1], { key: accounts[0]?.key ?? '', body: ask(AT_ONCE) });
   const firstCallMs = performance.now() - readyAt;
   const problems = reply.status === 200 ? [] : [`the first call was answered ${reply.status}`];
-  while ((await books.held()) > 0n && performance.now() - readyAt < 10 * LEASE_MS) {
+  while ((await books.held()) > 0n && performance.now() - readyAt < 10 * LEASE_MS + lockedMs) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const returnedMs = performance.now() - readyAt;
-  if (returnedMs > LEASE_MS + SWEEP_MS + firstCallMs)
+  if (returnedMs > LEASE_MS + SWEEP_MS + firstCallMs + lockedMs)
     problems.push(`holds were back after ${Math.round(returnedMs)} ms`);
   const { lost, told } = await compare(books, heard);
   const report = await verifyLedger(books.store);

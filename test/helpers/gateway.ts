@@ -40,15 +40,17 @@ export interface TestGatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A folder to go on with instead of a new one. */
   readonly folder?: string;
+  /** Instead of a file in the folder. */
+  readonly database?: string;
 }
 
-export async function startGateway({ catalog, env = {}, folder }: TestGatewayOptions): Promise<TestGateway> {
+export async function startGateway({ catalog, env = {}, folder, database }: TestGatewayOptions): Promise<TestGateway> {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
   const catalogDir = join(home, 'catalog');
   mkdirSync(catalogDir, { recursive: true });
   const writeCatalog = (value: object) => writeFileSync(join(catalogDir, 'models.json'), JSON.stringify(value));
   writeCatalog(catalog);
-  const databaseUrl = `sqlite:${join(home, 'tollgate.db')}`;
+  const databaseUrl = database ?? `sqlite:${join(home, 'tollgate.db')}`;
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrl,

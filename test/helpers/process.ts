@@ -25,7 +25,8 @@ export interface Home {
   remove(): void;
 }
 
-export function makeHome(catalog?: unknown): Home {
+/** The database is a file in the folder unless another is named. */
+export function makeHome(catalog?: unknown, databaseUrl?: string): Home {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
   const catalogDir = join(folder, 'catalog');
   const database = join(folder, 'tollgate.db');
@@ -36,7 +37,7 @@ export function makeHome(catalog?: unknown): Home {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',
-      DATABASE_URL: `sqlite:${database}`,
+      DATABASE_URL: databaseUrl ?? `sqlite:${database}`,
       DATA_DIR: folder,
       CATALOG_DIR: catalogDir,
       RATE_LIMIT_PER_MINUTE: '100000',
@@ -64,8 +65,8 @@ export interface Books {
   close(): Promise<void>;
 }
 
-export async function openBooks(home: Home): Promise<Books> {
-  const store = await openStore(`sqlite:${home.database}`);
+export async function openBooks({ env }: Pick<Home, 'env'>): Promise<Books> {
+  const store = await openStore(env.DATABASE_URL ?? '');
   const accounts = createAccounts({ store, keyPrefix: 'tg-' });
   const books: Books = {
     store,

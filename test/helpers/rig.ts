@@ -21,9 +21,10 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-export async function openRig(behaviour?: Behaviour): Promise<Rig> {
+/** On a new SQLite file unless a database is named. */
+export async function openRig(behaviour?: Behaviour, databaseUrl?: string): Promise<Rig> {
   const upstream = await startUpstream(behaviour);
-  const home = makeHome(chatCatalog(upstream.url));
+  const home = makeHome(chatCatalog(upstream.url), databaseUrl);
   const books = await openBooks(home);
   return {
     upstream,

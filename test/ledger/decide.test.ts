@@ -67,8 +67,21 @@ const scenarios: Record<string, readonly Row[]> = {
     ['topup', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],
     ['reserve', 'c1', 10, 'done', [990, 10, 0, 1000, 0]],
     ['expire', 'c1', 0, 'done', [1000, 0, 0, 1000, 0]],
-    ['settle', 'c1', 5, 'exists', [1000, 0, 0, 1000, 0]],
+    ['expire', 'c1', 0, 'exists', [1000, 0, 0, 1000, 0]],
     ['release', 'c1', 0, 'exists', [1000, 0, 0, 1000, 0]],
+    ['refund', 'c1', 0, 'exists', [1000, 0, 0, 1000, 0]],
+  ],
+  'a call whose process slept, was taken for dead, and woke up with the answer': [
+    ['topup', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],
+    ['reserve', 'c1', 10, 'done', [990, 10, 0, 1000, 0]],
+    ['expire', 'c1', 0, 'done', [1000, 0, 0, 1000, 0]],
+    ['reserve', 'c2', 998, 'done', [2, 998, 0, 1000, 0]],
+    ['settle', 'c1', 5, 'done', [-3, 998, 5, 1000, 0]],
+    ['settle', 'c1', 5, 'exists', [-3, 998, 5, 1000, 0]],
+    ['expire', 'c1', 0, 'exists', [-3, 998, 5, 1000, 0]],
+    ['release', 'c1', 0, 'exists', [-3, 998, 5, 1000, 0]],
+    ['refund', 'c1', 0, 'done', [2, 998, 0, 1000, 0]],
+    ['settle', 'c1', 5, 'exists', [2, 998, 0, 1000, 0]],
   ],
   'a video that fails': [
     ['topup', 'p1', 1000, 'done', [1000, 0, 0, 1000, 0]],
@@ -167,6 +180,7 @@ const answers: Record<string, Partial<Record<Kind, Answer>>> = {
     refund: ['not_settled', 'held'],
   },
   settled: { refund: ['done', 'refunded'] },
+  expired: { settle: ['done', 'settled'] },
   charged: { refund: ['done', 'refunded'] },
 };
 
@@ -328,6 +342,14 @@ describe('decide', () => {
         amount: 9n,
       } as Operation);
       expect(under.entry).to.deep.include({ avail: 1n, held: -10n, charged: 9n, overshoot: 0n, chargedAfter: 16n });
+    });
+
+    it('records all of a settlement as overshoot when its hold had expired', () => {
+      const books = newBooks();
+      for (const kind of ['topup', 'reserve', 'expire', 'settle'] as const) run(books, operation(kind, 'c', 1000));
+      const change = { avail: -1000n * RUB, held: 0n, charged: 1000n * RUB, overshoot: 1000n * RUB };
+      expect(books.journal.at(-1)).to.deep.include({ ...change, opId: 'settle:c', chargedAfter: 1000n * RUB });
+      expect(books.charges.get('c')).to.deep.include({ state: 'settled', charged: 1000n * RUB, tokensOutput: 2 });
     });
   });
 

@@ -181,9 +181,18 @@ describe('ledger', () => {
       expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
     });
 
-    it('charges nothing and logs it when the hold was returned meanwhile', async () => {
+    it('charges in full what the sweeper had taken for dead', async () => {
       const hold = await ledger.hold(request(a));
       await store.apply({ kind: 'expire', wallet, chargeId: a, at: Date.now() });
+      const settlement = await ledger.settle(hold, used(4n * RUB));
+      expect(settlement).to.include({ charged: 4n * RUB, balance: 996n * RUB, confirmed: true });
+      expect(await chargeOf(a)).to.include({ state: 'settled', charged: 4n * RUB });
+      expect(errors()).to.deep.equal([]);
+    });
+
+    it('charges nothing and logs it when the call was ended otherwise', async () => {
+      const hold = await ledger.hold(request(a));
+      await store.apply({ kind: 'release', wallet, chargeId: a, at: Date.now() });
       const settlement = await ledger.settle(hold, used(4n * RUB));
       expect(settlement).to.include({ charged: 0n, balance: 1000n * RUB, confirmed: true });
       expect(errors()).to.deep.equal(['a call ended twice or too late']);

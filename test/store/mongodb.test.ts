@@ -1,5 +1,5 @@
 // The store contract on a MongoDB replica set.
 import { storeContract } from '../contract/store/contract.ts';
-import { createMongoDatabase } from '../helpers/mongod.ts';
+import { MONGODB } from '../helpers/stores.ts';
 
-storeContract({ name: 'mongodb', create: createMongoDatabase });
+storeContract(MONGODB);

@@ -1,12 +1,13 @@
-// Applies a batch of one wallet in five round trips, six when calls both begin and end in it: load all, write wallet,
-// entries and charges, commit. `fold` decides what is written.
+// Applies a batch of one wallet in five round trips, six when a call ends in it: load all, write wallet, entries and
+// charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Charge, Outcome } from '../../ledger/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
 import type { LedgerStore, Submission } from '../store.ts';
 import { StaleRead } from './failure.ts';
-import { balancesOf, chargeEnd, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
+import { createKnown, type KnownCharges } from './known.ts';
+import { balancesOf, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
@@ -15,6 +16,7 @@ export const BATCH_MAX = 512;
 
 export function createApply(transactions: Transactions): LedgerStore['apply'] {
   const turns = createTurns();
+  const knownOf = createKnown();
 
   return async (batch) => {
     assert(batch.length <= BATCH_MAX);
@@ -25,20 +27,22 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
     if (!batch.some(isWanted)) return batch.map(() => undefined);
     const turn = await turns.wait(wallet);
     let kept: readonly Submission[] = [];
-    const { outcomes, seqBefore, seqAfter } = await transactions.run({
-      steps: (step) => {
+    const known = knownOf(wallet);
+    const applied = await transactions.run({
+      steps: async (step) => {
         turn.begin();
         // Whoever was answered meanwhile that nothing happened must stay right.
         kept = batch.filter(isWanted);
-        return kept.length === 0 ? NOTHING : applyOnce(step, kept);
+        return kept.length === 0 ? undefined : applyOnce(step, kept, turn.alone ? known : undefined);
       },
       onCommit: () => {
         for (const item of kept) item.tried = true;
       },
       onConflict: turn.conflict,
     });
-    turn.end({ seqBefore, seqAfter });
-    const byItem = new Map(kept.map((item, index) => [item, outcomes[index]]));
+    if (applied) known.remember(applied);
+    turn.end({ seqBefore: applied?.seqBefore, seqAfter: applied?.seqAfter });
+    const byItem = new Map(kept.map((item, index) => [item, applied?.outcomes[index]]));
     return batch.map((item) => byItem.get(item));
   };
 }
@@ -49,37 +53,57 @@ function isWanted(item: Submission): boolean {
 
 interface Applied {
   readonly outcomes: readonly Outcome[];
-  readonly seqBefore: number | undefined;
-  readonly seqAfter: number | undefined;
+  readonly changed: readonly Charge[];
+  /** Of a wallet that is not there: 0. */
+  readonly seqBefore: number;
+  readonly seqAfter: number;
 }
 
-const NOTHING: Promise<Applied> = Promise.resolve({ outcomes: [], seqBefore: undefined, seqAfter: undefined });
-
-async function applyOnce(step: Step, items: readonly Submission[]): Promise<Applied> {
+async function applyOnce(step: Step, items: readonly Submission[], known?: KnownCharges): Promise<Applied> {
   const operations = items.map(({ op }) => op);
-  const loaded = await load(step, operations);
+  const loaded = await load(step, operations, known);
   const [wallet] = loaded.wallets.values();
   const folded = fold(loaded, operations);
   await save(step, folded, loaded);
-  return { outcomes: folded.outcomes, seqBefore: wallet?.seq, seqAfter: folded.wallets[0]?.seq ?? wallet?.seq };
+  const seqBefore = wallet?.seq ?? 0;
+  const seqAfter = seqBefore + folded.entries.length;
+  return { outcomes: folded.outcomes, changed: folded.charges, seqBefore, seqAfter };
 }
 
-async function load(step: Step, operations: Parameters<typeof keysOf>[0]): Promise<Loaded> {
-  const { wallets, charges, entries } = keysOf(operations);
-  const pipeline = [{ $match: { _id: [...wallets][0] } }, lookup('charges', charges), lookup('entries', entries)];
+async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?: KnownCharges): Promise<Loaded> {
+  const keys = keysOf(operations);
+  const asked = [...keys.charges].filter((id) => !known?.has(id));
+  const match = { $match: { _id: [...keys.wallets][0] } };
+  const pipeline = [match, lookup('charges', asked), lookup('entries', [...keys.entries])];
   const reply = await step({ aggregate: 'wallets', pipeline: pipeline.flat(), cursor: {} });
   const [row] = reply.cursor.firstBatch as Document[];
-  return {
-    wallets: new Map(row && [[row._id, walletOf(row)]]),
+  const wallet = row && walletOf(row);
+  const loaded: Loaded = {
+    wallets: new Map(wallet && [[wallet.id, wallet]]),
     charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
     entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
   };
+  const unread = new Set(keys.charges).difference(new Set(asked));
+  for (const id of unread) {
+    const charge = known?.at(wallet?.seq, id);
+    if (charge) loaded.charges.set(id, charge);
+    if (charge) unread.delete(id);
+  }
+  if (unread.size > 0) await readCharges(step, [...unread], loaded);
+  return loaded;
 }
 
-function lookup(from: 'charges' | 'entries', ids: ReadonlySet<string>): Document[] {
-  if (ids.size === 0) return [];
+/** What was known has changed meanwhile. */
+async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): Promise<void> {
+  const limits = { batchSize: ids.length, singleBatch: true };
+  const { cursor } = await step({ find: 'charges', filter: { _id: { $in: ids } }, ...limits });
+  for (const row of cursor.firstBatch as Document[]) loaded.charges.set(row._id, chargeOf(row));
+}
+
+function lookup(from: 'charges' | 'entries', ids: readonly string[]): Document[] {
+  if (ids.length === 0) return [];
   const as = from === 'charges' ? 'foundCharges' : 'foundEntries';
-  return [{ $lookup: { from, pipeline: [{ $match: { _id: { $in: [...ids] } } }], as } }];
+  return [{ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as } }];
 }
 
 async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
@@ -90,9 +114,16 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   const { n } = await step({ update: 'wallets', updates: [balances] });
   if (n !== 1) throw new StaleRead(`the wallet ${wallet.id} is no longer at ${seqBefore}`);
   await step({ insert: 'entries', documents: folded.entries.map(entryRow) });
-  const isNew = (charge: Charge) => !loaded.charges.has(charge.id);
-  const [started, ended] = [folded.charges.filter(isNew), folded.charges.filter((charge) => !isNew(charge))];
-  if (started.length > 0) await step({ insert: 'charges', documents: started.map(chargeRow) });
-  const updates = ended.map((charge) => ({ q: { _id: charge.id }, u: { $set: chargeEnd(charge) } }));
-  if (updates.length > 0) await step({ update: 'charges', updates });
+  await takeOut(
+    step,
+    folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
+  );
+  if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
+}
+
+/** Rows that changed are put in anew: in a transaction an update has the server read its catalog for every index. */
+async function takeOut(step: Step, charges: readonly string[]): Promise<void> {
+  if (charges.length === 0) return;
+  const { n } = await step({ delete: 'charges', deletes: [{ q: { _id: { $in: charges } }, limit: 0 }] });
+  if (n !== charges.length) throw new StaleRead(`${charges.length - n} charges are gone`);
 }

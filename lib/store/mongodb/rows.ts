@@ -31,11 +31,6 @@ export function chargeRow({ id: _id, ...charge }: Charge): Document {
   return { _id, ...charge, reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
 }
 
-/** What the end of a call changes of its charge. */
-export function chargeEnd({ state, charged, tokensInput, tokensOutput, owner, lease, endedAt }: Charge): Document {
-  return { state, charged: toLong(charged), tokensInput, tokensOutput, owner, lease, endedAt };
-}
-
 export function chargeOf(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
   const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = row;

@@ -35,13 +35,32 @@ const balanced = {
   $expr: { $eq: [{ $add: ['$avail', '$held', '$charged'] }, { $add: ['$topped', '$adjusted'] }] },
 };
 
-/** A held charge has an owner and a lease and no end; any other has an end only. */
-const heldOrEnded = {
+/**
+ * Rows of calls are checked by plain conditions: a `$jsonSchema` takes as long as the insert itself. A condition on a
+ * type is also one on the presence.
+ */
+const isText = { $type: 'string' };
+const isTime = { $type: 'number', $gte: 0 };
+const isMoney = { $type: 'long' };
+const isAmount = { $type: 'long', $gte: 0 };
+
+const CHARGE: Document = {
+  ...{ wallet: isText, key: isText, kind: { $in: ['text', 'image', 'edit', 'video'] }, prices: isText },
+  ...{ reserved: { $type: 'long', $gt: 0 }, charged: isAmount, createdAt: isTime },
+  // A held charge has an owner and a lease and no end; any other has an end only.
   $or: [
-    { state: 'held', owner: { $type: 'string' }, lease: { $ne: null }, endedAt: null, charged: 0 },
-    { state: { $in: ['settled', 'refunded'] }, owner: null, lease: null, endedAt: { $ne: null } },
-    { state: { $in: ['released', 'expired'] }, owner: null, lease: null, endedAt: { $ne: null }, charged: 0 },
+    { state: 'held', owner: isText, lease: isTime, endedAt: null, charged: 0 },
+    { state: { $in: ['settled', 'refunded'] }, owner: null, lease: null, endedAt: isTime },
+    { state: { $in: ['released', 'expired'] }, owner: null, lease: null, endedAt: isTime, charged: 0 },
   ],
+};
+
+const ENTRY: Document = {
+  ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
+  kind: { $in: ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] },
+  ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
+  ...{ overshoot: isAmount, chargedAfter: isAmount },
+  ...balanced,
 };
 
 /** The kinds of entries that change what was charged: the index by time has only them, and is used only with them. */
@@ -82,16 +101,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   },
   {
     name: 'charges',
-    validator: fields(
-      {
-        ...{ _id: name, wallet: name, key: text, kind: oneOf('text', 'image', 'edit', 'video') },
-        ...{ state: oneOf('held', 'settled', 'released', 'expired', 'refunded') },
-        ...{ reserved: { bsonType: 'long', minimum: 1 }, charged: amount, model: text, prices: text },
-        ...{ tokensInput: orNull(count), tokensOutput: orNull(count), owner: orNull(text), lease: orNull(time) },
-        ...{ createdAt: time, endedAt: orNull(time) },
-      },
-      heldOrEnded,
-    ),
+    validator: CHARGE,
     indexes: [
       { key: { wallet: 1 }, name: 'of_wallet' },
       { key: { lease: 1 }, name: 'held', partialFilterExpression: { state: 'held' } },
@@ -99,15 +109,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   },
   {
     name: 'entries',
-    validator: fields(
-      {
-        ...{ _id: name, wallet: name, seq: { ...count, minimum: 1 }, charge: orNull(text), at: time },
-        kind: oneOf('topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'),
-        ...{ avail: money, held: money, charged: money, topped: money, adjusted: money },
-        ...{ overshoot: amount, chargedAfter: amount, note: orNull(text) },
-      },
-      balanced,
-    ),
+    validator: ENTRY,
     indexes: [
       { key: { wallet: 1, seq: 1 }, name: 'journal', unique: true },
       { key: { wallet: 1, at: -1, seq: -1 }, name: 'charged_by_time', partialFilterExpression: CHARGING },

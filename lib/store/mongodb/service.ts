@@ -17,7 +17,10 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
 
   async function count(bucket: string, windowMs: number, now: number): Promise<LimitWindow> {
     const offset = clock.offsetMs();
-    const update = [{ $set: windowAfter({ count: 1, endsAt: now + windowMs + offset }, now + offset) }];
+    const at = now + offset;
+    // A window that ends far in the future is from before the clock was set back.
+    const isOpen = { $and: [{ $gt: ['$endsAt', at] }, { $lte: ['$endsAt', at + 2 * windowMs] }] };
+    const update = [{ $set: windowAfter({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
     const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };
     const { value } = await call({ repeatable: false }, (signal) =>
       // Of two that open a window at once, the later finds it the second time.
@@ -49,7 +52,13 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
       const updates = windows
         .filter(({ endsAt }) => endsAt > now)
         .map(({ bucket, endsAt, count }) => {
-          const $set = windowAfter({ endsAt: endsAt + offset, count }, now + offset);
+          // Hits of two windows that are both open all belong to the one that opened first.
+          const both = {
+            isOpen: { $gt: ['$endsAt', now + offset] },
+            endsAt: { $min: ['$endsAt', endsAt + offset] },
+            count,
+          };
+          const $set = windowAfter(both, endsAt + offset);
           return { q: { _id: bucket }, u: [{ $set }], upsert: true };
         });
       if (updates.length > 0) await transactions.run({ steps: (step) => step({ update: 'limits', updates }) });
@@ -59,11 +68,17 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
   };
 }
 
-/** What hits make of a window: an open one keeps the earlier end, one that is over begins anew. */
-function windowAfter({ endsAt, count }: Omit<LimitWindow, 'bucket'>, now: number): Document {
-  const isOpen = { $gt: ['$endsAt', now] };
+interface Counted {
+  /** Whether the window that is there goes on, and until when. */
+  readonly isOpen: Document;
+  readonly endsAt: Document | string;
+  readonly count: number;
+}
+
+/** What hits make of a window: an open one goes on, one that is over begins anew. */
+function windowAfter({ isOpen, endsAt, count }: Counted, newEnd: number): Document {
   return {
-    endsAt: { $cond: [isOpen, { $min: ['$endsAt', endsAt] }, endsAt] },
+    endsAt: { $cond: [isOpen, endsAt, newEnd] },
     count: { $cond: [isOpen, { $add: ['$count', count] }, count] },
   };
 }

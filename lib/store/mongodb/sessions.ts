@@ -28,6 +28,8 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
   const idle: ClientSession[] = [];
   const queue: (() => void)[] = [];
   const open = new Map<ClientSession, { recorded: boolean }>();
+  /** Broken ones that the server has not confirmed to be killed: a transaction of theirs may lock a wallet. */
+  const doomed = new Set<ClientSession>();
   let leasedUntil = 0;
   let writing: Promise<void> | undefined;
   let reaping: Promise<void> | undefined;
@@ -67,7 +69,7 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
   async function write(): Promise<void> {
     const from = performance.now();
     const states = [...open.values()];
-    const $set = { until: Date.now() + clock.offsetMs() + LEASE_MS, sessions: [...open.keys()].map(lsidOf) };
+    const $set = { until: Date.now() + clock.offsetMs() + LEASE_MS, sessions: [...open.keys(), ...doomed].map(lsidOf) };
     const updates = [{ q: { _id: id }, u: { $set }, upsert: true }];
     // No majority: a failover ends every transaction by itself.
     await within(ATTEMPT_MS, (signal) => send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }));
@@ -83,8 +85,19 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
 
   function discard(session: ClientSession): void {
     open.delete(session);
-    const end = () => void session.endSession().catch(() => undefined);
-    kill(client, [lsidOf(session)]).then(end, end);
+    doomed.add(session);
+    killDoomed().catch(() => undefined);
+  }
+
+  /** What a frozen or unreachable server did not hear is said again by the next `reap`. */
+  async function killDoomed(): Promise<void> {
+    const found = [...doomed];
+    if (found.length === 0) return;
+    await kill(client, found.map(lsidOf));
+    for (const session of found) {
+      // The driver forgets the id of a session that has ended.
+      if (doomed.delete(session)) session.endSession().catch(() => undefined);
+    }
   }
 
   function reap(): Promise<void> {
@@ -98,6 +111,7 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
   }
 
   async function reapNow(): Promise<void> {
+    await killDoomed();
     const until = Date.now() + clock.offsetMs() - GRACE_MS;
     const rows = await read((signal) =>
       db
@@ -114,7 +128,9 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
 
   async function close(): Promise<void> {
     await writing?.catch(() => undefined);
-    if (leasedUntil === 0) return;
+    await killDoomed().catch(() => undefined);
+    // Whoever comes next finds those that are left in this process's row, and kills them.
+    if (leasedUntil === 0 || doomed.size > 0) return;
     const deletes = [{ q: { _id: id }, limit: 1 }];
     await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(() => undefined);
   }

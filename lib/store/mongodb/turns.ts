@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { pause } from './call.ts';
 
 export interface Turn {
+  /** No other writer of the wallet was seen lately. */
+  readonly alone: boolean;
   /** An attempt begins. */
   begin(): void;
   /** Another writer was in the way. */
@@ -59,6 +61,7 @@ function turnOf(rhythm: Rhythm): Turn {
     rhythm.othersAt = performance.now();
   };
   return {
+    alone: from - rhythm.othersAt > OTHERS_MS,
     begin() {
       from = performance.now();
     },

@@ -1,5 +1,6 @@
 // Batches of operations: one transaction, idempotent, refusals change nothing.
 import { expect } from 'chai';
+import { auditWallet } from '../../../lib/ledger/audit.ts';
 import type { Operation } from '../../../lib/ledger/decide.ts';
 import { AMOUNT_MAX } from '../../../lib/ledger/money.ts';
 import {
@@ -301,6 +302,30 @@ export function ledgerContract(kind: StoreKind): void {
       const [entry] = await store.ledger.entries(wallet, { limit: 1 });
       expect(entry).to.deep.include({ kind: 'settle', overshoot: 3n * RUB, chargedAfter: 1003n * RUB });
       expect(await store.ledger.charge(chargeId)).to.deep.include({ tokensInput: null, tokensOutput: null });
+    });
+
+    it('is charged once when the hold had expired, as overshoot', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const chargeId = newId('req');
+      await applied(store, reserve(wallet, { chargeId, amount: 1000n * RUB }));
+      await applied(store, giveBack('expire', wallet, chargeId));
+      await applied(store, reserve(wallet, { amount: 1000n * RUB }));
+      const late = settle(wallet, chargeId, { amount: 4n * RUB, at: AT + 5 });
+      expect(await statuses(store, late, late)).to.deep.equal(['done', 'exists']);
+      expect(await statuses(store, late, giveBack('expire', wallet, chargeId))).to.deep.equal(['exists', 'exists']);
+      expect(balances(await walletOf(store, wallet))).to.deep.equal([-4, 1000, 4, 1000, 0]);
+      const settled = { state: 'settled', charged: 4n * RUB, tokensInput: 10, owner: null, endedAt: AT + 5 };
+      expect(await store.ledger.charge(chargeId)).to.deep.include(settled);
+      const entries = await store.ledger.entriesOfCharge(chargeId);
+      expect(entries.map(({ kind }) => kind)).to.deep.equal(['reserve', 'expire', 'settle']);
+      expect(entries.at(-1)).to.deep.include({ held: 0n, overshoot: 4n * RUB, chargedAfter: 4n * RUB });
+      expect(await store.ledger.chargedAt(wallet, AT + 5)).to.equal(4n * RUB);
+      const [row] = (await store.ledger.audit({ after: '', limit: 1000 })).filter(
+        (audit) => audit.wallet.id === wallet,
+      );
+      expect(row && auditWallet(row)).to.deep.equal({ drift: 0n, problems: [] });
+      expect(await statuses(store, giveBack('refund', wallet, chargeId), late)).to.deep.equal(['done', 'exists']);
     });
 
     it('keeps any text as it is', async () => {

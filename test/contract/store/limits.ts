@@ -27,6 +27,18 @@ export function limitContract(kind: StoreKind): void {
     expect((await limits.hit(long, MINUTE, AT + 999)).count).to.equal(2);
   });
 
+  it('takes a window that ends later than two windows from now as over: the clock was set back', async () => {
+    const { limits } = context.store;
+    const bucket = newId('key');
+    const endsAt = AT + MINUTE;
+    await limits.hit(bucket, MINUTE, AT);
+    const slightly = AT - MINUTE;
+    expect(await limits.hit(bucket, MINUTE, slightly)).to.deep.equal({ bucket, endsAt, count: 2 });
+    const far = slightly - 1;
+    expect(await limits.hit(bucket, MINUTE, far)).to.deep.equal({ bucket, endsAt: far + MINUTE, count: 1 });
+    expect((await limits.hit(bucket, MINUTE, far + 1)).count).to.equal(2);
+  });
+
   it('counts every hit of several openers exactly once', async () => {
     const openers = [context.store, await context.open()];
     const bucket = newId('key');

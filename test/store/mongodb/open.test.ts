@@ -7,7 +7,8 @@ import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { rejection } from '../../contract/store/context.ts';
-import { binary, createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+import { binary, LAUNCH_MS_MAX } from '../../helpers/replica-set.ts';
 
 async function refused(url: string): Promise<string> {
   const error = await rejection(openStore(url));
@@ -20,7 +21,7 @@ async function refused(url: string): Promise<string> {
 describe('openStore on MongoDB: servers', () => {
   const servers: MongoMemoryServer[] = [];
   const start = async (args: string[]) => {
-    const instance = { storageEngine: 'wiredTiger', args } as const;
+    const instance = { storageEngine: 'wiredTiger', launchTimeout: LAUNCH_MS_MAX, args } as const;
     const server = await MongoMemoryServer.create({ binary: await binary(), instance });
     servers.push(server);
     return `127.0.0.1:${server.instanceInfo?.port}`;

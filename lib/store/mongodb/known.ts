@@ -1,0 +1,42 @@
+// Held charges of the wallets that this process writes: every change of one comes with an entry, so as long as the
+// wallet's `seq` is the one this process left, they are as it left them and need not be read again.
+import { LRUCache } from 'lru-cache';
+import type { Charge } from '../../ledger/decide.ts';
+
+export interface KnownCharges {
+  /** May be asked for at `seq`; at another it may be gone. */
+  has(id: string): boolean;
+  /** The charge, if it is known and `seq` is the wallet's number now. */
+  at(seq: number | undefined, id: string): Charge | undefined;
+  /** After the commit of a batch that took the wallet from one number to another. */
+  remember(batch: { readonly seqBefore: number; readonly seqAfter: number; readonly changed: readonly Charge[] }): void;
+}
+
+const WALLETS_MAX = 1000;
+const CHARGES_MAX = 10_000;
+
+export function createKnown(): (wallet: string) => KnownCharges {
+  const wallets = new LRUCache<string, KnownCharges>({ max: WALLETS_MAX });
+  return (wallet) => {
+    const known = wallets.get(wallet) ?? knowNothing();
+    wallets.set(wallet, known);
+    return known;
+  };
+}
+
+function knowNothing(): KnownCharges {
+  const charges = new Map<string, Charge>();
+  let seq: number | undefined;
+  return {
+    has: (id) => charges.has(id),
+    at: (now, id) => (now === seq ? charges.get(id) : undefined),
+    remember({ seqBefore, seqAfter, changed }) {
+      if (seq !== seqBefore || charges.size > CHARGES_MAX) charges.clear();
+      for (const charge of changed) {
+        if (charge.state === 'held') charges.set(charge.id, charge);
+        else charges.delete(charge.id);
+      }
+      seq = seqAfter;
+    },
+  };
+}

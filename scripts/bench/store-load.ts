@@ -1,0 +1,71 @@
+// One process of the ledger benchmark: so many calls at once, each a pair of reserve and settle, through its own queue.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Outcome } from '../../lib/ledger/decide.ts';
+import { createQueue } from '../../lib/ledger/queue.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+export interface StoreJob {
+  readonly wallets: readonly string[];
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+export interface StoreResult {
+  readonly pairs: number;
+  readonly seconds: number;
+  /** Processor time of the main thread, which a gateway would not have for its calls. */
+  readonly mainSeconds: number;
+  /** Of single operations. */
+  readonly latenciesMs: readonly number[];
+}
+
+const [, , url = ''] = process.argv;
+const store = await openStore(url);
+const queue = createQueue({ store: store.ledger });
+process.on('message', async (job: StoreJob) => process.send?.(await measure(job)));
+process.on('disconnect', () => store.close());
+process.send?.('ready');
+
+async function measure({ wallets, calls, seconds }: StoreJob): Promise<StoreResult> {
+  const latenciesMs: number[] = [];
+  const from = performance.now();
+  const until = from + seconds * 1000;
+  const cpu = process.threadCpuUsage();
+  const caller = async (_: unknown, index: number) => {
+    const wallet = wallets[index % wallets.length] as string;
+    while (performance.now() < until) await pair(wallet, latenciesMs);
+  };
+  await Promise.all(Array.from({ length: calls }, caller));
+  const { user, system } = process.threadCpuUsage(cpu);
+  return {
+    pairs: latenciesMs.length / 2,
+    seconds: (performance.now() - from) / 1000,
+    mainSeconds: (user + system) / 1e6,
+    latenciesMs,
+  };
+}
+
+/** As the ledger service does it for a text call. */
+async function pair(wallet: string, latenciesMs: number[]): Promise<void> {
+  const chargeId = `req_${Date.now().toString(36)}${randomBytes(9).toString('hex')}`;
+  const at = Date.now();
+  const start = {
+    wallet,
+    at,
+    chargeId,
+    key: 'key_0123456789abcdef01234567',
+    chargeKind: 'text',
+    model: 'bench',
+  } as const;
+  const prices = '{"input":"40000000","output":"240000000"}';
+  const hold = { amount: 5_000_000n, owner: 'own_0123456789abcdef01234567', lease: at + 15_000 };
+  const used = { amount: 1_234_567n, tokensInput: 100, tokensOutput: 200 };
+  const timed = async (operation: Promise<Outcome>) => {
+    const from = performance.now();
+    assert.equal((await operation).status, 'done');
+    latenciesMs.push(performance.now() - from);
+  };
+  await timed(queue.submit({ kind: 'reserve', ...start, prices, ...hold }, { persistent: false }));
+  await timed(queue.submit({ kind: 'settle', wallet, at: Date.now(), chargeId, ...used }, { persistent: true }));
+}
