@@ -64,8 +64,8 @@ export interface Books {
   close(): Promise<void>;
 }
 
-export async function openBooks(home: Home): Promise<Books> {
-  const store = await openStore(`sqlite:${home.database}`);
+export async function openBooks({ env }: Pick<Home, 'env'>): Promise<Books> {
+  const store = await openStore(env.DATABASE_URL ?? '');
   const accounts = createAccounts({ store, keyPrefix: 'tg-' });
   const books: Books = {
     store,
@@ -144,8 +144,8 @@ export function spawnChild(command: string, args: readonly string[], env: Readon
   };
 }
 
-export function spawnService(env: Readonly<Record<string, string>>): Child {
-  return spawnChild(process.execPath, [MAIN], env);
+export function spawnService(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Child {
+  return spawnChild(process.execPath, [...flags, MAIN], env);
 }
 
 /** A service that listens. */
@@ -162,14 +162,16 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The largest file it may write, in KiB: to SQLite a full disk. */
   readonly fileKiBMax?: number;
+  /** Options of Node. */
+  readonly flags?: readonly string[];
 }
 
-export async function startService(home: Home, { env = {}, fileKiBMax }: StartOptions = {}): Promise<Service> {
+export async function startService(home: Home, { env = {}, fileKiBMax, flags }: StartOptions = {}): Promise<Service> {
   const startedAt = performance.now();
   const whole = { ...home.env, ...env };
   // A shell called `sh` counts in blocks of 512 bytes.
   const limited = `ulimit -f ${(fileKiBMax ?? 0) * 2} && exec "${process.execPath}" "${MAIN}"`;
-  const child = fileKiBMax === undefined ? spawnService(whole) : spawnChild('sh', ['-c', limited], whole);
+  const child = fileKiBMax === undefined ? spawnService(whole, flags) : spawnChild('sh', ['-c', limited], whole);
   const url = await listening(child);
   const readyMs = performance.now() - startedAt;
   return {

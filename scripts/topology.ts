@@ -1,0 +1,95 @@
+// The deployment of docker-compose.yml without Docker, under load and faults, against its promises: npm run topology
+import { hasProxy } from '../test/helpers/cluster.ts';
+import { type Finding, LEASE_MS, openTopology, SWEEP_MS, type Topology, type Trial } from '../test/helpers/topology.ts';
+
+const ANSWER_MS_MAX = 6000;
+const FREEZE_MS = 13_000;
+/** Reading what is held takes time too. */
+const LOOK_MS = 500;
+
+interface Case extends Trial {
+  readonly name: string;
+  readonly backMsMax: number;
+  /** No call may fail. */
+  readonly seamless?: boolean;
+  /** A process dies with holds. */
+  readonly orphans?: boolean;
+}
+
+const TRIALS: readonly Case[] = [
+  { name: 'the primary steps down', backMsMax: 5000, strike: ({ cluster }) => cluster.stepDown() },
+  { name: 'the primary is killed', backMsMax: 5000, strike: killPrimary, quietMs: 5000 },
+  { name: 'the primary freezes for 13 s', backMsMax: 12_000, strike: freezePrimary, quietMs: 15_000 },
+  {
+    name: 'a gateway is killed',
+    backMsMax: 5000,
+    orphans: true,
+    strike: (topology) => topology.killGateway(0, LEASE_MS + SWEEP_MS + LOOK_MS),
+  },
+  { name: 'gateways are restarted in turn', backMsMax: 5000, seamless: true, strike: (topology) => topology.roll() },
+];
+
+async function killPrimary({ cluster }: Topology): Promise<void> {
+  const primary = await cluster.primary();
+  primary.kill('SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  await cluster.revive(primary);
+}
+
+async function freezePrimary({ cluster }: Topology): Promise<void> {
+  const primary = await cluster.primary();
+  primary.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, FREEZE_MS));
+  primary.kill('SIGCONT');
+}
+
+/** What was promised and not kept. */
+function missed(trial: Case, finding: Finding): readonly string[] {
+  const { slowestMs, backMs, returnedMs, live, statuses, problems } = finding;
+  const returnedMsMax = LEASE_MS + SWEEP_MS + LOOK_MS;
+  const failed = Object.entries(statuses).filter(([status]) => status !== '200');
+  return [
+    ...problems,
+    ...(slowestMs > ANSWER_MS_MAX ? [`the slowest answer took ${Math.round(slowestMs)} ms`] : []),
+    ...(backMs > trial.backMsMax ? [`the service was back after ${Math.round(backMs)} ms`] : []),
+    ...(returnedMs > returnedMsMax ? [`holds were back after ${Math.round(returnedMs)} ms`] : []),
+    ...(trial.orphans && returnedMs === 0 ? ['the fault left no hold, nothing was tried'] : []),
+    ...(live.whole < live.all ? [`${live.all - live.whole} of ${live.all} long streams broke off`] : []),
+    ...(trial.seamless && failed.length > 0 ? [`calls failed: ${JSON.stringify(Object.fromEntries(failed))}`] : []),
+  ];
+}
+
+function lineOf({ name }: Case, finding: Finding): string {
+  const { calls, told, statuses, slowestMs, backMs, returnedMs, live } = finding;
+  return [
+    `${name}: ${calls} calls, ${told} told their charge`,
+    Object.entries(statuses)
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(' '),
+    `slowest ${Math.round(slowestMs)} ms`,
+    `back after ${Math.round(backMs)} ms`,
+    ...(returnedMs > 0 ? [`holds back after ${Math.round(returnedMs)} ms`] : []),
+    ...(live.all > 0 ? [`${live.whole} of ${live.all} long streams whole`] : []),
+  ].join(', ');
+}
+
+if (!hasProxy()) {
+  console.error('topology: haproxy is not on PATH; install it (apt-get install haproxy) to run the deployment whole.');
+  process.exit(2);
+}
+const topology = await openTopology();
+let faults = 0;
+try {
+  for (const trial of TRIALS) {
+    const finding = await topology.run(trial);
+    console.log(lineOf(trial, finding));
+    for (const problem of missed(trial, finding)) {
+      faults += 1;
+      console.error(`  MISSED: ${problem}`);
+    }
+  }
+} finally {
+  await topology.stop();
+}
+console.log(faults === 0 ? 'Every promise was kept; drift 0.' : `${faults} PROMISES MISSED`);
+process.exitCode = faults === 0 ? 0 : 1;
