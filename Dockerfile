@@ -13,7 +13,8 @@ COPY providers providers
 COPY catalog catalog
 COPY deploy/replica-set.ts deploy/
 RUN chmod 755 lib/cli/main.ts && ln -s /app/lib/cli/main.ts /usr/local/bin/tollgate && install -d -o node -g node /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile \
+  HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 \

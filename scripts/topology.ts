@@ -1,5 +1,5 @@
 // The deployment of docker-compose.yml without Docker, under load and faults, against its promises: npm run topology
-import { hasProxy } from '../test/helpers/cluster.ts';
+import { proxyProblem } from '../test/helpers/cluster.ts';
 import { type Finding, LEASE_MS, openTopology, SWEEP_MS, type Topology, type Trial } from '../test/helpers/topology.ts';
 
 const ANSWER_MS_MAX = 6000;
@@ -73,8 +73,9 @@ function lineOf({ name }: Case, finding: Finding): string {
   ].join(', ');
 }
 
-if (!hasProxy()) {
-  console.error('topology: haproxy is not on PATH; install it (apt-get install haproxy) to run the deployment whole.');
+const problem = proxyProblem();
+if (problem !== undefined) {
+  console.error(`topology: ${problem}; the deployment runs whole only with it (https://caddyserver.com/docs/install).`);
   process.exit(2);
 }
 const topology = await openTopology();
@@ -83,9 +84,9 @@ try {
   for (const trial of TRIALS) {
     const finding = await topology.run(trial);
     console.log(lineOf(trial, finding));
-    for (const problem of missed(trial, finding)) {
+    for (const miss of missed(trial, finding)) {
       faults += 1;
-      console.error(`  MISSED: ${problem}`);
+      console.error(`  MISSED: ${miss}`);
     }
   }
 } finally {

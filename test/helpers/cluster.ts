@@ -1,6 +1,6 @@
 // The deployment of docker-compose.yml as processes of this machine: three database members with its configuration, its
 // script that makes the replica set, and its proxy.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -116,32 +116,37 @@ export async function primaryPort(url: string): Promise<number> {
 
 export interface ProxyProcess {
   readonly url: string;
+  /** What it has written so far. */
+  log(): string;
   stop(): Promise<void>;
 }
 
-/** Whether the proxy of docker-compose.yml can run here. */
-export function hasProxy(): boolean {
-  try {
-    execFileSync('haproxy', ['-v'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+const CADDYFILE = ['--adapter', 'caddyfile', '--config', join(DEPLOY, 'Caddyfile')];
+
+/** Why the proxy of docker-compose.yml cannot run here; undefined when it can. */
+export function proxyProblem(): string | undefined {
+  const { error, status, stderr } = spawnSync('caddy', ['adapt', ...CADDYFILE], { encoding: 'utf8' });
+  if (error) return 'caddy is not on PATH';
+  // An older one does not know all that the file says.
+  return status === 0 ? undefined : `the caddy on PATH does not take the file: ${stderr.trim().split('\n').at(-1)}`;
 }
 
 /** The proxy before two gateways, given as host:port. */
-export async function startProxy(first: string, second: string): Promise<ProxyProcess & { readonly child: Child }> {
+export async function startProxy(first: string, second: string): Promise<ProxyProcess> {
   const [port = 0] = await freePorts(1);
-  const env = { PATH: process.env.PATH ?? '', PROXY_BIND: `127.0.0.1:${port}`, GATEWAY_1: first, GATEWAY_2: second };
-  const child = spawnChild('haproxy', ['-f', join(DEPLOY, 'haproxy.cfg')], env);
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
+  const place = { PROXY_BIND: '127.0.0.1', PROXY_PORT: String(port), GATEWAY_1: first, GATEWAY_2: second };
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, ...place };
+  const child = spawnChild('caddy', ['run', ...CADDYFILE], env);
   const url = `http://127.0.0.1:${port}`;
   await Promise.race([answers(url), ended(child)]);
   return {
-    child,
     url,
+    log: () => child.stdout() + child.stderr(),
     async stop() {
-      child.kill('SIGTERM');
+      child.kill('SIGKILL');
       await child.exit;
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
