@@ -11,8 +11,9 @@ import { compare, type Heard, listen } from './heard.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, spawnChild, startService } from './process.ts';
 import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from './upstream.ts';
 
-export const LEASE_MS = 4000;
-/** The service looks for holds of the dead three times per lease, and at least once a second. */
+/** Longer than any outage: holds of the living are not to look orphaned. */
+export const LEASE_MS = 10_000;
+/** The service looks for holds of the dead at least once a second. */
 export const SWEEP_MS = 1000;
 const CALLERS = 16;
 const ACCOUNTS = 4;
