@@ -18,9 +18,13 @@ export interface SetOptions {
   readonly local: string;
   readonly adminPassword: string;
   readonly gatewayPassword: string;
-  /** How long everything may take. */
+  /** How long each step may take. */
   readonly withinMs?: number;
+  /** Told of every change. */
+  readonly say?: (line: string) => void;
 }
+
+type Say = (line: string) => void;
 
 /** A mistake that waiting does not mend. */
 class Refusal extends Error {}
@@ -37,16 +41,18 @@ const UNAUTHORIZED = 13;
 const WRONG_PASSWORD = 18;
 
 export async function makeReplicaSet(options: SetOptions): Promise<void> {
-  const until = performance.now() + (options.withinMs ?? WITHIN_MS);
-  await patiently(until, () => initiate(options));
-  await patiently(until, () => makeAdmin(options));
-  await patiently(until, () => onSet(options, (admin) => addMembers(admin, options.members)));
-  await patiently(until, () => onSet(options, checkMembers));
-  await patiently(until, () => makeGatewayUser(options));
+  const steps: readonly ((say: Say) => Promise<void>)[] = [
+    (say) => initiate(options, say),
+    (say) => makeAdmin(options, say),
+    (say) => onSet(options, (admin) => addMembers(admin, options.members, say)),
+    (say) => onSet(options, (admin) => checkMembers(admin, say)),
+    (say) => makeGatewayUser(options, say),
+  ];
+  for (const step of steps) await patiently(options.withinMs ?? WITHIN_MS, () => step(options.say ?? print));
 }
 
 /** With one member at first: it is primary for sure, and takes the users; the others then join. */
-async function initiate({ members, local }: SetOptions): Promise<void> {
+async function initiate({ members, local }: SetOptions, say: Say): Promise<void> {
   await onMember(local, {}, async (admin) => {
     const hello = await admin.command({ hello: 1 });
     if (hello.setName === SET_NAME) return;
@@ -57,7 +63,7 @@ async function initiate({ members, local }: SetOptions): Promise<void> {
   });
 }
 
-async function makeAdmin({ local, adminPassword }: SetOptions): Promise<void> {
+async function makeAdmin({ local, adminPassword }: SetOptions, say: Say): Promise<void> {
   if (await takes(local, ADMIN, adminPassword)) return;
   try {
     await onMember(local, {}, (admin) =>
@@ -71,7 +77,7 @@ async function makeAdmin({ local, adminPassword }: SetOptions): Promise<void> {
   }
 }
 
-async function addMembers(admin: Db, wanted: readonly string[]): Promise<void> {
+async function addMembers(admin: Db, wanted: readonly string[], say: Say): Promise<void> {
   const { config } = (await admin.command({ replSetGetConfig: 1 })) as unknown as { config: Config };
   const { version, members } = config;
   const missing = wanted.find((host) => !members.some((member) => member.host === host));
@@ -88,7 +94,7 @@ async function addMembers(admin: Db, wanted: readonly string[]): Promise<void> {
   throw new Error('the last change is under way');
 }
 
-async function checkMembers(admin: Db): Promise<void> {
+async function checkMembers(admin: Db, say: Say): Promise<void> {
   const { members, votingMembersCount: votes } = await admin.command({ replSetGetStatus: 1 });
   const states = (members as { name: string; stateStr: string }[]).map(({ name, stateStr }) => `${name} ${stateStr}`);
   // A member votes only some seconds after it has joined: until then the set may not survive the loss of another.
@@ -97,7 +103,7 @@ async function checkMembers(admin: Db): Promise<void> {
   say(states.join(', '));
 }
 
-async function makeGatewayUser(options: SetOptions): Promise<void> {
+async function makeGatewayUser(options: SetOptions, say: Say): Promise<void> {
   const { local, gatewayPassword } = options;
   if (await takes(local, GATEWAY, gatewayPassword)) return;
   await onSet(options, async (admin) => {
@@ -144,7 +150,8 @@ async function onServer<T>(url: string, options: MongoClientOptions, work: (admi
 }
 
 /** Servers start, elections run, members copy: what fails now may succeed in a moment. */
-async function patiently(until: number, step: () => Promise<void>): Promise<void> {
+async function patiently(withinMs: number, step: () => Promise<void>): Promise<void> {
+  const until = performance.now() + withinMs;
   while (true) {
     try {
       return await step();
@@ -156,7 +163,7 @@ async function patiently(until: number, step: () => Promise<void>): Promise<void
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   console.log(`replica set: ${line}`);
 }
 
@@ -177,7 +184,7 @@ if (import.meta.main) {
       adminPassword: need('MONGODB_ADMIN_PASSWORD'),
       gatewayPassword: need('MONGODB_GATEWAY_PASSWORD'),
     });
-    say('is in order');
+    print('is in order');
   } catch (error) {
     console.error(`replica set: ${(error as Error).message}`);
     process.exitCode = 1;

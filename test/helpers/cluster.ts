@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { parse } from 'yaml';
-import { DATABASE, GATEWAY, makeReplicaSet, SET_NAME } from '../../deploy/replica-set.ts';
+import { DATABASE, GATEWAY, makeReplicaSet, SET_NAME, type SetOptions } from '../../deploy/replica-set.ts';
 import { findMongod } from '../../scripts/mongod.ts';
 import { type Child, spawnChild } from './process.ts';
 
@@ -35,8 +35,8 @@ export interface Cluster {
   revive(member: Child): Promise<void>;
   /** Size of the gateways' database in bytes, its charges, and the processes of the members. */
   measure(): Promise<{ readonly bytes: number; readonly charges: number; readonly members: readonly number[] }>;
-  /** Makes the replica set again, which changes nothing where all is in order. */
-  make(gatewayPassword?: string): Promise<void>;
+  /** Makes the replica set again, which changes nothing where all is in order; resolves to what was said. */
+  make(passwords?: Partial<Pick<SetOptions, 'adminPassword' | 'gatewayPassword'>>): Promise<readonly string[]>;
   /** Ends every process, frozen ones too, and removes the data. */
   stop(): Promise<void>;
 }
@@ -83,8 +83,13 @@ export async function startCluster(): Promise<Cluster> {
         await client.close();
       }
     },
-    make: (gatewayPassword = GATEWAY_PASSWORD) =>
-      makeReplicaSet({ members: hosts, local: hosts[0] as string, adminPassword: ADMIN_PASSWORD, gatewayPassword }),
+    async make(passwords = {}) {
+      const said: string[] = [];
+      const defaults = { adminPassword: ADMIN_PASSWORD, gatewayPassword: GATEWAY_PASSWORD };
+      const say = (line: string) => void said.push(line);
+      await makeReplicaSet({ members: hosts, local: hosts[0] as string, ...defaults, ...passwords, say });
+      return said;
+    },
     async stop() {
       for (const member of members.values()) {
         member.kill('SIGCONT');
