@@ -7,11 +7,10 @@ import { expect } from 'chai';
 import { send, until } from '../helpers/client.ts';
 import { freePorts } from '../helpers/cluster.ts';
 import { readDockerfile } from '../helpers/dockerfile.ts';
-import { spawnChild } from '../helpers/process.ts';
+import { spawnChild, startCommand } from '../helpers/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = readDockerfile();
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** The files of the image, with the packages that `npm ci --omit=dev` installs. */
 function build(app: string): void {
@@ -49,10 +48,7 @@ describe('Dockerfile', () => {
   });
 
   it('runs what npm start runs, and not as root', () => {
-    const words: readonly string[] = manifest.scripts.start.split(' ');
-    // A container has neither a shell nor a file of settings.
-    const wanted = words.filter((word) => word !== 'exec' && !word.startsWith('--env-file'));
-    expect(dockerfile.command).to.deep.equal(wanted);
+    expect(dockerfile.command).to.deep.equal(startCommand());
     expect(dockerfile.user).to.equal('node');
   });
 

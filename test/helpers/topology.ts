@@ -1,6 +1,5 @@
 // Two gateways behind the proxy on a replica set of three, under load from streaming and plain calls, while parts of it
 // fail; afterwards what clients were told is held against the ledger.
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../../lib/store/store.ts';
 import { DIALECTS, until } from './client.ts';
@@ -8,7 +7,16 @@ import { type Cluster, freePorts, type ProxyProcess, residentMiB, startCluster, 
 import { slowAnswer } from './crash.ts';
 import { chatCatalog, type TestAccount } from './gateway.ts';
 import { compare, type Heard, listen } from './heard.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, spawnChild, startService } from './process.ts';
+import {
+  type Books,
+  type Home,
+  makeHome,
+  openBooks,
+  type Service,
+  spawnChild,
+  startCommand,
+  startService,
+} from './process.ts';
 import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from './upstream.ts';
 
 /** Longer than any outage: holds of the living are not to look orphaned. */
@@ -147,10 +155,7 @@ export async function openTopology(): Promise<Topology> {
 
 /** As `npm start` runs it. */
 function startAsNpm(home: Home, port: number): Promise<Service> {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const words: readonly string[] = manifest.scripts.start.split(' ');
-  // The file of settings of this checkout is not of this deployment.
-  const flags = words.filter((word) => word.startsWith('--') && !word.startsWith('--env-file'));
+  const flags = startCommand().filter((word) => word.startsWith('--'));
   return startService(home, { flags, env: { PORT: String(port) } });
 }
 
