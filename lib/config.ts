@@ -81,6 +81,9 @@ const schema = Joi.object({
   .unknown(true)
   .prefs({ abortEarly: false, errors: { wrap: { label: false } } });
 
+/** Names of the variables that the service reads itself. */
+export const VARIABLES: readonly string[] = Object.keys(schema.describe().keys);
+
 /** Where the shipped catalog and providers are: beside `lib/`. */
 const ROOT = new URL('../', import.meta.url);
 

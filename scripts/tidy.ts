@@ -41,7 +41,7 @@ const VENDORS =
 const root = fileURLToPath(new URL('../', import.meta.url));
 const problems: string[] = [];
 
-for (const path of ['lib', 'providers', 'scripts', 'test'].flatMap(filesUnder)) check(path);
+for (const path of ['lib', 'providers', 'deploy', 'scripts', 'test'].flatMap(filesUnder)) check(path);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 console.log('tidy: files, functions, imports and names are in order');

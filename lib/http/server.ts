@@ -1,6 +1,6 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
 import { createServer as createListener, type Server as Listener, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { OperatorError } from '../config.ts';
 import { type Fault, fault } from '../faults.ts';
@@ -125,9 +125,11 @@ export function cannotListen(error: unknown, at: { host: string; port: number; v
 }
 
 async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {
-  const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+  // Node's own close of an HTTP server cuts connections that say nothing at the moment: a call of a proxy may be on its way.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
   await drain();
-  listener.closeIdleConnections();
+  // Now the idle ones too, and the timer that looks for slow ones.
+  listener.close();
   const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
   await closed;
   clearTimeout(forced);

@@ -1,14 +1,13 @@
 // Every mistake of an operator is one clear line on stderr and exit code 1: no stack, nothing on stdout, no secret.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError, readConfig } from '../../lib/config.ts';
 import { createGateway, type Gateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { chatCatalog } from '../helpers/gateway.ts';
-import { type Exit, type Home, lockDatabase, makeHome, openBooks, spawnService } from '../helpers/process.ts';
+import { type Exit, type Home, makeHome, spawnService } from '../helpers/process.ts';
+import { emptyFolder, foreignDatabase, lockedDatabase, newerDatabase, plugin } from './mistakes.ts';
 
 interface Mistake {
   readonly name: string;
@@ -367,39 +366,3 @@ async function refuse(env: Readonly<Record<string, string>>): Promise<Exit> {
 }
 
 const log = createLog({ level: 'silent', keyPrefix: 'tg-' });
-
-function emptyFolder(parent: string): string {
-  const folder = join(parent, 'empty');
-  mkdirSync(folder, { recursive: true });
-  return folder;
-}
-
-/** A folder of plugins with one in it. */
-function plugin(name: string, index: string | undefined): (home: Home) => Record<string, string> {
-  return ({ folder }) => {
-    const plugins = join(folder, 'plugins');
-    mkdirSync(join(plugins, name), { recursive: true });
-    if (index !== undefined) writeFileSync(join(plugins, name, 'index.ts'), index);
-    return { PROVIDERS_PATH: plugins };
-  };
-}
-
-function foreignDatabase({ database }: Home): void {
-  const db = new DatabaseSync(database);
-  db.exec('CREATE TABLE birds (name TEXT)');
-  db.close();
-}
-
-async function newerDatabase(home: Home): Promise<() => Promise<void>> {
-  await (await openBooks(home)).close();
-  const db = new DatabaseSync(home.database);
-  db.exec('PRAGMA user_version = 1000');
-  db.close();
-  return async () => undefined;
-}
-
-async function lockedDatabase(home: Home): Promise<() => Promise<void>> {
-  await (await openBooks(home)).close();
-  const lock = await lockDatabase(home.database);
-  return () => lock.release();
-}

@@ -1,8 +1,9 @@
 // Kills the service with -9 in the middle of its streams, starts it again on the same store, and holds what clients were
 // told against the ledger.
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, until } from './client.ts';
+import { ask, DIALECTS, send, until } from './client.ts';
 import type { TestAccount } from './gateway.ts';
+import { compare, type Heard, listen } from './heard.ts';
 import type { Books, Service } from './process.ts';
 import { openRig, type Rig } from './rig.ts';
 import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE } from './upstream.ts';
@@ -38,14 +39,6 @@ export interface Round {
 export interface CrashRig {
   round(): Promise<Round>;
   close(): Promise<void>;
-}
-
-/** What a client has seen of one call. */
-interface Heard {
-  readonly requestId: string;
-  readonly account: TestAccount;
-  /** In RUB; undefined when the stream broke off before its billing. */
-  readonly charged: number | undefined;
 }
 
 /** On a new SQLite file unless a database is named. */
@@ -89,8 +82,8 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
     const account = accounts[index % accounts.length] as TestAccount;
     const path = DIALECTS[index % DIALECTS.length] as string;
     while (!dead) {
-      const call = await listen(doomed.url + path, account);
-      if (call) heard.push(call);
+      const call = await listen({ url: doomed.url + path, account, stream: true });
+      if (call.status !== 0) heard.push(call);
       else await new Promise((resolve) => setTimeout(resolve, 5));
     }
   });
@@ -114,7 +107,7 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
   const returnedMs = performance.now() - readyAt;
   if (returnedMs > LEASE_MS + SWEEP_MS + firstCallMs + lockedMs)
     problems.push(`holds were back after ${Math.round(returnedMs)} ms`);
-  const { lost, told } = await compare(books, heard);
+  const { wrong: lost, told } = await compare(books.store, heard);
   const report = await verifyLedger(books.store);
   problems.push(...lost, ...report.problems.map(({ wallet, problem }) => `${wallet}: ${problem}`));
   const figures = { calls: heard.length, told, lost: lost.length, orphans };
@@ -124,7 +117,7 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
 const AT_ONCE = 'still there?';
 
 /** Words with pauses, between 50 and 500 ms in all; one prompt is answered at once. */
-const slowAnswer: Behaviour = async (call) => {
+export const slowAnswer: Behaviour = async (call) => {
   const { body, response } = call;
   if (JSON.stringify(body).includes(AT_ONCE)) return chatAnswer('Yes.')(call);
   response.writeHead(200, SSE);
@@ -136,43 +129,7 @@ const slowAnswer: Behaviour = async (call) => {
   response.end(chatEnd({ input: 7, output: words * 40 }));
 };
 
-/** One stream as far as it gets; undefined when there was not even an answer. */
-async function listen(url: string, account: TestAccount): Promise<Heard | undefined> {
-  const sent = open(url, { key: account.key, body: ask('hi', { stream: true }) });
-  let text = '';
-  let requestId: string | undefined;
-  try {
-    const response = await responseOf(sent);
-    requestId = String(response.headers['x-request-id']);
-    for await (const chunk of response.setEncoding('utf8')) text += chunk;
-  } catch {
-    // The service was killed; what came until then counts.
-  }
-  if (requestId === undefined) return undefined;
-  const whole = text.slice(0, text.lastIndexOf('\n\n') + 2);
-  const charged = whole === '' || whole === '\n' ? undefined : billingOf(eventsOf(whole))?.charged_rub;
-  return { requestId, account, charged };
-}
-
 async function countHeld({ store }: Books, heard: readonly Heard[]): Promise<number> {
-  const charges = await Promise.all(heard.map(({ requestId }) => store.ledger.charge(requestId)));
+  const charges = await Promise.all(heard.map(({ requestId = '' }) => store.ledger.charge(requestId)));
   return charges.filter((charge) => charge?.state === 'held').length;
-}
-
-/** What clients were told against what the ledger says; a call that broke off may have been charged or returned. */
-async function compare({ store }: Books, heard: readonly Heard[]): Promise<{ told: number; lost: readonly string[] }> {
-  const lost: string[] = [];
-  let told = 0;
-  for (const { requestId, account, charged } of heard) {
-    const charge = await store.ledger.charge(requestId);
-    if (charged === undefined) {
-      if (charge?.state === 'held') lost.push(`${requestId} is still held`);
-      continue;
-    }
-    told += 1;
-    const right =
-      charge?.state === 'settled' && charge.wallet === account.id && Number(charge.charged) / 1e6 === charged;
-    if (!right) lost.push(`${requestId}: told ${charged}, the ledger says ${charge?.state} ${charge?.charged}`);
-  }
-  return { told, lost };
 }

@@ -1,6 +1,6 @@
 // The service as the child process it is in production: started, watched, signalled and killed; and the home it lives in.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,16 @@ import type { Store } from '../../lib/store/store.ts';
 import type { TestAccount } from './gateway.ts';
 
 const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
+/** The words of `npm start`, without what only a shell in a checkout needs: it names a file of settings. */
+export function startCommand(): readonly string[] {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const script: string = manifest.scripts.start;
+  return script
+    .replace(/^exec /, '')
+    .replace(/ \$\([^)]*\)/, '')
+    .split(' ');
+}
+
 const START_MS_MAX = 15_000;
 
 /** A temporary folder with a catalog and the environment of a service that lives in it. */
@@ -145,8 +155,8 @@ export function spawnChild(command: string, args: readonly string[], env: Readon
   };
 }
 
-export function spawnService(env: Readonly<Record<string, string>>): Child {
-  return spawnChild(process.execPath, [MAIN], env);
+export function spawnService(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Child {
+  return spawnChild(process.execPath, [...flags, MAIN], env);
 }
 
 /** A service that listens. */
@@ -163,14 +173,16 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The largest file it may write, in KiB: to SQLite a full disk. */
   readonly fileKiBMax?: number;
+  /** Options of Node. */
+  readonly flags?: readonly string[];
 }
 
-export async function startService(home: Home, { env = {}, fileKiBMax }: StartOptions = {}): Promise<Service> {
+export async function startService(home: Home, { env = {}, fileKiBMax, flags }: StartOptions = {}): Promise<Service> {
   const startedAt = performance.now();
   const whole = { ...home.env, ...env };
   // A shell called `sh` counts in blocks of 512 bytes.
   const limited = `ulimit -f ${(fileKiBMax ?? 0) * 2} && exec "${process.execPath}" "${MAIN}"`;
-  const child = fileKiBMax === undefined ? spawnService(whole) : spawnChild('sh', ['-c', limited], whole);
+  const child = fileKiBMax === undefined ? spawnService(whole, flags) : spawnChild('sh', ['-c', limited], whole);
   const url = await listening(child);
   const readyMs = performance.now() - startedAt;
   return {

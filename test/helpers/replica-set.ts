@@ -1,7 +1,8 @@
 // Replica sets of real servers: for tests that break them, and for scripts.
-import { MongoClient } from 'mongodb';
 import { MongoMemoryReplSet } from 'mongodb-memory-server-core';
+import { ELECTION } from '../../deploy/replica-set.ts';
 import { findMongod } from '../../scripts/mongod.ts';
+import { primaryPort, serverParameters, stepDown } from './cluster.ts';
 
 export interface ReplicaSet {
   /** A `DATABASE_URL`. */
@@ -23,7 +24,7 @@ export async function binary(): Promise<{ readonly systemBinary: string }> {
 
 /** The disk stays small; the election settings are those of our compose file. */
 const ARGUMENTS = ['--oplogSize', '64', '--setParameter', 'ttlMonitorEnabled=false'];
-const FAILOVER = ['oplogNetworkTimeoutBufferSeconds=1', 'transactionLifetimeLimitSeconds=5'];
+const FAILOVER = serverParameters();
 
 export interface SetOptions {
   readonly members: number;
@@ -44,29 +45,14 @@ export async function startReplicaSet({ members, cacheGB = 0.25 }: SetOptions): 
       count: members,
       storageEngine: 'wiredTiger',
       args: [...ARGUMENTS, '--wiredTigerCacheSizeGB', String(cacheGB), ...parameters],
-      configSettings: { electionTimeoutMillis: 2000, heartbeatTimeoutSecs: 2 },
+      configSettings: ELECTION,
     },
   });
   const processes = new Map(set.servers.map(({ instanceInfo }) => [instanceInfo?.port, pidOf(instanceInfo)]));
   return {
     url: (database) => set.getUri(database),
-    async stepDown() {
-      const client = await MongoClient.connect(set.getUri());
-      try {
-        await client.db('admin').command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
-      } finally {
-        await client.close();
-      }
-    },
-    async primary() {
-      const client = await MongoClient.connect(set.getUri());
-      try {
-        const { primary } = await client.db('admin').command({ hello: 1 });
-        return processes.get(Number(String(primary).split(':').at(-1))) as number;
-      } finally {
-        await client.close();
-      }
-    },
+    stepDown: () => stepDown(set.getUri()),
+    primary: async () => processes.get(await primaryPort(set.getUri())) as number,
     async stop() {
       for (const pid of processes.values()) signal(pid, 'SIGCONT');
       await set.stop({ doCleanup: true, force: true });

@@ -352,12 +352,6 @@ const JOINTS: ReadonlySet<string> = new Set(
   'please pls you and then also just me us or и затем потом не now next help either'.split(' '),
 );
 
-/** `A panic in my program, how to fix`: asked how, in the middle of a sentence. */
-function asksWay({ tokens }: Sentence, { at, concept }: ConceptHit): boolean {
-  if (!isMechanical(concept) || at < 2) return false;
-  return tokens[at - 1]!.word === 'как' || (tokens[at - 1]!.word === 'to' && tokens[at - 2]!.word === 'how');
-}
-
 function follows(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
   return before !== undefined && before.kind === 'word' && FOLLOWS.has(before.word);

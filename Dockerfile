@@ -1,0 +1,23 @@
+# The gateway and its command line. The root file system may be read-only: only /data (SQLite) and /tmp are written to.
+FROM node:26.10.0-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:26.10.0-slim
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY lib lib
+COPY providers providers
+COPY catalog catalog
+COPY deploy/replica-set.ts deploy/
+RUN chmod 755 lib/cli/main.ts && ln -s /app/lib/cli/main.ts /usr/local/bin/tollgate && install -d -o node -g node /data
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile \
+  HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# As `npm start`, without npm between: signals reach the service.
+CMD ["node", "--max-semi-space-size=32", "lib/main.ts"]

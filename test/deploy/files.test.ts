@@ -1,0 +1,188 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { ADMIN, DATABASE, ELECTION, GATEWAY, SET_NAME } from '../../deploy/replica-set.ts';
+import { readConfig, VARIABLES } from '../../lib/config.ts';
+import { readDockerfile } from '../helpers/dockerfile.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Service {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string | number>>;
+  readonly read_only?: boolean;
+  readonly user?: string;
+  readonly volumes?: readonly string[];
+  readonly tmpfs?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly ports?: readonly string[];
+  readonly command?: readonly string[];
+  readonly env_file?: readonly { readonly path: string }[];
+}
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const composeText = read('docker-compose.yml');
+const tlsText = read('docker-compose.tls.yml');
+const compose: { services: Record<string, Service>; networks: Record<string, object>; volumes: object } = parse(
+  composeText,
+  { merge: true },
+);
+const { services } = compose;
+const gateways = ['gateway-1', 'gateway-2'].map((name) => services[name] as Service);
+const members = ['mongo-1', 'mongo-2', 'mongo-3'].map((name) => services[name] as Service);
+const replicaSet = services['replica-set'] as Service;
+const proxy = services.proxy as Service;
+const manifest = JSON.parse(read('package.json'));
+
+/** `${NAME}`, `${NAME:-default}` and `${NAME:?error}`. */
+function namesIn(text: string, form = ''): readonly string[] {
+  const names = [...text.matchAll(/\$\{([A-Z][A-Z0-9_]*)(:[-?])?[^}]*\}/g)];
+  return [...new Set(names.filter(([, , found = '']) => found.startsWith(form)).map(([, name = '']) => name))];
+}
+
+/** Names of `.env.example`, also those that stand in a comment; `filled` ones need a value. */
+function examples(): { readonly all: readonly string[]; readonly needed: readonly string[] } {
+  const lines = read('.env.example').split('\n');
+  const matches = lines.map((line) => /^(#?)([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)).filter((match) => match !== null);
+  return {
+    all: matches.map(([, , name = '']) => name),
+    needed: matches.filter(([, comment, , value]) => comment === '' && value === '').map(([, , name = '']) => name),
+  };
+}
+
+function catalogNames(): readonly string[] {
+  const files = readdirSync(new URL('../../catalog/', import.meta.url)).filter((name) => name.endsWith('.json'));
+  return [...new Set(files.flatMap((name) => namesIn(read(`catalog/${name}`))))];
+}
+
+/** As Compose does it, with values for what has none. */
+function fill(value: string | number): string {
+  return String(value).replace(
+    /\$\{([A-Z0-9_]+)(?::-([^}]*)|:\?[^}]*)?\}/g,
+    (_, name, byDefault) => byDefault ?? `a-${name}`,
+  );
+}
+
+function seconds(period: string | undefined): number {
+  return Number(/^(\d+)s$/.exec(period ?? '')?.[1]);
+}
+
+describe('deployment files', () => {
+  it('name every variable in .env.example, and nothing that nobody reads', () => {
+    const { all, needed } = examples();
+    const used = [...namesIn(composeText), ...namesIn(tlsText), ...catalogNames()];
+    expect(
+      used.filter((name) => !all.includes(name)),
+      'missing in .env.example',
+    ).to.deep.equal([]);
+    expect(
+      all.filter((name) => !used.includes(name) && !VARIABLES.includes(name)),
+      'unknown',
+    ).to.deep.equal([]);
+    // What compose refuses to go without stands there to be filled in.
+    expect([...needed].sort()).to.deep.equal([...namesIn(composeText, ':?')].sort());
+  });
+
+  it('give the gateways an environment that they accept, and none of the secrets of the databases', () => {
+    for (const { environment = {}, env_file } of gateways) {
+      const secrets = ['MONGODB_KEY', 'MONGODB_ADMIN_PASSWORD', 'MONGODB_GATEWAY_PASSWORD'];
+      expect(secrets.map((name) => environment[name])).to.deep.equal(['', '', '']);
+      const names = Object.keys(environment).filter((name) => !secrets.includes(name));
+      expect(names.filter((name) => !VARIABLES.includes(name))).to.deep.equal([]);
+      const config = readConfig(Object.fromEntries(names.map((name) => [name, fill(environment[name] ?? '')])));
+      expect(config.host).to.equal('0.0.0.0');
+      expect(config.sandbox).to.equal('off');
+      expect(env_file).to.deep.equal([{ path: '.env', required: false }]);
+    }
+    expect(gateways[0]).to.deep.equal(gateways[1]);
+  });
+
+  it('agree on the replica set, its database and its users', () => {
+    const url = new URL(fill(gateways[0]?.environment?.DATABASE_URL ?? '').replace(/,[^/]*/, ''));
+    const hosts = /@([^/]+)\//.exec(String(gateways[0]?.environment?.DATABASE_URL))?.[1];
+    expect([url.username, url.password]).to.deep.equal([GATEWAY, 'a-MONGODB_GATEWAY_PASSWORD']);
+    expect(url.pathname).to.equal(`/${DATABASE}`);
+    expect(url.searchParams.get('replicaSet')).to.equal(SET_NAME);
+    expect(url.searchParams.get('authSource')).to.equal('admin');
+    expect(hosts).to.equal(replicaSet.environment?.MONGODB_MEMBERS);
+    expect(hosts?.split(',').map((host) => host.split(':')[0])).to.deep.equal(['mongo-1', 'mongo-2', 'mongo-3']);
+    expect(parse(read('deploy/mongod.conf')).replication.replSetName).to.equal(SET_NAME);
+    expect(ADMIN).to.equal('admin');
+    expect(ELECTION).to.deep.equal({ electionTimeoutMillis: 2000, heartbeatTimeoutSecs: 2 });
+  });
+
+  it('run everything without rights that it does not need, and let only the proxy be reached', () => {
+    for (const [name, service] of Object.entries(services)) {
+      expect(service, name).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+      if (name !== 'proxy') expect(service.ports, name).to.equal(undefined);
+    }
+    for (const { networks, user } of members) {
+      expect(networks).to.deep.equal(['store']);
+      expect(user).to.equal('999:999');
+    }
+    expect(proxy.networks).to.deep.equal(['front']);
+    expect(compose.networks.store).to.deep.equal({ internal: true });
+    expect(fill(proxy.ports?.[0] ?? '')).to.equal('127.0.0.1:8080:8080');
+  });
+
+  it('pin every image', () => {
+    for (const { image } of Object.values(services)) expect(image).to.match(/:\d+\.\d+\.\d+(-[a-z]+)?$/);
+    for (const { image } of [...gateways, replicaSet]) expect(image).to.equal(`tollgate:${manifest.version}`);
+    for (const image of readDockerfile().images) expect(image).to.equal(`node:${manifest.devDependencies.node}-slim`);
+  });
+
+  it('mount what there is', () => {
+    const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
+    const sources = mounts.map((mount) => mount.split(':')[0] ?? '');
+    const files = sources.filter((source) => source.startsWith('.'));
+    expect(files.filter((file) => !existsSync(`${ROOT}${file}`))).to.deep.equal([]);
+    const volumes = sources.filter((source) => !source.startsWith('.'));
+    expect([...new Set(volumes)].sort()).to.deep.equal(Object.keys(compose.volumes).sort());
+  });
+
+  it('leave calls the time to end', () => {
+    const { drainMs } = readConfig({});
+    for (const gateway of gateways) expect(seconds(gateway.stop_grace_period)).to.be.at.least(drainMs / 1000 + 15);
+    const [, grace] = /grace_period (\d+s)/.exec(read('deploy/Caddyfile')) ?? [];
+    expect(seconds(proxy.stop_grace_period)).to.be.above(seconds(grace));
+    expect(seconds(grace)).to.be.at.least(drainMs / 1000);
+  });
+
+  it('give the proxy the variables that its file asks for', () => {
+    const asked = [...read('deploy/Caddyfile').matchAll(/\{\$([A-Z0-9_]+)(:[^}]*)?\}/g)];
+    const needed = asked.filter(([, , byDefault]) => byDefault === undefined).map(([, name]) => name);
+    expect(needed).to.have.members(['PROXY_DOMAIN', 'GATEWAY_1', 'GATEWAY_2']);
+    const optional = Object.keys(parse(tlsText).services.proxy.environment);
+    expect([...Object.keys(proxy.environment ?? {}), ...optional].sort()).to.deep.equal([...needed].sort());
+  });
+
+  it('are what Docker Compose takes', function () {
+    try {
+      execFileSync('docker', ['compose', 'version'], { stdio: 'ignore' });
+    } catch {
+      console.log('    docker compose is not here: its own check of the files is left out');
+      return this.skip();
+    }
+    const env = {
+      PATH: process.env.PATH,
+      MONGODB_KEY: 'a',
+      MONGODB_ADMIN_PASSWORD: 'b',
+      MONGODB_GATEWAY_PASSWORD: 'c',
+    };
+    const check = (extra: object, ...files: string[]) =>
+      execFileSync(
+        'docker',
+        ['compose', '--env-file', '/dev/null', ...files.flatMap((name) => ['-f', name]), 'config'],
+        {
+          ...{ cwd: ROOT, stdio: 'pipe' },
+          env: { ...env, ...extra },
+        },
+      );
+    check({}, 'docker-compose.yml');
+    check({ PROXY_DOMAIN: 'ai.example.com' }, 'docker-compose.yml', 'docker-compose.tls.yml');
+    expect(() => check({ MONGODB_KEY: '' }, 'docker-compose.yml')).to.throw(/MONGODB_KEY/);
+  });
+});

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
+import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../helpers/cluster.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import {
+  answerStatus,
+  chatChunk,
+  chatEnd,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../helpers/upstream.ts';
+
+/** A gateway's place taken by a server that only notes what reaches it. */
+async function startListener(answer: Parameters<typeof createServer>[1]): Promise<{
+  readonly host: string;
+  readonly seen: IncomingMessage[];
+  readonly server: Server;
+}> {
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    if (request.url === '/readyz') return void response.end('{}');
+    seen.push(request);
+    request.resume().once('end', () => answer?.(request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  started.push(() => close(server));
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen, server };
+}
+
+/** What a test started, to be ended whatever became of it. */
+const started: (() => Promise<void>)[] = [];
+
+async function startBefore(first: string, second: string): Promise<ProxyProcess> {
+  const proxy = await startProxy(first, second);
+  started.push(proxy.stop);
+  return proxy;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+describe('deploy/Caddyfile', () => {
+  before(function () {
+    const problem = proxyProblem();
+    if (problem === undefined) return;
+    console.log(`    ${problem}: deploy/Caddyfile is not tried`);
+    this.skip();
+  });
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((end) => end()));
+  });
+
+  describe('before a gateway', () => {
+    let upstream: TestUpstream;
+    let gateway: TestGateway;
+    let account: TestAccount;
+    let proxy: ProxyProcess;
+    before(async () => {
+      upstream = await startUpstream();
+      gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+      account = await gateway.account();
+      const [unused] = await freePorts(1);
+      proxy = await startProxy(new URL(gateway.url).host, `127.0.0.1:${unused}`);
+    });
+    after(async () => {
+      await proxy?.stop();
+      await gateway?.stop();
+      await upstream?.close();
+    });
+
+    for (const path of DIALECTS) {
+      it(`passes on each fragment as it comes: ${path}`, async () => {
+        const next: (() => void)[] = [];
+        upstream.behave(async ({ response }) => {
+          response.writeHead(200, SSE);
+          for (const word of ['one ', 'two ', 'three ']) {
+            response.write(chatChunk(word));
+            await new Promise<void>((resolve) => next.push(resolve));
+          }
+          response.end(chatEnd());
+        });
+        const response = await responseOf(
+          open(proxy.url + path, { key: account.key, body: ask('hi', { stream: true }) }),
+        );
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        // The upstream goes on only when the client has what it sent before.
+        for (const word of ['one ', 'two ', 'three ']) {
+          await until(() => text.includes(word));
+          next.shift()?.();
+        }
+        await until(() => response.complete);
+        expect(textOf(eventsOf(text))).to.equal('one two three ');
+        expect(response.headers['content-type']).to.match(/^text\/event-stream/);
+      });
+
+      for (const stream of [true, false]) {
+        it(`drops the upstream call when the client leaves: ${path}${stream ? ', streaming' : ''}`, async () => {
+          upstream.behave(chatStall(stream ? ['word '] : []));
+          const arrived = upstream.nextCall();
+          const sent = open(proxy.url + path, { key: account.key, body: ask('hi', { stream }) });
+          sent.on('error', () => undefined);
+          // Headers of a stream come before the upstream is asked.
+          const begun = new Promise((resolve) => sent.once('response', (answer) => answer.once('data', resolve)));
+          const call = await arrived;
+          if (stream) await begun;
+          sent.destroy();
+          await call.closed;
+          await until(() =>
+            gateway.checkMoney().then(
+              () => true,
+              () => false,
+            ),
+          );
+        });
+      }
+    }
+
+    it('passes on the errors of the gateway as they are', async () => {
+      upstream.behave(answerStatus(500));
+      const reply = await send(proxy.url + CHAT, { key: account.key, body: ask('hi') });
+      expect(reply.status).to.equal(502);
+      expect(reply.json.error.message).to.contain('refunded');
+      expect(reply.headers['x-request-id']).to.be.a('string');
+    });
+
+    it('does not show metrics to anybody', async () => {
+      for (const path of ['/metrics', '/metrics/', '//metrics', '/%6detrics', '/METRICS', '/metrics?x=1']) {
+        const reply = await send(proxy.url + path);
+        expect([path, reply.status, reply.json.error.message]).to.deep.equal([path, 404, 'There is nothing here.']);
+      }
+      expect((await send(`${proxy.url}/healthz`)).status).to.equal(200);
+    });
+  });
+
+  it('tells the gateway the address it sees, not the one that a client claims', async () => {
+    const listener = await startListener((_, response) => response.end('{}'));
+    const proxy = await startBefore(listener.host, '127.0.0.1:1');
+    await send(proxy.url + CHAT, { headers: { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' } });
+    const { headers } = listener.seen.find(({ url }) => url === CHAT) ?? {};
+    expect([headers?.['x-forwarded-for'], headers?.['x-forwarded-proto']]).to.deep.equal(['127.0.0.1', 'http']);
+  });
+
+  it('writes no key into its log', async () => {
+    const listener = await startListener((_, response) => response.end('{}'));
+    const proxy = await startBefore(listener.host, '127.0.0.1:1');
+    await send(proxy.url + CHAT, { key: 'tg-sk-secret-1', headers: { authorization: 'Bearer tg-sk-secret-2' } });
+    await until(() => proxy.log().includes(CHAT));
+    expect(proxy.log()).not.to.contain('secret');
+  });
+
+  it('sends a call that a gateway may have seen to no other', async () => {
+    const reset = await Promise.all([1, 2].map(() => startListener((request) => request.socket.resetAndDestroy())));
+    const proxy = await startBefore(...(reset.map(({ host }) => host) as [string, string]));
+    const reply = await send(proxy.url + CHAT, { body: ask('hi') });
+    expect([reply.status, reply.json.error.type]).to.deep.equal([502, 'api_error']);
+    const calls = reset.flatMap(({ seen }) => seen).filter(({ method }) => method === 'POST');
+    expect(calls.length).to.equal(1);
+  });
+
+  it('passes over a gateway that takes no connections, and says so in JSON when none does', async () => {
+    const [first, second] = [
+      await startListener((_, response) => response.end('{}')),
+      await startListener((_, response) => response.end('{}')),
+    ];
+    const proxy = await startBefore(first.host, second.host);
+    await close(first.server);
+    for (let call = 0; call < 10; call += 1) expect((await send(proxy.url + CHAT, { body: {} })).status).to.equal(200);
+    await close(second.server);
+    const reply = await send(proxy.url + CHAT, { body: {} });
+    expect(reply.status).to.be.oneOf([502, 503]);
+    expect([reply.json.error.type, reply.json.error.code]).to.deep.equal(['api_error', 'service_unavailable']);
+  });
+});
