@@ -72,10 +72,23 @@ export function readBody(request: IncomingMessage, signal: AbortSignal, limits: 
   });
 }
 
+const READ = Symbol('the body was read');
+
+/**
+ * Whether nothing of the body is still to come. What came with the headers is there some turns before Node says that the
+ * request is complete.
+ */
+export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
+  if (request.complete || request[READ]) return true;
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  return coding === undefined && Number(length ?? 0) === request.readableLength;
+}
+
 /** The body, when it came with its headers, as short ones do: no wait, so no clocks. */
-function arrivedBody(request: IncomingMessage, bytesMax: number): Buffer | undefined {
-  const { complete, readableLength } = request;
-  if (!complete || readableLength === 0 || readableLength > bytesMax) return undefined;
+function arrivedBody(request: IncomingMessage & { [READ]?: true }, bytesMax: number): Buffer | undefined {
+  const { readableLength } = request;
+  if (readableLength === 0 || readableLength > bytesMax || !isWhole(request)) return undefined;
+  request[READ] = true;
   return (request.read() as Buffer | null) ?? undefined;
 }
 

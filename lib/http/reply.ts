@@ -3,6 +3,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/
 import { chatFault } from '../dialects/chat/fault.ts';
 import { messageFault } from '../dialects/message/fault.ts';
 import { type Fault, fault, isFault } from '../faults.ts';
+import { isWhole } from './body.ts';
 import { stateOf } from './context.ts';
 import { linger } from './linger.ts';
 
@@ -54,7 +55,7 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'rate_limited') reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
-  if (!request.raw.req.complete) {
+  if (!isWhole(request.raw.req)) {
     reply.header('connection', 'close');
     linger(request.raw.req);
   }
