@@ -102,6 +102,22 @@ describe('smart router', () => {
       });
     }
 
+    it('a light sign needs something to do it to, and nothing harder beside it', () => {
+      expect(tierOf('remove duplicates from the list: 3, 3, 5')).to.equal('lite');
+      expect(tierOf('remove the duplicates from all of our product feeds before the import')).to.equal('standard');
+      expect(tierOf('Sort: plum, fig, apple')).to.equal('lite');
+      expect(tierOf('Sort by size: Ann is left of Bo. Bo is not next to Cy. Who is in the middle?')).to.not.equal(
+        'lite',
+      );
+      expect(tierOf('area code of Lyon')).to.not.equal('heavy');
+      expect(tierOf('code for a stack in C')).to.equal('heavy');
+    });
+
+    it('what is taken back is not asked', () => {
+      expect(tierOf('Write an essay of 2000 words about tea? No, just name the capital of Peru.')).to.equal('lite');
+      expect(tierOf('Докажи теорему Ферма. Нет, лучше переведи на английский: кот спит')).to.equal('lite');
+    });
+
     it('a situation before a question makes it no plain fact', () => {
       const clues = 'Ida sits left of Bo. Bo is not next to Cy. Each of them has a different hat. ';
       expect(tierOf('Who has the red hat?')).to.equal('lite');
@@ -179,10 +195,10 @@ describe('smart router', () => {
   });
 
   describe('labelled prompts', () => {
-    it('are right in at least 95 % of the reporting half, each language and tier in 92 %, swapped in two of a thousand at most', () => {
+    it('are right in at least 95 % of the reporting half, each language and tier in 92 %, and never swapped', () => {
       const { rows, right, total, swaps } = judge(readReportingHalf());
       expect(right / total).to.be.at.least(0.95);
-      expect(swaps / total).to.be.at.most(0.002);
+      expect(swaps).to.equal(0);
       for (const lang of ['en', 'ru']) {
         for (const tier of ['lite', 'standard', 'heavy']) {
           const some = rows.filter(({ prompt }) => prompt.lang === lang && prompt.tier === tier);

@@ -36,8 +36,9 @@ interface Lead {
   readonly question: Question | undefined;
 }
 
-export function readInstruction(prose: Prose): Instruction {
-  const { sentences } = prose;
+export function readInstruction(whole: Prose): Instruction {
+  const sentences = withoutTakenBack(whole.sentences);
+  const prose = { ...whole, sentences };
   const leads = sentences.map((sentence, index) => readLead(sentence, index === 0));
   const roles = assignRoles(prose, leads);
   const asking: Sentence[] = [];
@@ -62,6 +63,18 @@ export function readInstruction(prose: Prose): Instruction {
     }
   }
   return { asking, context, tasks, questions, payloadTokens, words };
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['no', 'nope', 'нет', 'actually']);
+const INSTEAD: ReadonlySet<string> = new Set(['just', 'only', 'rather', 'instead', 'просто', 'лучше', 'только']);
+
+/** `Fix this program? No, just tell me what it is called.`: only the last word counts. */
+function withoutTakenBack(sentences: readonly Sentence[]): readonly Sentence[] {
+  const from = sentences.findIndex(({ tokens }, index) => {
+    if (index === 0 || !REFUSALS.has(tokens[0]!.word)) return false;
+    return INSTEAD.has((tokens[1]?.kind === 'mark' ? tokens[2] : tokens[1])?.word ?? '');
+  });
+  return from === -1 ? sentences : sentences.slice(from);
 }
 
 type Role = 'asking' | 'context' | 'payload';
