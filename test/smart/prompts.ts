@@ -44,6 +44,8 @@ export const HOLDOUTS = [
   'holdout-15',
   'holdout-16',
   'holdout-17',
+  'holdout-18',
+  'holdout-19',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

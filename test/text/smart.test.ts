@@ -113,6 +113,16 @@ describe('smart router', () => {
       expect(tierOf('code for a stack in C')).to.equal('heavy');
     });
 
+    it('what somebody did, or what is to be found in a quotation, is not to be done', () => {
+      expect(tierOf('who proved the four colour theorem')).to.equal('lite');
+      expect(tierOf('когда доказали теорему о четырёх красках')).to.equal('lite');
+      expect(tierOf('Who is the knave? Prove it: Ann says Bo lies, Bo says both lie.')).to.equal('heavy');
+      expect(tierOf('What is the error code in this message: "Build failed with E4031 at step 7"?')).to.equal('lite');
+      expect(tierOf('Complaint or thanks? "The compiler crashed twice and nobody answers"')).to.equal('lite');
+      expect(tierOf('Turn into bullet points: the proof bounds the error, then passes to the limit')).to.equal('lite');
+      expect(tierOf('Make it shorter: we shall analyse the market and develop a strategy')).to.equal('lite');
+    });
+
     it('what is taken back is not asked', () => {
       expect(tierOf('Write an essay of 2000 words about tea? No, just name the capital of Peru.')).to.equal('lite');
       expect(tierOf('Докажи теорему Ферма. Нет, лучше переведи на английский: кот спит')).to.equal('lite');

@@ -36,12 +36,9 @@ function isNeeding(signal: SignalName): boolean {
 
 const BARE_WORDS_MAX = 5;
 /** What is programmed, proved or computed: a verb of handling beside it may be a step of that. */
+const PROGRAMMING: readonly Concept[] = ['language', 'tech', 'code', 'bug', 'structure'];
 const HARD: readonly Concept[] = [
-  'language',
-  'tech',
-  'code',
-  'bug',
-  'structure',
+  ...PROGRAMMING,
   'math',
   'higher',
   'science',
@@ -52,25 +49,40 @@ const HARD: readonly Concept[] = [
 ];
 
 const SET_PHRASE_MIN = 3;
+/** `Sort plum, fig, apple`: a comma so near the verb is one of a list. */
+const LISTED_DISTANCE = 5;
 /** Words that are themselves what is translated, converted or named. */
 const NAMED: readonly Concept[] = ['follow', 'measure', 'tongue', 'micro'];
 
 /** Nothing to do it to, or no command to do it, or beside it a sign of harder work and no text of its own. */
 function isThin({ task }: Work, scene: Scene): boolean {
   const { instruction, told } = scene;
+  if (isFixOfThing(task)) return true;
   if (hasText(task, scene)) return false;
   if (instruction.words > BARE_WORDS_MAX && !hasMaterial(task, scene) && !asksPlainly(scene)) return true;
   if (!task.command && task.sentence.end === '?' && instruction.context.length > 0) return true;
-  return HARD.some((concept) => told.has(concept));
+  return HARD.some((concept) => told.has(concept)) || PROGRAMMING.some((concept) => hasHit(task.sentence, concept));
 }
 
+/** `Fix the price so that we still earn 15 percent`: nothing says that words are to be corrected. */
+function isFixOfThing({ concept, sentence }: Task): boolean {
+  if (concept !== 'fix' || sentence.tokens.length <= BARE_WORDS_MAX) return false;
+  if (WORDED.some((one) => hasHit(sentence, one))) return false;
+  return !sentence.tokens.some(({ quoted, word }) => quoted || word === ':');
+}
+
+const WORDED: readonly Concept[] = ['grammar', 'deictic', 'label', 'micro', 'content', 'tongue'];
+
+/** Work on words: figures alone are nothing to do it to. */
+const IN_WORDS: ReadonlySet<Concept> = new Set<Concept>(['fix', 'shorten', 'rewrite']);
+
 /** Figures, things in a row, a situation, or a set phrase such as `how many ounces in`. */
-function hasMaterial({ sentence, at }: Task, { instruction, told, figures }: Scene): boolean {
-  if (figures.numbers > 0 || instruction.context.length > 0) return true;
+function hasMaterial({ concept, sentence, at }: Task, { instruction, told, figures }: Scene): boolean {
+  if (instruction.context.length > 0 || (figures.numbers > 0 && !IN_WORDS.has(concept))) return true;
   if (sentence.hits.some((hit) => hit.at === at && hit.size >= SET_PHRASE_MIN)) return true;
   if (NAMED.some((concept) => told.has(concept) || hasHit(sentence, concept))) return true;
-  if (sentence.tokens.some(({ kind }) => kind === 'number')) return true;
-  return instruction.asking.some(({ tokens }) => tokens.some(({ word }) => word === ','));
+  if (!IN_WORDS.has(concept) && sentence.tokens.some(({ kind }) => kind === 'number')) return true;
+  return sentence.tokens.slice(at, at + LISTED_DISTANCE).some(({ word }) => word === ',');
 }
 
 /** `What language do they speak in Suriname?`: a question by itself. */
@@ -83,7 +95,7 @@ function hasText({ sentence, at }: Task, { instruction, told, prose }: Scene): b
   if (instruction.payloadTokens > 0 || prose.dataLines + prose.codeLines > 0) return true;
   if (told.has('deictic') || told.has('label')) return true;
   if (sentence.tokens.some(({ word }, index) => word === ':' && index > at)) return true;
-  return instruction.asking.some(({ tokens }) => tokens.some(({ quoted }) => quoted));
+  return [...instruction.asking, ...instruction.context].some(({ tokens }) => tokens.some(({ quoted }) => quoted));
 }
 
 const ORDERING = ['convert', 'classify'] as const;
@@ -102,15 +114,17 @@ function asksOfConditions({ prose }: Scene): boolean {
 
 const PLAIN_ANSWERS = ['fact', 'closed', 'define', 'list', 'small_output'] as const;
 const TOLD_WORDS_MIN = 12;
+const FIGURED_WORDS_MIN = 6;
 
 /** A situation of some length, or what is given for a problem, and then a question about it. */
-function tellsBeforeAsking({ prose, instruction, told }: Scene): boolean {
+function tellsBeforeAsking({ prose, instruction, told, figures }: Scene): boolean {
   const question = instruction.questions[instruction.questions.length - 1];
   const last = prose.sentences[prose.sentences.length - 1];
   if (question === undefined || last === undefined || told.has('label')) return false;
   if (told.has('givens') || told.has('statement') || question.at >= TOLD_WORDS_MIN) return true;
   const before = prose.sentences.slice(0, -1).filter((one) => one.end !== '?' && !hasHit(one, 'greeting'));
-  return last.end === '?' && before.reduce((sum, one) => sum + one.tokens.length, 0) >= TOLD_WORDS_MIN;
+  const words = before.reduce((sum, one) => sum + one.tokens.length, 0);
+  return last.end === '?' && words >= (figures.numbers > 1 ? FIGURED_WORDS_MIN : TOLD_WORDS_MIN);
 }
 
 const SURELY_HEAVY = ['code_topic', 'code_input', 'debug', 'review', 'math', 'proof', 'design', 'analysis'] as const;

@@ -59,7 +59,7 @@ const INTO: ReadonlySet<string> = new Set(['to', 'into', 'in', 'from', 'на', '
 function translatesCode({ tokens, hits }: Sentence): boolean {
   if (hits.some((hit) => hit.concept === 'grammar')) return false;
   return hits.some(({ concept, at, size }) => {
-    if (concept !== 'language') return false;
+    if (!isSubject(concept)) return false;
     return INTO.has(tokens[at - 1]?.word ?? '') || (size > 1 && INTO.has(tokens[at]!.word));
   });
 }

@@ -4,7 +4,7 @@ import { MECHANICAL_SIGNALS } from './collector.ts';
 import type { SignalName } from './names.ts';
 import type { Question } from './question.ts';
 import type { Scene } from './scene.ts';
-import { hasHit, type Sentence } from './sentences.ts';
+import { hasHit, type Prose, type Sentence } from './sentences.ts';
 import { addressesYou, isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
@@ -33,8 +33,9 @@ function asksMeasure(sentence: Sentence): boolean {
 }
 
 function readAnswer(question: Question, scene: Scene): Answer | undefined {
-  if (isAboutGivenText(question, scene)) return { signal: 'extract' };
+  if (isAboutGivenText(question, scene) || asksOfQuote(question, scene)) return { signal: 'extract' };
   if (asksForSpelling(question)) return { signal: 'lookup' };
+  if (asksToChoose(question, scene)) return { signal: 'classify' };
   if (isCompound(question) || asksForReasons(question)) return { signal: 'explain' };
   if (supposes(question)) return undefined;
   if (asksOfCase(question, scene)) return { signal: 'advice' };
@@ -160,6 +161,35 @@ function isAboutGivenText({ sentence, kind }: Question, { instruction, prose }: 
   const below = instruction.context.filter((one) => one.paragraph > sentence.paragraph);
   const words = below.reduce((sum, one) => sum + one.tokens.length, 0) + instruction.payloadTokens;
   return words >= GIVEN_WORDS_MIN;
+}
+
+const MEANING: ReadonlySet<string> = new Set(['mean', 'means', 'wrong', 'значит', 'означает', 'так']);
+const IN: ReadonlySet<string> = new Set(['in', 'from', 'в', 'из']);
+
+/** `What is the code in this message: "…"?`: to be found in what is quoted. */
+export function asksOfQuote({ sentence, kind }: Question, { prose }: Scene): boolean {
+  const { tokens, hits } = sentence;
+  if (kind === 'why' || kind === 'how' || tokens.some(({ word }) => MEANING.has(word))) return false;
+  const pointing = hits.some(
+    ({ concept, at }) =>
+      (concept === 'label' || concept === 'content') &&
+      [1, 2].some((distance) => IN.has(tokens[at - distance]?.word ?? '')),
+  );
+  return pointing && countQuoted(prose) >= CHOSEN_TEXT_MIN;
+}
+
+function countQuoted({ sentences }: Prose): number {
+  return sentences.flatMap(({ tokens }) => tokens).filter(({ quoted }) => quoted).length;
+}
+
+const CHOICE_WORDS_MAX = 10;
+const CHOSEN_TEXT_MIN = 3;
+
+/** `Complaint or thanks? "The app …"`: labels to choose from, and a text in quotes. */
+function asksToChoose({ sentence }: Question, { prose }: Scene): boolean {
+  const own = sentence.tokens.filter(({ quoted }) => !quoted);
+  if (own.length > CHOICE_WORDS_MAX || !own.some(({ word }) => word === 'or' || word === 'или')) return false;
+  return countQuoted(prose) >= CHOSEN_TEXT_MIN;
 }
 
 /** `Как правильно: «ложить» или «класть»?` */

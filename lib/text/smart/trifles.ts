@@ -44,7 +44,9 @@ const UNITS_WORDS_MAX = 16;
 /** `Сколько будет 5 футов в сантиметрах` */
 function asksForUnits({ told, figures, instruction }: Scene): boolean {
   if (instruction.words > UNITS_WORDS_MAX || figures.numbers === 0) return false;
-  return told.has('measure') && told.has('quantity');
+  return (
+    instruction.asking.length === 1 && instruction.context.length === 0 && told.has('measure') && told.has('quantity')
+  );
 }
 
 const GREETING_WORDS_MAX = 10;
