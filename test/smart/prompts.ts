@@ -46,6 +46,7 @@ export const HOLDOUTS = [
   'holdout-17',
   'holdout-18',
   'holdout-19',
+  'holdout-20',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

@@ -120,12 +120,22 @@ describe('smart router', () => {
       expect(tierOf('What is the error code in this message: "Build failed with E4031 at step 7"?')).to.equal('lite');
       expect(tierOf('Complaint or thanks? "The compiler crashed twice and nobody answers"')).to.equal('lite');
       expect(tierOf('Turn into bullet points: the proof bounds the error, then passes to the limit')).to.equal('lite');
+      expect(tierOf('Say it more politely: fix your code, it breaks our build every day')).to.equal('lite');
+      expect(tierOf('это вопрос по алгебре или геометрии: «Найди площадь треугольника со сторонами 3, 4, 5»')).to.equal(
+        'lite',
+      );
       expect(tierOf('Make it shorter: we shall analyse the market and develop a strategy')).to.equal('lite');
     });
 
     it('what is taken back is not asked', () => {
       expect(tierOf('Write an essay of 2000 words about tea? No, just name the capital of Peru.')).to.equal('lite');
       expect(tierOf('Докажи теорему Ферма. Нет, лучше переведи на английский: кот спит')).to.equal('lite');
+    });
+
+    it('a ratio is neither a sum nor the beginning of a text', () => {
+      expect(tierOf('Split $930 among three partners in the ratio 2:3:5 and round to whole dollars.')).to.not.equal(
+        'lite',
+      );
     });
 
     it('a situation before a question makes it no plain fact', () => {

@@ -114,7 +114,7 @@ function asksOfConditions({ prose }: Scene): boolean {
 
 const PLAIN_ANSWERS = ['fact', 'closed', 'define', 'list', 'small_output'] as const;
 const TOLD_WORDS_MIN = 12;
-const FIGURED_WORDS_MIN = 6;
+const FIGURED_WORDS_MIN = 5;
 
 /** A situation of some length, or what is given for a problem, and then a question about it. */
 function tellsBeforeAsking({ prose, instruction, told, figures }: Scene): boolean {
@@ -123,8 +123,9 @@ function tellsBeforeAsking({ prose, instruction, told, figures }: Scene): boolea
   if (question === undefined || last === undefined || told.has('label')) return false;
   if (told.has('givens') || told.has('statement') || question.at >= TOLD_WORDS_MIN) return true;
   const before = prose.sentences.slice(0, -1).filter((one) => one.end !== '?' && !hasHit(one, 'greeting'));
+  const figured = figures.numbers > 1 || before.some((one) => hasHit(one, 'numeral') || hasHit(one, 'measure'));
   const words = before.reduce((sum, one) => sum + one.tokens.length, 0);
-  return last.end === '?' && words >= (figures.numbers > 1 ? FIGURED_WORDS_MIN : TOLD_WORDS_MIN);
+  return last.end === '?' && words >= (figured ? FIGURED_WORDS_MIN : TOLD_WORDS_MIN);
 }
 
 const SURELY_HEAVY = ['code_topic', 'code_input', 'debug', 'review', 'math', 'proof', 'design', 'analysis'] as const;

@@ -304,7 +304,8 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
     if (isNoTask(sentence, hit, start)) continue;
     const command = isCommand(sentence, hit, start);
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
-    if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
+    const named = tasks.length > 0 || (mention !== undefined && isMechanical(mention.concept));
+    if (named && colon !== -1 && hit.at > colon) break;
     if (!command) {
       if (SELVES.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
       const stronger = isMechanical(task.concept)

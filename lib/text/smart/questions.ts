@@ -1,6 +1,7 @@
 // What a question expects: a fact, a word, a definition, an explanation or advice.
 import type { Collector } from './collector.ts';
 import { MECHANICAL_SIGNALS } from './collector.ts';
+import type { Concept } from './concepts.ts';
 import type { SignalName } from './names.ts';
 import type { Question } from './question.ts';
 import type { Scene } from './scene.ts';
@@ -14,6 +15,10 @@ interface Answer {
 }
 
 export function detectQuestions(scene: Scene, works: readonly Work[], signals: Collector): void {
+  if (offersLabels(scene)) {
+    signals.add('classify');
+    return;
+  }
   for (const question of scene.instruction.questions) {
     const mechanical = works.some(({ task, signal }) => task.sentence === question.sentence && isWorkOnText(signal));
     if (mechanical) continue;
@@ -35,7 +40,6 @@ function asksMeasure(sentence: Sentence): boolean {
 function readAnswer(question: Question, scene: Scene): Answer | undefined {
   if (isAboutGivenText(question, scene) || asksOfQuote(question, scene)) return { signal: 'extract' };
   if (asksForSpelling(question)) return { signal: 'lookup' };
-  if (asksToChoose(question, scene)) return { signal: 'classify' };
   if (isCompound(question) || asksForReasons(question)) return { signal: 'explain' };
   if (supposes(question)) return undefined;
   if (asksOfCase(question, scene)) return { signal: 'advice' };
@@ -182,15 +186,22 @@ function countQuoted({ sentences }: Prose): number {
   return sentences.flatMap(({ tokens }) => tokens).filter(({ quoted }) => quoted).length;
 }
 
-const CHOICE_WORDS_MAX = 10;
+const CHOICE_WORDS_MAX = 14;
 const CHOSEN_TEXT_MIN = 3;
 
-/** `Complaint or thanks? "The app …"`: labels to choose from, and a text in quotes. */
-function asksToChoose({ sentence }: Question, { prose }: Scene): boolean {
-  const own = sentence.tokens.filter(({ quoted }) => !quoted);
-  if (own.length > CHOICE_WORDS_MAX || !own.some(({ word }) => word === 'or' || word === 'или')) return false;
-  return countQuoted(prose) >= CHOSEN_TEXT_MIN;
+/** `Complaint or thanks? "The app …"`, `algebra or geometry: "…"`: labels to choose from, and a text in quotes. */
+export function offersLabels({ prose, instruction }: Scene): boolean {
+  const [first, second] = prose.sentences;
+  if (first === undefined || instruction.tasks.some(({ concept }) => !CHOOSING.has(concept))) return false;
+  const own = first.tokens.findIndex(({ quoted }) => quoted);
+  const head = own === -1 ? first.tokens : first.tokens.slice(0, own);
+  const closed =
+    head.length < first.tokens.length ? head[head.length - 1]?.word === ':' : second?.tokens[0]?.quoted === true;
+  if (!closed || head.length > CHOICE_WORDS_MAX || countQuoted(prose) < CHOSEN_TEXT_MIN) return false;
+  return head.some(({ word }, at) => at > 0 && (word === 'or' || word === 'или'));
 }
+
+const CHOOSING: ReadonlySet<Concept> = new Set<Concept>(['classify', 'identify']);
 
 /** `Как правильно: «ложить» или «класть»?` */
 function asksForSpelling(question: Question): boolean {

@@ -2,9 +2,9 @@
 import type { Figures } from './amounts.ts';
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { type Concept, isMechanical } from './concepts.ts';
-import { asksOfQuote } from './questions.ts';
+import { asksOfQuote, offersLabels } from './questions.ts';
 import { hasCode, type Scene, wantsProof } from './scene.ts';
-import { hasHit, type Sentence } from './sentences.ts';
+import { hasHit, isRatio, type Sentence } from './sentences.ts';
 import { isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
@@ -63,6 +63,7 @@ export function detectCode(scene: Scene, works: readonly Work[], signals: Collec
   const { told, asked, prose } = scene;
   const mechanical =
     works.length > 0 && works.every((work) => isMechanical(work.task.concept) || work.signal === 'extract');
+  if (offersLabels(scene)) return;
   if (works.length === 0 && scene.instruction.questions.some((question) => asksOfQuote(question, scene))) return;
   const named = (told.get('language') ?? 0) + (told.get('tech') ?? 0) + prose.inlineCode;
   const way = scene.instruction.questions.some((question) => question.kind === 'how');
@@ -147,6 +148,7 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
     signals.drop('fact', 'closed', 'define', 'classify');
   }
   detectPuzzle(scene, signals);
+  if (offersLabels(scene)) return;
   if (signals.has(...MECHANICAL_SIGNALS) && !asked.has('math') && !asked.has('higher')) return;
   const writes = signals.has('long_form', 'plan', 'ideas', 'code', 'debug', 'review', 'roleplay');
   if (isSimpleSum(scene) && !writes && !signals.has('compose') && !asked.has('why')) {
@@ -238,6 +240,7 @@ function isSimpleSum(scene: Scene): boolean {
   const { figures, instruction, told } = scene;
   const { asking, context, words } = instruction;
   if (figures.variables > 0 || figures.signs > 0 || figures.numbers === 0) return false;
+  if (asking.some(({ tokens }) => tokens.some((_, at) => isRatio(tokens, at)))) return false;
   if (words > (told.has('sum') ? ADDING_WORDS_MAX : SUM_WORDS_MAX)) return false;
   const sentences = asking.length + context.length;
   if (context.length > 0 && figures.numbers >= 2 && words >= TOLD_WORDS_MIN && !told.has('sum')) return false;

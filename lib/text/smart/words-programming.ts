@@ -140,7 +140,7 @@ export const PROGRAMMING_WORDS = {
     строков+_переменн* выпадающ+_список сводн+_таблиц* впр_формул* функци+_впр функци+_если умн+_таблиц* powerquery
     макрос+_excel адаптивн+_верстк* бургер_меню модальн+_окн* слайдер_на форм+_обратной_связи телеграм_апи мини_апп
     webapp_telegram реакт реакта реакте реакту реактом merge_conflicts alembic liquibase flyway data_structure
-    data_structures структур+_данных machine_learning deep_learning ml_model
+    fizzbuzz fizz_buzz fizz data_structures структур+_данных machine_learning deep_learning ml_model
   `,
   bug: `
     bug bugs buggy error_message error_code crash* segfault* segmentation_fault exception* traceback stack_trace

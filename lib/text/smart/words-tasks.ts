@@ -22,7 +22,7 @@ export const TASK_WORDS = {
   check: `
     check verify inspect проверь* проверить посмотри посмотрите глянь гляньте проверка_текста find_mistakes
     find_errors find_the_mistakes find_the_errors найди_ошибк* найти_ошибк* нет_ли_ошибок нет_ошибок есть_ли_ошибки
-    any_mistakes_in any_errors_in
+    any_mistakes_in any_errors_in any_typos any_typos_in есть_опечатки нет_опечаток
   `,
   shorten: `
     shorten shorter condense trim abridge tighten сократ* короче покороче укорот* ужми ужать сожми сжать урежь
@@ -37,7 +37,7 @@ export const TASK_WORDS = {
     прошедшее_время настоящее_время будущее_время третьего_лица first_person third_person упрости_текст
     simplify_the_text simplify_the_sentence simplify_this_sentence в_прошедшем_времени прошедшем_времени
     в_будущем_времени combine_the_sentences combine_the_two change_the_tense rearrange* переставь
-    transform_the_sentence преобразуй_предложение make_the_tone more_formal more_polite more_professional more_friendly
+    transform_the_sentence преобразуй_предложение make_the_tone more_formal more_polite more_politely more_formally more_professional more_friendly
     more_casual friendlier politer simpler_words clearer make_it_clearer sound_natural sound_better sound_more
     сделай_тон сделай_более_вежлив* сделай_более_официальн* сделай_более_дружелюбн* более_вежливо более_официально
     официальнее дружелюбнее вежливее попроще смени_тон измени_тон clean_up clean_this_up tidy_up причеши причесать
@@ -48,7 +48,7 @@ export const TASK_WORDS = {
     суммир* саммари самари резюмир* сделай_резюме краткое_резюме кратко_перескаж* перескаж* перескажи* пересказ*
     выжимк* конспект* законспектир* краткое_содержание краткий_пересказ основные_мысли основная_мысль главная_мысль
     главную_мысль основную_мысль основные_тезисы ключевые_тезисы основные_моменты кратко_изложи изложи_кратко
-    изложи_суть в_чем_суть суть_текста о_чем_текст о_чем_статья о_чем_этот тезисно выдели_главное выдели_основное
+    изложи_суть в_чем_суть суть суть_текста о_чем_текст о_чем_статья о_чем_этот тезисно выдели_главное выдели_основное
     главное_из аннотаци* аннотир* протокол_встречи сделай_протокол meeting_notes minutes_of_the_meeting
     executive_summary summar* summari*
   `,
