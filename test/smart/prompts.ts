@@ -44,6 +44,9 @@ export const HOLDOUTS = [
   'holdout-15',
   'holdout-16',
   'holdout-17',
+  'holdout-18',
+  'holdout-19',
+  'holdout-20',
 ] as const;
 
 export type SetName = 'development' | (typeof HOLDOUTS)[number];

@@ -4,10 +4,17 @@ import { readTokens } from '../../lib/text/smart/tokens.ts';
 import { isTransliterated, toCyrillic } from '../../lib/text/smart/translit.ts';
 import { FRAME_WORDS } from '../../lib/text/smart/words-frames.ts';
 import { OBJECT_WORDS } from '../../lib/text/smart/words-objects.ts';
+import { PROGRAMMING_WORDS } from '../../lib/text/smart/words-programming.ts';
 import { SUBJECT_WORDS } from '../../lib/text/smart/words-subjects.ts';
 import { TASK_WORDS } from '../../lib/text/smart/words-tasks.ts';
 
-const LISTS: Readonly<Record<string, string>> = { ...TASK_WORDS, ...OBJECT_WORDS, ...SUBJECT_WORDS, ...FRAME_WORDS };
+const LISTS: Readonly<Record<string, string>> = {
+  ...TASK_WORDS,
+  ...OBJECT_WORDS,
+  ...PROGRAMMING_WORDS,
+  ...SUBJECT_WORDS,
+  ...FRAME_WORDS,
+};
 
 function read(text: string): string[] {
   return readTokens(text, 0, text.length).map(({ word, quoted }) => (quoted ? `«${word}»` : word));
@@ -34,7 +41,9 @@ describe('smart router words', () => {
   });
 
   it('belong to one table: no concept is defined twice', () => {
-    const names = [TASK_WORDS, OBJECT_WORDS, SUBJECT_WORDS, FRAME_WORDS].flatMap((table) => Object.keys(table));
+    const names = [TASK_WORDS, OBJECT_WORDS, PROGRAMMING_WORDS, SUBJECT_WORDS, FRAME_WORDS].flatMap((table) =>
+      Object.keys(table),
+    );
     expect(new Set(names).size).to.equal(names.length);
   });
 

@@ -3,11 +3,17 @@ import { type Hit, Lexicon } from './lexicon.ts';
 import type { Token } from './tokens.ts';
 import { FRAME_WORDS } from './words-frames.ts';
 import { OBJECT_WORDS } from './words-objects.ts';
+import { PROGRAMMING_WORDS } from './words-programming.ts';
 import { SUBJECT_WORDS } from './words-subjects.ts';
 import { TASK_WORDS } from './words-tasks.ts';
 
 export type TaskConcept = keyof typeof TASK_WORDS;
-export type Concept = TaskConcept | keyof typeof OBJECT_WORDS | keyof typeof SUBJECT_WORDS | keyof typeof FRAME_WORDS;
+export type Concept =
+  | TaskConcept
+  | keyof typeof OBJECT_WORDS
+  | keyof typeof PROGRAMMING_WORDS
+  | keyof typeof SUBJECT_WORDS
+  | keyof typeof FRAME_WORDS;
 export type ConceptHit = Hit<Concept>;
 
 const TASKS: ReadonlySet<Concept> = new Set(Object.keys(TASK_WORDS) as TaskConcept[]);
@@ -38,7 +44,10 @@ const TOLERANT = new Set(
     .split(/\s+/),
 );
 
-const lexicon = new Lexicon<Concept>({ ...TASK_WORDS, ...OBJECT_WORDS, ...SUBJECT_WORDS, ...FRAME_WORDS }, TOLERANT);
+const lexicon = new Lexicon<Concept>(
+  { ...TASK_WORDS, ...OBJECT_WORDS, ...PROGRAMMING_WORDS, ...SUBJECT_WORDS, ...FRAME_WORDS },
+  TOLERANT,
+);
 
 export function isTask(concept: Concept): concept is TaskConcept {
   return TASKS.has(concept);

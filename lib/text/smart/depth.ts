@@ -1,13 +1,13 @@
 // How much thought and text is asked for: reasoning, criteria, expertise, parts, length.
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
-import type { Scene } from './scene.ts';
+import { type Scene, wantsProof } from './scene.ts';
 import { speaksOfSelf } from './voice.ts';
 import type { Work } from './work.ts';
 
 export function detectThought(scene: Scene, signals: Collector): void {
   const { asked, told } = scene;
   if (asked.has('reasoning')) signals.add('reasoning');
-  if (asked.has('prove')) signals.add('proof');
+  if (wantsProof(scene)) signals.add('proof');
   if (told.has('expert')) signals.add('expert', (told.get('expert') ?? 0) / 2);
   const strategic = asked.get('strategy') ?? 0;
   if (strategic > 0 && !signals.has('compose', 'logic')) signals.add('strategy', 0.5);

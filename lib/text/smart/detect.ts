@@ -1,6 +1,7 @@
 // The signals of one user message: what it asks for, how hard its subject is, how much it gives and wants.
 import { Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { detectLength, detectThought } from './depth.ts';
+import { settleDoubts } from './doubt.ts';
 import { detectGivenText } from './given.ts';
 import { detectQuestions } from './questions.ts';
 import { hasCode, type Scene } from './scene.ts';
@@ -19,23 +20,10 @@ export function detectSignals(scene: Scene): Collector {
   detectThought(scene, signals);
   detectLength(scene, works, signals);
   detectTrifles(scene, signals);
-  if (!hasMaterial(scene)) for (const name of NEEDING) signals.weaken(name, 0.45);
   settle(signals);
+  settleDoubts(scene, works, signals);
   if (scene.gap) fillGap(scene, signals);
   return signals;
-}
-
-/** Work that is nothing without a text or a list to do it to. */
-const NEEDING = ['classify', 'shorten', 'fix', 'rewrite'] as const;
-const BARE_WORDS_MAX = 5;
-
-/** Whether there is anything that the work could be done to; a few words may mean an earlier turn. */
-function hasMaterial({ instruction, prose, told, figures }: Scene): boolean {
-  const { asking, context, payloadTokens, words } = instruction;
-  if (words <= BARE_WORDS_MAX || payloadTokens > 0 || context.length > 0 || figures.numbers > 1) return true;
-  if (prose.dataLines + prose.codeLines > 0 || told.has('deictic') || told.has('label') || told.has('follow'))
-    return true;
-  return asking.some(({ tokens }) => tokens.some((token) => token.quoted || token.word === ':' || token.word === ','));
 }
 
 const FIGURES_MIN = 5;

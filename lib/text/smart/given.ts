@@ -1,7 +1,7 @@
 // An instruction we do not know that comes with a text of its own: most likely some handling of that text.
 import type { Collector } from './collector.ts';
 import { isMathematical, isTechnical, type Scene } from './scene.ts';
-import type { Sentence } from './sentences.ts';
+import { isRatio, type Sentence } from './sentences.ts';
 import { speaksOfSelf } from './voice.ts';
 import { isVague, type Work } from './work.ts';
 
@@ -34,7 +34,7 @@ function looksLikeCommand({ tokens, hits }: Sentence): boolean {
 }
 
 function givenTokens({ tokens }: Sentence): number {
-  const colon = tokens.findIndex((token) => token.word === ':');
+  const colon = tokens.findIndex(({ word }, at) => word === ':' && !isRatio(tokens, at));
   const quoted = tokens.filter((token) => token.quoted).length;
   return Math.max(quoted, colon > 1 ? tokens.length - colon - 1 : 0);
 }

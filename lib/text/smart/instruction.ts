@@ -1,6 +1,6 @@
 // Tells the request from its material: which sentences ask for something, what they ask for, and what is only payload.
 import { type Concept, type ConceptHit, isMechanical, isTask, type TaskConcept } from './concepts.ts';
-import { isNoTask } from './no-tasks.ts';
+import { asksWho, isCounted, isNoTask } from './no-tasks.ts';
 import { type Question, readQuestion } from './question.ts';
 import { hasHit, type Prose, type Sentence } from './sentences.ts';
 import type { Token } from './tokens.ts';
@@ -36,8 +36,9 @@ interface Lead {
   readonly question: Question | undefined;
 }
 
-export function readInstruction(prose: Prose): Instruction {
-  const { sentences } = prose;
+export function readInstruction(whole: Prose): Instruction {
+  const sentences = withoutTakenBack(whole.sentences);
+  const prose = { ...whole, sentences };
   const leads = sentences.map((sentence, index) => readLead(sentence, index === 0));
   const roles = assignRoles(prose, leads);
   const asking: Sentence[] = [];
@@ -62,6 +63,18 @@ export function readInstruction(prose: Prose): Instruction {
     }
   }
   return { asking, context, tasks, questions, payloadTokens, words };
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['no', 'nope', 'нет', 'actually']);
+const INSTEAD: ReadonlySet<string> = new Set(['just', 'only', 'rather', 'instead', 'просто', 'лучше', 'только']);
+
+/** `Fix this program? No, just tell me what it is called.`: only the last word counts. */
+function withoutTakenBack(sentences: readonly Sentence[]): readonly Sentence[] {
+  const from = sentences.findIndex(({ tokens }, index) => {
+    if (index === 0 || !REFUSALS.has(tokens[0]!.word)) return false;
+    return INSTEAD.has((tokens[1]?.kind === 'mark' ? tokens[2] : tokens[1])?.word ?? '');
+  });
+  return from === -1 ? sentences : sentences.slice(from);
 }
 
 type Role = 'asking' | 'context' | 'payload';
@@ -228,8 +241,19 @@ function readLead(sentence: Sentence, first: boolean): Lead {
   const question = readQuestion(sentence, start);
   const tasks = readTasks(sentence, start, question !== undefined, first);
   const colon = sentence.tokens.findIndex((token, at) => token.word === ':' && at > (tasks[0]?.at ?? at));
-  const whole = colon === -1 || colon === sentence.tokens.length - 1 || !isMechanical(tasks[0]!.concept);
+  const whole = colon === -1 || colon === sentence.tokens.length - 1 || !worksOnText(tasks[0]!, colon);
   return whole ? { sentence, payload: 0, tasks, question } : cutPayload(sentence, colon, first);
+}
+
+const MADE_DISTANCE = 3;
+const RESHAPED: ReadonlySet<Concept> = new Set<TaskConcept>(['shorten', 'rewrite', 'fix']);
+
+/** `Make it shorter: …`, `turn into bullet points: …` handle their text as much as `translate: …` does. */
+function worksOnText({ concept, sentence, at }: Task, colon: number): boolean {
+  if (isMechanical(concept)) return true;
+  const before = sentence.hits.filter((hit) => hit.at > at && hit.at < colon);
+  if (concept === 'write') return before.some((hit) => hit.at <= at + MADE_DISTANCE && RESHAPED.has(hit.concept));
+  return concept === 'handle' && before.some((hit) => hit.concept === 'format' || hit.concept === 'convert');
 }
 
 /** `Translate: write a quicksort` is read as `Translate:`. */
@@ -280,7 +304,8 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
     if (isNoTask(sentence, hit, start)) continue;
     const command = isCommand(sentence, hit, start);
     const task: Task = { concept: hit.concept, command, sentence, at: hit.at };
-    if (tasks.length > 0 && colon !== -1 && hit.at > colon) break;
+    const named = tasks.length > 0 || (mention !== undefined && isMechanical(mention.concept));
+    if (named && colon !== -1 && hit.at > colon) break;
     if (!command) {
       if (SELVES.has(sentence.tokens[hit.at - 1]?.word ?? '')) continue;
       const stronger = isMechanical(task.concept)
@@ -294,7 +319,10 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
     if (!swallowed) tasks.push(task);
     if (tasks.length === TASKS_MAX) break;
   }
-  const spoken = readTongueTask(sentence, tasks.length === 0);
+  const spoken = readTongueTask(
+    sentence,
+    tasks.every((task) => task.concept === 'change'),
+  );
   if (spoken !== undefined && !tasks.some((task) => isMechanical(task.concept))) return [spoken];
   if (tasks.length > 0 || mention === undefined) return tasks;
   if (isCounted(sentence, mention, start) || asksWho(sentence, mention, start)) return [];
@@ -302,31 +330,21 @@ function readTasks(sentence: Sentence, start: number, question: boolean, first: 
   return counts ? [mention] : [];
 }
 
-/** `Who created it?`: what somebody made, not what is to be made. */
-function asksWho({ hits }: Sentence, { concept }: Task, start: number): boolean {
-  if (concept !== 'write' && concept !== 'develop' && concept !== 'design') return false;
-  return hits.some((hit) => hit.concept === 'who' && hit.at <= start + 1);
-}
-
-/** `How many ways are there to arrange the letters`: counted, not done. */
-function isCounted({ tokens }: Sentence, { concept, at }: Task, start: number): boolean {
-  if ((concept !== 'convert' && concept !== 'fix') || at <= start + 1) return false;
-  const [first, second] = [tokens[start]?.word ?? '', tokens[start + 1]?.word ?? ''];
-  return first.startsWith('скольк') || second.startsWith('скольк') || (first === 'how' && second === 'many');
-}
-
 /** `I will name a city`: what the writer does himself. */
 const SELVES: ReadonlySet<string> = new Set(['я', 'мы', 'will', 'll']);
 const TONGUE_WORDS_MAX = 12;
+const TONGUE_ALONE_MAX = 4;
 const INTO_TONGUE: ReadonlySet<string> = new Set(['into', 'in', 'to', 'на', 'по']);
 
 /** `Put the following into German`, `с русского на испанский: …`: a translation without its verb. */
 function readTongueTask(sentence: Sentence, alone: boolean): Task | undefined {
   const { tokens, hits } = sentence;
   const tongues = hits.filter((hit) => hit.concept === 'tongue');
-  const target = tongues.find((hit) => INTO_TONGUE.has(tokens[hit.at - 1]?.word ?? ''));
+  const heading = (hit: ConceptHit) => hit.at === 0 && tokens[1]?.word === ':';
+  const target = tongues.find((hit) => heading(hit) || INTO_TONGUE.has(tokens[hit.at - 1]?.word ?? ''));
   if (target === undefined || hasHit(sentence, 'content')) return undefined;
-  const asked = alone && tokens.length <= TONGUE_WORDS_MAX && tokens[target.at - 1]!.word === 'по';
+  const only = tokens.length <= TONGUE_ALONE_MAX && target.at <= 2;
+  const asked = alone && tokens.length <= TONGUE_WORDS_MAX && (only || tokens[target.at - 1]?.word === 'по');
   const given = hits.some((hit) => hit.concept === 'deictic') || tokens.some((token) => token.word === ':');
   if (!given && !asked && !tokens.some((token) => token.quoted) && tongues.length < 2) return undefined;
   return { concept: 'translate', command: true, sentence, at: 0 };

@@ -13,6 +13,7 @@ export function mechanicalSignal(task: Task, scene: Scene): SignalName {
   if (concept !== 'fix' && !hasHit(sentence, 'grammar') && isProgrammed(task)) return 'code';
   if (concept === 'classify' && hasHit(sentence, 'criteria') && hasHit(sentence, 'strategy')) return 'analysis';
   if (concept === 'lookup' || concept === 'classify' || concept === 'extract') return name;
+  if (concept === 'summarize' && hasHit(sentence, 'brief') && scene.instruction.payloadTokens > 0) return 'shorten';
   if (concept === 'summarize') return hasCode(scene) ? 'explain' : name;
   const longer = scene.instruction.payloadTokens > REWRITE_TOKENS_MAX;
   if (concept === 'rewrite' && (longer || changesTelling(sentence) || tellsAnew(sentence, scene))) return 'compose';
@@ -59,7 +60,7 @@ const INTO: ReadonlySet<string> = new Set(['to', 'into', 'in', 'from', 'на', '
 function translatesCode({ tokens, hits }: Sentence): boolean {
   if (hits.some((hit) => hit.concept === 'grammar')) return false;
   return hits.some(({ concept, at, size }) => {
-    if (concept !== 'language') return false;
+    if (!isSubject(concept)) return false;
     return INTO.has(tokens[at - 1]?.word ?? '') || (size > 1 && INTO.has(tokens[at]!.word));
   });
 }

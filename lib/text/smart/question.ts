@@ -43,6 +43,11 @@ export function readQuestion(sentence: Sentence, start: number): Question | unde
   return { kind: 'other', sentence, at: start };
 }
 
+/** `Who proved it`, `when was it invented`: what somebody did, not what is to be done. */
+export function asksWho({ sentence, kind, at }: Question): boolean {
+  return kind === 'fact' && sentence.hits.some((hit) => hit.concept === 'who' && hit.at === at);
+}
+
 const QUESTION_CONCEPTS: ReadonlySet<Concept> = new Set(['who', 'what', 'quantity', 'why', 'define', 'how', 'closed']);
 const LATE_KINDS: Partial<Record<Concept, QuestionKind>> = {
   who: 'fact',

@@ -1,10 +1,11 @@
 // What a question expects: a fact, a word, a definition, an explanation or advice.
 import type { Collector } from './collector.ts';
 import { MECHANICAL_SIGNALS } from './collector.ts';
+import type { Concept } from './concepts.ts';
 import type { SignalName } from './names.ts';
 import type { Question } from './question.ts';
 import type { Scene } from './scene.ts';
-import { hasHit, type Sentence } from './sentences.ts';
+import { hasHit, type Prose, type Sentence } from './sentences.ts';
 import { addressesYou, isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
@@ -14,6 +15,10 @@ interface Answer {
 }
 
 export function detectQuestions(scene: Scene, works: readonly Work[], signals: Collector): void {
+  if (offersLabels(scene)) {
+    signals.add('classify');
+    return;
+  }
   for (const question of scene.instruction.questions) {
     const mechanical = works.some(({ task, signal }) => task.sentence === question.sentence && isWorkOnText(signal));
     if (mechanical) continue;
@@ -33,7 +38,7 @@ function asksMeasure(sentence: Sentence): boolean {
 }
 
 function readAnswer(question: Question, scene: Scene): Answer | undefined {
-  if (isAboutGivenText(question, scene)) return { signal: 'extract' };
+  if (isAboutGivenText(question, scene) || asksOfQuote(question, scene)) return { signal: 'extract' };
   if (asksForSpelling(question)) return { signal: 'lookup' };
   if (isCompound(question) || asksForReasons(question)) return { signal: 'explain' };
   if (supposes(question)) return undefined;
@@ -161,6 +166,42 @@ function isAboutGivenText({ sentence, kind }: Question, { instruction, prose }: 
   const words = below.reduce((sum, one) => sum + one.tokens.length, 0) + instruction.payloadTokens;
   return words >= GIVEN_WORDS_MIN;
 }
+
+const MEANING: ReadonlySet<string> = new Set(['mean', 'means', 'wrong', 'значит', 'означает', 'так']);
+const IN: ReadonlySet<string> = new Set(['in', 'from', 'в', 'из']);
+
+/** `What is the code in this message: "…"?`: to be found in what is quoted. */
+export function asksOfQuote({ sentence, kind }: Question, { prose }: Scene): boolean {
+  const { tokens, hits } = sentence;
+  if (kind === 'why' || kind === 'how' || tokens.some(({ word }) => MEANING.has(word))) return false;
+  const pointing = hits.some(
+    ({ concept, at }) =>
+      (concept === 'label' || concept === 'content') &&
+      [1, 2].some((distance) => IN.has(tokens[at - distance]?.word ?? '')),
+  );
+  return pointing && countQuoted(prose) >= CHOSEN_TEXT_MIN;
+}
+
+function countQuoted({ sentences }: Prose): number {
+  return sentences.flatMap(({ tokens }) => tokens).filter(({ quoted }) => quoted).length;
+}
+
+const CHOICE_WORDS_MAX = 14;
+const CHOSEN_TEXT_MIN = 3;
+
+/** `Complaint or thanks? "The app …"`, `algebra or geometry: "…"`: labels to choose from, and a text in quotes. */
+export function offersLabels({ prose, instruction }: Scene): boolean {
+  const [first, second] = prose.sentences;
+  if (first === undefined || instruction.tasks.some(({ concept }) => !CHOOSING.has(concept))) return false;
+  const own = first.tokens.findIndex(({ quoted }) => quoted);
+  const head = own === -1 ? first.tokens : first.tokens.slice(0, own);
+  const closed =
+    head.length < first.tokens.length ? head[head.length - 1]?.word === ':' : second?.tokens[0]?.quoted === true;
+  if (!closed || head.length > CHOICE_WORDS_MAX || countQuoted(prose) < CHOSEN_TEXT_MIN) return false;
+  return head.some(({ word }, at) => at > 0 && (word === 'or' || word === 'или'));
+}
+
+const CHOOSING: ReadonlySet<Concept> = new Set<Concept>(['classify', 'identify']);
 
 /** `Как правильно: «ложить» или «класть»?` */
 function asksForSpelling(question: Question): boolean {

@@ -3,6 +3,7 @@ import { countFigures, type Figures, readAskedItems, readAskedWords } from './am
 import { type Concept, type ConceptHit, isMechanical } from './concepts.ts';
 import { type Instruction, readInstruction } from './instruction.ts';
 import { endsInGap } from './pattern.ts';
+import { asksWho } from './question.ts';
 import { type Prose, readProse, type Sentence } from './sentences.ts';
 
 export interface Scene {
@@ -68,6 +69,12 @@ export function isMechanicalSentence(sentence: Sentence, { tasks, questions }: I
   const head = tasks.find((task) => task.sentence === sentence);
   if (head === undefined || !isMechanical(head.concept)) return false;
   return !questions.some((one) => one.sentence === sentence && one.kind === 'how' && one.at < head.at);
+}
+
+/** `Who proved the theorem` asks for a name. */
+export function wantsProof({ asked, instruction }: Scene): boolean {
+  if (instruction.tasks.some((task) => task.concept === 'prove')) return true;
+  return asked.has('prove') && !instruction.questions.some(asksWho);
 }
 
 const CODE_CONCEPTS: ReadonlySet<Concept> = new Set(['code', 'language', 'tech', 'bug', 'implement']);

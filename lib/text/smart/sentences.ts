@@ -196,6 +196,12 @@ function withoutDecoration(tokens: readonly Token[]): readonly Token[] {
   return bare.length === 0 ? tokens : bare;
 }
 
+/** The colon of a ratio such as `2:3:5` brings no text; that of `10:45` is left to those who read times. */
+export function isRatio(tokens: readonly Token[], at: number): boolean {
+  const [before, after] = [tokens[at - 1], tokens[at + 1]];
+  return tokens[at]!.word === ':' && before?.kind === 'number' && after?.kind === 'number' && after.word.length === 1;
+}
+
 export function hasHit(sentence: Sentence, concept: Concept): boolean {
   return sentence.hits.some((hit) => hit.concept === concept);
 }

@@ -2,8 +2,9 @@
 import type { Figures } from './amounts.ts';
 import { type Collector, MECHANICAL_SIGNALS, WORK_SIGNALS } from './collector.ts';
 import { type Concept, isMechanical } from './concepts.ts';
-import { hasCode, type Scene } from './scene.ts';
-import type { Sentence } from './sentences.ts';
+import { asksOfQuote, offersLabels } from './questions.ts';
+import { hasCode, type Scene, wantsProof } from './scene.ts';
+import { hasHit, isRatio, type Sentence } from './sentences.ts';
 import { isPersonal } from './voice.ts';
 import type { Work } from './work.ts';
 
@@ -60,7 +61,10 @@ function hasQuoted({ tokens }: Sentence): boolean {
 
 export function detectCode(scene: Scene, works: readonly Work[], signals: Collector): void {
   const { told, asked, prose } = scene;
-  const mechanical = works.length > 0 && works.every((work) => isMechanical(work.task.concept));
+  const mechanical =
+    works.length > 0 && works.every((work) => isMechanical(work.task.concept) || work.signal === 'extract');
+  if (offersLabels(scene)) return;
+  if (works.length === 0 && scene.instruction.questions.some((question) => asksOfQuote(question, scene))) return;
   const named = (told.get('language') ?? 0) + (told.get('tech') ?? 0) + prose.inlineCode;
   const way = scene.instruction.questions.some((question) => question.kind === 'how');
   const subject = named === 0 && way && told.has('code') ? 1 : named;
@@ -144,6 +148,7 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
     signals.drop('fact', 'closed', 'define', 'classify');
   }
   detectPuzzle(scene, signals);
+  if (offersLabels(scene)) return;
   if (signals.has(...MECHANICAL_SIGNALS) && !asked.has('math') && !asked.has('higher')) return;
   const writes = signals.has('long_form', 'plan', 'ideas', 'code', 'debug', 'review', 'roleplay');
   if (isSimpleSum(scene) && !writes && !signals.has('compose') && !asked.has('why')) {
@@ -156,11 +161,12 @@ export function detectMathematics(scene: Scene, signals: Collector): void {
   const terms = (told.get('math') ?? 0) + (told.get('science') ?? 0) * 0.7 + (told.get('higher') ?? 0) * HIGHER;
   // `Is 91 prime?` has one number and a plain answer.
   const known = instruction.words <= FEW_WORDS && !asked.has('quantity') && !asked.has('solve') ? 1 : 0;
-  const idle = signals.has('closed', 'fact', 'define') && figures.numbers <= known && !asked.has('prove');
+  const proves = wantsProof(scene);
+  const idle = signals.has('closed', 'fact', 'define') && figures.numbers <= known && !proves;
   if (idle && instruction.words <= SUM_WORDS_MAX && formulas === 0) return;
   const idleTalk = instruction.tasks.length + instruction.questions.length > 0 || instruction.words < BARE_WORDS_MIN;
   const bare = !idleTalk && terms > 0;
-  const solving = bare || asked.has('solve') || asked.has('prove') || asked.has('quantity') || asked.has('identify');
+  const solving = bare || asked.has('solve') || proves || asked.has('quantity') || asked.has('identify');
   const easy = figures.variables <= EASY_VARIABLES && figures.signs === 0 && terms === 0;
   const strength = formulas * (easy ? 0.2 : 0.6) + terms * 0.3 + (solving ? 0.25 : 0);
   if (terms + formulas > 0) signals.add('math', strength);
@@ -220,18 +226,27 @@ const SUM_WORDS_MAX = 16;
 const BARE_WORDS_MIN = 5;
 const ADDING_WORDS_MAX = 22;
 
+/** `… at 9 percent. How much will it be in two years?`: the figures are a story's, not those of a sum. */
+function sumsItself({ prose, instruction }: Scene): boolean {
+  const at = prose.sentences.findIndex((one) => hasHit(one, 'sum'));
+  if (at <= 0 || instruction.words <= TOLD_WORDS_MIN) return true;
+  return prose.sentences[at]!.tokens.some(({ kind }) => kind === 'number');
+}
+
 const NO_SUM: readonly Concept[] = ['content', 'essay', 'long', 'code', 'language', 'tech', 'plan', 'prove'];
 
 /** `17 * 23`, `15% of 240`, `the area of a square with side 6`: one step, no variable. */
-function isSimpleSum({ figures, instruction, told }: Scene): boolean {
+function isSimpleSum(scene: Scene): boolean {
+  const { figures, instruction, told } = scene;
   const { asking, context, words } = instruction;
   if (figures.variables > 0 || figures.signs > 0 || figures.numbers === 0) return false;
+  if (asking.some(({ tokens }) => tokens.some((_, at) => isRatio(tokens, at)))) return false;
   if (words > (told.has('sum') ? ADDING_WORDS_MAX : SUM_WORDS_MAX)) return false;
   const sentences = asking.length + context.length;
   if (context.length > 0 && figures.numbers >= 2 && words >= TOLD_WORDS_MIN && !told.has('sum')) return false;
   if (sentences > 2 || NO_SUM.some((concept) => told.has(concept))) return false;
   if (told.has('reasoning') || told.has('higher') || (told.get('math') ?? 0) > (told.get('basic') ?? 0)) return false;
-  if (told.has('sum') && !told.has('math') && !told.has('science')) return true;
+  if (told.has('sum') && !told.has('math') && !told.has('science')) return sumsItself(scene);
   if (figures.operations > 0 && (figures.numbers >= 2 || told.has('math') || told.has('basic'))) return true;
   if (sentences > 1 || !told.has('basic')) return false;
   return words <= 8 || told.has('solve') || told.has('define') || told.has('identify');

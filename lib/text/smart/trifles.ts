@@ -44,7 +44,9 @@ const UNITS_WORDS_MAX = 16;
 /** `Сколько будет 5 футов в сантиметрах` */
 function asksForUnits({ told, figures, instruction }: Scene): boolean {
   if (instruction.words > UNITS_WORDS_MAX || figures.numbers === 0) return false;
-  return told.has('measure') && told.has('quantity');
+  return (
+    instruction.asking.length === 1 && instruction.context.length === 0 && told.has('measure') && told.has('quantity')
+  );
 }
 
 const GREETING_WORDS_MAX = 10;
@@ -79,8 +81,7 @@ function isGreeting({ instruction }: Scene): boolean {
   );
   const opens = first?.hits.some((hit) => hit.concept === 'greeting' && hit.at <= 3) === true;
   if (!opens && !thanks) return false;
-  if (sentences.some((sentence) => hasHit(sentence, 'why') || NEGATED.has(sentence.tokens[0]?.word ?? '')))
-    return false;
+  if (sentences.some((sentence) => hasHit(sentence, 'why') || isObjection(sentence))) return false;
   let rest = instruction.words;
   let civil = false;
   for (const sentence of sentences) {
@@ -92,6 +93,11 @@ function isGreeting({ instruction }: Scene): boolean {
     for (const token of sentence.tokens) if (token.kind === 'mark') rest--;
   }
   return rest <= (civil ? BESIDE_GREETING_MAX : BESIDE_ANSWER_MAX);
+}
+
+/** `А если …` objects or goes on, `а, точно` does not. */
+function isObjection({ tokens }: Sentence): boolean {
+  return NEGATED.has(tokens[0]?.word ?? '') && tokens[1]?.word !== ',';
 }
 
 const NEGATED: ReadonlySet<string> = new Set(['не', 'но', 'если', 'а', 'not', 'but', 'if']);

@@ -15,7 +15,7 @@ export const FRAME_WORDS = {
     салют рад_знакомству приятно_познакомиться молодец умница красава good_bot ты_лучший you_rock u_there r_u you_there
     sorry wrong_window ладно хорошо ну_все до_завтра bye_bye that_s_all how_s_your how_is_your how_was_your hows_your
     как_ваши как_твои как_твой как_ваш как_прошел как_прошла как_поживаете кто_тебя_создал кто_тебя_придумал
-    кто_твой_создатель
+    кто_твой_создатель of_course конечно точно чем_занят чем_занята чем_занимаешься
   `,
   politeness: `
     please pls plz kindly could_you can_you would_you will_you can_u could_u can_i_ask i_want_you_to i_need_you_to
@@ -85,7 +85,7 @@ export const FRAME_WORDS = {
     что_тяжелее кто_старше что_длиннее bigger heavier closer names_of the_time_in time_in который_час сколько_времени
     what_time time_is_it border borders граничит граничат граничащ* name_of called known_as курс_доллар* курс_евро
     курс_валют* курс_рубля курс_биткоин* exchange_rate какая_погода погода_в погода_завтра погода_сегодня weather_in
-    weather_tomorrow weather_today weather_like dial_code calling_code iata_code airport_code atomic_mass atomic_weight
+    weather_tomorrow weather_today weather_like dial_code dialing_code dialling_code calling_code iata_code airport_code atomic_mass atomic_weight
     density_of birthplace net_worth latitude longitude elevation gdp_of number_of_states lead_singer lead_actor cast_of
     played_by sung_by written_by invented_by discovered_by named_after first_president emperor_of wife_of husband_of
     daughter_of world_cup gold_medal olympics_in какого_роста какой_рост девичья_фамилия где_находится
@@ -134,7 +134,7 @@ export const FRAME_WORDS = {
     nothing_else just_answer just_name одним_словом одно_слово в_одном_слове одним_предложением одно_предложение
     в_одном_предложении в_одно_предложение одной_фразой одной_строкой в_двух_словах в_паре_слов в_трех_словах
     только_ответ без_пояснений без_объяснений да_или_нет ответь_числом только_число просто_список ничего_больше
-    больше_ничего двумя_предложениями двух_предложениях
+    больше_ничего тремя_словами двумя_словами двумя_предложениями двух_предложениях
   `,
   detailed: `
     detailed in_detail in_depth indepth comprehensive* thorough* exhaustive* extensive* elaborate long lengthy

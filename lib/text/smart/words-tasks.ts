@@ -21,7 +21,8 @@ export const TASK_WORDS = {
   `,
   check: `
     check verify inspect проверь* проверить посмотри посмотрите глянь гляньте проверка_текста find_mistakes
-    find_errors find_the_mistakes find_the_errors найди_ошибк* найти_ошибк*
+    find_errors find_the_mistakes find_the_errors найди_ошибк* найти_ошибк* нет_ли_ошибок нет_ошибок есть_ли_ошибки
+    any_mistakes_in any_errors_in any_typos any_typos_in есть_опечатки нет_опечаток
   `,
   shorten: `
     shorten shorter condense trim abridge tighten сократ* короче покороче укорот* ужми ужать сожми сжать урежь
@@ -36,7 +37,7 @@ export const TASK_WORDS = {
     прошедшее_время настоящее_время будущее_время третьего_лица first_person third_person упрости_текст
     simplify_the_text simplify_the_sentence simplify_this_sentence в_прошедшем_времени прошедшем_времени
     в_будущем_времени combine_the_sentences combine_the_two change_the_tense rearrange* переставь
-    transform_the_sentence преобразуй_предложение make_the_tone more_formal more_polite more_professional more_friendly
+    transform_the_sentence преобразуй_предложение make_the_tone more_formal more_polite more_politely more_formally more_professional more_friendly
     more_casual friendlier politer simpler_words clearer make_it_clearer sound_natural sound_better sound_more
     сделай_тон сделай_более_вежлив* сделай_более_официальн* сделай_более_дружелюбн* более_вежливо более_официально
     официальнее дружелюбнее вежливее попроще смени_тон измени_тон clean_up clean_this_up tidy_up причеши причесать
@@ -47,7 +48,7 @@ export const TASK_WORDS = {
     суммир* саммари самари резюмир* сделай_резюме краткое_резюме кратко_перескаж* перескаж* перескажи* пересказ*
     выжимк* конспект* законспектир* краткое_содержание краткий_пересказ основные_мысли основная_мысль главная_мысль
     главную_мысль основную_мысль основные_тезисы ключевые_тезисы основные_моменты кратко_изложи изложи_кратко
-    изложи_суть в_чем_суть суть_текста о_чем_текст о_чем_статья о_чем_этот тезисно выдели_главное выдели_основное
+    изложи_суть в_чем_суть суть суть_текста о_чем_текст о_чем_статья о_чем_этот тезисно выдели_главное выдели_основное
     главное_из аннотаци* аннотир* протокол_встречи сделай_протокол meeting_notes minutes_of_the_meeting
     executive_summary summar* summari*
   `,
@@ -91,7 +92,7 @@ export const TASK_WORDS = {
     given_this_paragraph given_the_paragraph given_this_text given_a_reference_text given_the_reference_text
     given_this_reference from_the_given reference_text исходя_из_текста согласно_тексту судя_по_тексту на_основе_текста
     опираясь_на_текст ответь_по_тексту спарси_из вычлени какие_персонажи_упомянуты упомянут* mentioned извлекаешь
-    выделяешь keywords key_words key_phrases keyphrases ключевых_слов ключевик*
+    выделяешь keywords key_words key_phrases keyphrases ключевых_слов ключевик* упоминаются упоминается
   `,
   convert: `
     convert* alphabetical* alphabetically alphabetize sort capitalize uppercase lowercase remove_duplicates deduplicate
@@ -111,7 +112,7 @@ export const TASK_WORDS = {
     to_uppercase to_lowercase посчитай_количество_слов посчитай_слова посчитай_буквы количество_слов_в количество_букв
     количество_гласных count_how_many приведи_к привести_к приведите_к normalize normalise bring_to_the_same
     расставь_от расставь_по расставить_по транскрибир* transliterat* транслитер* на_латиниц* латиницей по_госту
-    оформи_по_гост* punctuate hyphenate capitalise pluralize pluralise romanize romanise decapitalize tabulate decode
+    оформи_по_гост* сделай_списком сделай_из_этого_список punctuate hyphenate capitalise pluralize pluralise romanize romanise decapitalize tabulate decode
     encode пронумеруй* раскодируй* декодируй* закодируй* раздели_на_слоги перенос_слов в_двоичную в_десятичную
     в_шестнадцатеричную в_формат к_виду к_формату
   `,
@@ -175,7 +176,8 @@ export const TASK_WORDS = {
     что_надежнее что_проще какой_подарок какой_сюрприз какую_книгу какой_фильм какой_сериал какую_игру какую_машину
     какой_телефон какой_ноутбук what_gift what_present which_book what_book which_movie what_movie which_laptop
     which_phone which_car что_нибудь чего_нибудь какой_нибудь какую_нибудь something_less something_more anything_else
-    что_то_другое
+    что_то_другое is_there_a_way is_there_any_way is_there_an_easy_way есть_ли_способ
+    есть_способ
   `,
   list: `
     list enumerate name names перечисл* перечень назов* назвать приведи* give_an_example give_me_an_example

@@ -175,11 +175,12 @@ function listingSignal(task: Task, scene: Scene): SignalName {
 
 const FROM: ReadonlySet<string> = new Set(['from', 'из']);
 
-/** `From this CV give me name and phone` */
+/** `From this CV give me name and phone`, `from the log below list the codes` */
 function takesFrom({ tokens, hits }: Sentence): boolean {
   return hits.some(({ concept, at }) => {
     if (concept !== 'label' && concept !== 'deictic') return false;
-    return FROM.has(tokens[at - 1]?.word ?? '') || (concept === 'label' && FROM.has(tokens[at - 2]?.word ?? ''));
+    const distances = concept === 'label' ? [1, 2] : [1, 2, 3];
+    return distances.some((distance) => FROM.has(tokens[at - distance]?.word ?? ''));
   });
 }
 
