@@ -3,7 +3,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import { fault } from '../faults.ts';
 import type { KeyHolder } from '../store/store.ts';
-import { stateOf } from './context.ts';
+import { type RequestState, stateOf } from './context.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
@@ -25,15 +25,16 @@ export function registerAuth(server: Server, { holders, limiter }: AuthOptions):
       const text = keyOf(request);
       if (text === undefined) throw fault('missing_key');
       const found = holders.find(text);
-      const holder = found instanceof Promise ? await found : found;
+      const state = stateOf(request);
+      const holder = found instanceof Promise ? await clocked(state, found) : found;
       if (!holder) throw fault('invalid_key');
       holders.used(holder.id);
-      Object.assign(stateOf(request).notes, { account: holder.account, key: holder.id });
+      Object.assign(state.notes, { account: holder.account, key: holder.id });
       if (holder.accountStatus === 'suspended') throw fault('account_suspended');
       const rule = request.route.settings.plugins?.limit;
       if (rule) {
-        const hit = limiter.hit(rule, holder.id);
-        const { allowed, retryAfterS } = hit instanceof Promise ? await hit : hit;
+        const hit = limiter.hit(rule, holder.id, state.waitedMs);
+        const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
         if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
       }
       return h.authenticated({ credentials: { holder } });
@@ -41,6 +42,16 @@ export function registerAuth(server: Server, { holders, limiter }: AuthOptions):
   }));
   server.auth.strategy('key', 'api-key');
   server.auth.default('key');
+}
+
+/** Counts how long a request waits for the store. */
+async function clocked<T>(state: RequestState, answer: Promise<T>): Promise<T> {
+  const from = performance.now();
+  try {
+    return await answer;
+  } finally {
+    state.waitedMs += performance.now() - from;
+  }
 }
 
 /** The holder of the request's key. */

@@ -19,6 +19,8 @@ export interface RequestState {
   /** Fields of the log line. */
   readonly notes: Notes;
   readonly startedAt: number;
+  /** How long it has waited for the store, in ms: all its waits together are bounded. */
+  waitedMs: number;
 }
 
 /** What is found out about a request on its way; these fields are counted too, where metrics are. */
@@ -41,7 +43,7 @@ export interface Notes {
 }
 
 export function openState(): RequestState {
-  return { id: makeRequestId(Date.now()), notes: {}, startedAt: performance.now() };
+  return { id: makeRequestId(Date.now()), notes: {}, startedAt: performance.now(), waitedMs: 0 };
 }
 
 const RANDOM_BYTES = 10;

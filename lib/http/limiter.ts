@@ -16,8 +16,11 @@ export interface LimitResult {
 }
 
 export interface Limiter {
-  /** Counts one request of a key. Rejects with a 503 fault when the store has to count and does not in time. */
-  hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult>;
+  /**
+   * Counts one request of a key. Rejects with a 503 fault when the store has to count and does not in time; what the
+   * request has waited for the store already is part of that time.
+   */
+  hit(rule: LimitRule, keyId: string, waitedMs?: number): LimitResult | Promise<LimitResult>;
   /** Says how many other processes use the store now. */
   setPeers(peers: number): Promise<void>;
 }
@@ -51,10 +54,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
   let change: Promise<void> = Promise.resolve();
   let changing: Promise<void> | undefined;
 
-  function hit(rule: LimitRule, keyId: string): LimitResult | Promise<LimitResult> {
+  function hit(rule: LimitRule, keyId: string, waitedMs = 0): LimitResult | Promise<LimitResult> {
     const bucket = `${rule.name}:${keyId}`;
     if (mode === 'local' && !changing) return judge(rule, count(bucket));
-    return inTime(countShared(bucket), answerWithinMs).then((window) => judge(rule, window));
+    return inTime(countShared(bucket), answerWithinMs - waitedMs).then((window) => judge(rule, window));
   }
 
   async function countShared(bucket: string): Promise<LimitWindow> {

@@ -40,6 +40,8 @@ export interface HoldRequest {
   /** The prices the call is made with, as the charge keeps them. */
   readonly prices: string;
   readonly amount: Micro;
+  /** How long the call has waited for the store already: part of the time it waits for this. */
+  readonly waitedMs?: number;
 }
 
 /** Money held for a running call; end it with `settle` or `release`, once. */
@@ -84,14 +86,14 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
+    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, waitedMs = 0 } = request;
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs } as const;
     // A hold that turns out to be applied after its call was answered 503 goes back at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    const outcome = await queue.submit(op, { persistent: false, onLate }).catch((error: unknown) => {
+    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch((error: unknown) => {
       throw fault('store_unavailable', {}, error);
     });
     return held(outcome, amount);

@@ -28,6 +28,8 @@ export class NoOutcome extends Error {
 export interface SubmitOptions {
   /** Keeps trying for as long as the process lives, also after its caller was told `unknown`. */
   readonly persistent: boolean;
+  /** How much of the time that callers wait is over already. */
+  readonly waitedMs?: number;
   /** Called with an outcome that came after its caller was told `unknown`. */
   readonly onLate?: (outcome: Outcome) => void;
 }
@@ -90,7 +92,7 @@ export function createQueue({
     }
     if (lane.waiting.length >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
     return new Promise<Outcome>((resolve, reject) => {
-      const deadline = performance.now() + answerWithinMs;
+      const deadline = performance.now() + answerWithinMs - (options.waitedMs ?? 0);
       lane.waiting.push({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
       open += 1;
       ticker ??= setInterval(expire, TICK_MS).unref();

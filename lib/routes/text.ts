@@ -110,12 +110,13 @@ function streamOutput(request: Request, dialect: Dialect, stallMs: number): Text
 }
 
 function contextOf(request: Request, { log }: Services, signal: AbortSignal): CallContext {
-  const { id: requestId, notes, startedAt } = stateOf(request);
+  const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
   const { id: keyId, account: accountId } = holderOf(request);
   return {
     requestId,
     accountId,
     keyId,
+    waitedMs,
     signal,
     onFirst: () => {
       notes.first_ms = Math.round(performance.now() - startedAt);

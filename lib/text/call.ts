@@ -12,6 +12,8 @@ export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** How long the request has waited for the store before it came here, in ms. */
+  readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
   readonly signal: AbortSignal;
   /** Called when the first fragment is passed on. */

@@ -45,6 +45,7 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
       model: model.id,
       prices: model.prices,
       amount: textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens }),
+      waitedMs: context.waitedMs ?? 0,
     });
     const meter = createMeter({
       trusted: !buffered,

@@ -62,6 +62,15 @@ describe('rate limit without a store', () => {
     gate.open();
   });
 
+  it('counts what the request has waited for the store already', async () => {
+    const limiter = createLimiter({ store: faulty.store.limits, answerWithinMs: 60_000 });
+    await limiter.setPeers(1);
+    const gate = makeGate();
+    faulty.next('limits.hit', waitFor(gate.opened));
+    expect(await failureOf(limiter.hit(rule, key(), 59_990))).to.deep.equal([503, 'store_unavailable']);
+    gate.open();
+  });
+
   it('answers 503 in time while it changes over, and loses no count when that fails', async () => {
     const limiter = make();
     expect(await allowed(limiter, 2)).to.deep.equal([true, true]);

@@ -107,6 +107,22 @@ describe('ledger', () => {
       });
     }
 
+    it('counts what the call has waited for the store already', async () => {
+      const patient = createLedger({
+        store: store.store,
+        ownerId: 'me',
+        leaseMs: 60_000,
+        log: quiet,
+        answerWithinMs: 60_000,
+      });
+      store.always('ledger.apply', refuse);
+      const failed = await faultOf(patient.hold(request(a, { waitedMs: 59_990 })));
+      expect(failed.slice(0, 2)).to.deep.equal([503, 'store_unavailable']);
+      store.always('ledger.apply', undefined);
+      expect(await patient.drain(5000)).to.equal(0);
+      expect(await chargeOf(a)).to.equal(undefined);
+    });
+
     const failures = {
       'refuses for too long': () => store.always('ledger.apply', refuse),
       'gives no sign for too long': () => store.always('ledger.apply', vanish),
