@@ -1,7 +1,7 @@
 // One line per request, written when its reply is over.
 import type { Request } from '@hapi/hapi';
-import type { Logger } from 'pino';
 import { type Notes, stateOf } from './context.ts';
+import type { Log } from './log.ts';
 
 /** A request whose reply is over. */
 export interface PastRequest {
@@ -17,7 +17,11 @@ export interface PastRequest {
 }
 
 /** Logs the request once its response is finished or its connection is gone, and tells it on. */
-export function logRequest(request: Request, log: Logger, onPast?: (past: PastRequest) => void): void {
+export function logRequest(
+  request: Request,
+  log: Pick<Log, 'error' | 'line'>,
+  onPast?: (past: PastRequest) => void,
+): void {
   const { id, notes, startedAt } = stateOf(request);
   const response = request.raw.res;
   const write = () => {
@@ -28,7 +32,7 @@ export function logRequest(request: Request, log: Logger, onPast?: (past: PastRe
     onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
     const line = { request_id: id, method, path, status, ms, aborted, ...notes };
     if (notes.err !== undefined) log.error(line, 'request');
-    else log.info(line, 'request');
+    else log.line(line, 'request');
   };
   response.once('close', write);
 }

@@ -4,6 +4,8 @@ import { type Logger, pino } from 'pino';
 export interface Log extends Logger {
   /** Values that must never be written from now on. */
   addSecrets(secrets: readonly string[]): void;
+  /** As `info`, at a third of its cost: for the line that every request writes. */
+  line(fields: object, message: string): void;
   /** Resolves when what was logged is written, or cannot be. To be awaited before the process is ended. */
   written(): Promise<void>;
 }
@@ -58,6 +60,16 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
       setTimeout(resolve, WRITTEN_MS);
       output.flush(() => resolve());
     });
+  log.line = (fields, message) => {
+    if (!log.isLevelEnabled('info')) return;
+    try {
+      const text = JSON.stringify({ ...fields, msg: message }).slice(1);
+      stream.write(`{"level":"info"${timestamp()},${text}\n`);
+    } catch {
+      // What has no JSON, as big numbers and circles.
+      log.info(fields, message);
+    }
+  };
   log.addSecrets = (values) => {
     const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
     // The longest first: a secret within another one would leave the rest of it.
