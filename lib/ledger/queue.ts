@@ -67,7 +67,7 @@ const WAITING_MAX = 20_000;
  * So long a busy process gathers before it commits what all calls share: a transaction costs as much as ten of its
  * operations. A process with nothing else to do commits at once.
  */
-const COMPANY_MS = 5;
+const COMPANY_MS = 8;
 /** A batch that failed so often is tried in parts. */
 const FAILURES_TOGETHER = 3;
 const TICK_MS = 100;

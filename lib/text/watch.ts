@@ -1,4 +1,5 @@
 // The clocks of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
+import { callOff, type Deadline, waitFor } from './deadlines.ts';
 
 export interface WatchOptions {
   readonly firstTokenTimeoutMs: number;
@@ -31,6 +32,9 @@ const HEARTBEAT_MS = 15_000;
 /** How long an upstream may keep the connection after its terminal signal, for late usage. */
 const AFTER_FINISH_MS = 3_000;
 
+/** What lies further ahead needs no timer of its own. */
+const FAR_MS = 2_000;
+
 const now = () => performance.now();
 
 export function createWatch(options: WatchOptions): Watch {
@@ -43,12 +47,21 @@ export function createWatch(options: WatchOptions): Watch {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let armedFor = Number.POSITIVE_INFINITY;
+  /** When the clocks are looked at next. */
+  const next: Deadline = { at: Number.POSITIVE_INFINITY, onOver: check };
 
   function arm(): void {
+    disarm();
+    next.at = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
+    const ms = next.at - now();
+    if (ms > FAR_MS) waitFor(next);
+    else timer = setTimeout(check, Math.max(1, Math.ceil(ms)));
+  }
+
+  function disarm(): void {
+    callOff(next);
     clearTimeout(timer);
-    armedFor = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
-    timer = setTimeout(check, Math.max(1, Math.ceil(armedFor - now())));
+    timer = undefined;
   }
 
   function check(): void {
@@ -72,12 +85,12 @@ export function createWatch(options: WatchOptions): Watch {
 
   function allow(ms: number): void {
     silenceDeadline = now() + ms;
-    if (silenceDeadline < armedFor && !stopped) arm();
+    if (silenceDeadline < next.at && !stopped) arm();
   }
 
   function stop(): void {
     stopped = true;
-    clearTimeout(timer);
+    disarm();
   }
 
   arm();
