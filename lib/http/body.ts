@@ -88,8 +88,10 @@ export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
 function arrivedBody(request: IncomingMessage & { [READ]?: true }, bytesMax: number): Buffer | undefined {
   const { readableLength } = request;
   if (readableLength === 0 || readableLength > bytesMax || !isWhole(request)) return undefined;
+  const body: Buffer | null = request.read();
+  if (body === null) return undefined;
   request[READ] = true;
-  return (request.read() as Buffer | null) ?? undefined;
+  return body;
 }
 
 /** Copies a chunk behind the bytes that are there: chunks kept as they came would hold many times their own size. */

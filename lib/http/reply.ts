@@ -55,7 +55,10 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'rate_limited') reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
-  if (!isWhole(request.raw.req)) {
+  if (isWhole(request.raw.req)) {
+    // Not documented: hapi closes the connection of a request that Node has not called complete yet.
+    (request as unknown as { _isPayloadPending: boolean })._isPayloadPending = false;
+  } else {
     reply.header('connection', 'close');
     linger(request.raw.req);
   }
