@@ -34,13 +34,7 @@ export function hashKey(key: string): string {
 }
 
 function checksum(body: string): string {
-  let rest = crc32(body);
-  let text = '';
-  while (text.length < CHECKSUM_DIGITS) {
-    text = ALPHABET.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
-  }
-  return text;
+  return toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS);
 }
 
 /** The whole number in exactly so many digits: every value has one text, so no digit is likelier by a modulo. */

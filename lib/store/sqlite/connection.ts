@@ -19,11 +19,6 @@ export interface Connection {
   readonly db: DatabaseSync;
   /** Runs `work` in a transaction and commits it. Throws `StoreError`: `unknown` only when the commit itself failed. */
   write<T>(work: () => T, durability?: Durability): T;
-  /**
-   * As `write`, for the one caller that remembers rows: `alone` says that nothing was written by anybody, this
-   * connection included, since the last call that succeeded.
-   */
-  writeAlone<T>(work: (alone: boolean) => T): T;
 }
 
 const SQLITE_BUSY = 5;
@@ -41,7 +36,7 @@ const LOG_BYTES_MAX = 67_108_864;
 export function openForWrites({ path, busyMs }: ConnectionOptions): Connection {
   checkPlace(path);
   const db = explained(path, () => waitForTurn(busyMs, () => prepare(path)));
-  return { db, ...createWrites(db, busyMs) };
+  return { db, write: createWrite(db, busyMs) };
 }
 
 /** Opens a file that has its tables. */
@@ -82,7 +77,7 @@ function checkPlace(path: string): void {
 function openFile(path: string): DatabaseSync {
   const isNew = !existsSync(path);
   // Without a timeout of SQLite's own: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
-  // Without foreign keys: parents are written in the same transactions, and looking for them costs a tenth of it.
+  // Without foreign keys: parents are written in the same transactions, and looking for them costs every call.
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   if (isNew) chmodSync(path, 0o600);
   return db;
@@ -131,25 +126,22 @@ function explained<T>(path: string, open: () => T): T {
   }
 }
 
-function createWrites(db: DatabaseSync, busyMs: number): Omit<Connection, 'db'> {
+function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const courtesy = createCourtesy(db);
   let current: Durability = 'full';
-  let alone = false;
 
-  function write<T>(work: (alone: boolean) => T, durability: Durability): T {
-    let result: T;
+  return (work, durability = 'full') => {
+    let result: ReturnType<typeof work>;
     let began: number;
     courtesy.pause();
-    const wasAlone = alone;
-    alone = false;
     try {
       if (durability !== current) setDurability(db, durability);
       current = durability;
       waitForTurn(busyMs, () => begin.run());
       began = performance.now();
-      result = work(!courtesy.look() && wasAlone);
+      result = work();
     } catch (error) {
       rollBack(db);
       throw new StoreError(messageOf(error), 'no', error);
@@ -163,15 +155,6 @@ function createWrites(db: DatabaseSync, busyMs: number): Omit<Connection, 'db'> 
     }
     courtesy.took(performance.now() - began);
     return result;
-  }
-
-  return {
-    write: (work, durability = 'full') => write(work, durability),
-    writeAlone(work) {
-      const result = write(work, 'full');
-      alone = true;
-      return result;
-    },
   };
 }
 
@@ -189,8 +172,6 @@ function rollBack(db: DatabaseSync): void {
 interface Courtesy {
   /** Before a transaction. */
   pause(): void;
-  /** In it, at its start: whether another connection has committed since the last look. */
-  look(): boolean;
   /** After it. */
   took(ms: number): void;
 }
@@ -209,15 +190,12 @@ function createCourtesy(db: DatabaseSync): Courtesy {
   let lastMs = 0;
   return {
     pause() {
-      if (performance.now() - seenAt < COURTESY_MS) sleep(lastMs * Math.random());
-    },
-    look() {
+      const now = performance.now();
       // Changes only when another connection has committed.
       const [current] = version.get() as unknown as readonly unknown[];
-      const isChanged = seenVersion !== undefined && current !== seenVersion;
+      if (seenVersion !== undefined && current !== seenVersion) seenAt = now;
       seenVersion = current;
-      if (isChanged) seenAt = performance.now();
-      return isChanged;
+      if (now - seenAt < COURTESY_MS) sleep(lastMs * Math.random());
     },
     took(ms) {
       lastMs = Math.min(ms, PAUSE_MS_MAX);

@@ -1,9 +1,10 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Charge, type Entry, type Operation, operationId, type Wallet } from '../../ledger/decide.ts';
+import { type Charge, chargeIdOf, type Entry, type Operation, operationId, type Wallet } from '../../ledger/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
 import type { Micro } from '../../ledger/money.ts';
+import { createKnown } from '../known.ts';
 import type { WalletAudit } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
@@ -13,61 +14,38 @@ const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
-export function ledgerWrites({ db, writeAlone }: Connection) {
-  const known = createKnown();
-  const load = createLoad(db, known);
+export function ledgerWrites({ db, write }: Connection) {
+  const knownOf = createKnown();
+  const load = createLoad(db, knownOf);
   const save = createSave(db);
   return {
     apply(batch: readonly Cell[]): Cell[] {
       const operations = decodeOperations(batch);
-      const outcomes = writeAlone((alone) => {
-        if (!alone) known.forget();
-        const loaded = load(operations);
-        const folded = fold(loaded, operations);
-        save(loaded, folded);
-        known.remember(folded);
-        return folded.outcomes;
+      const { loaded, folded } = write(() => {
+        const rows = load(operations);
+        const result = fold(rows, operations);
+        save(rows, result);
+        return { loaded: rows, folded: result };
       });
-      return encodeOutcomes(outcomes, operations);
+      remember(knownOf, loaded, folded);
+      return encodeOutcomes(folded.outcomes, operations);
     },
   };
 }
 
-/** Rows as the last batches left them: they need not be read again while nobody else writes. */
-interface Known {
-  readonly wallets: ReadonlyMap<string, Wallet>;
-  /** Held ones: the others are rarely asked for again. */
-  readonly charges: ReadonlyMap<string, Charge>;
-  remember(folded: Folded): void;
-  forget(): void;
+/** Only after the commit: the number of a wallet that was not written may become another writer's. */
+function remember(knownOf: ReturnType<typeof createKnown>, loaded: Loaded, folded: Folded): void {
+  const changed = Map.groupBy(folded.charges, (charge) => charge.wallet);
+  for (const { id, seq } of folded.wallets) {
+    const seqBefore = loaded.wallets.get(id)?.seq ?? 0;
+    knownOf(id).remember({ seqBefore, seqAfter: seq, changed: changed.get(id) ?? [] });
+  }
 }
 
-/** Rows of each kind that are known at once. */
-const KNOWN_MAX = 10_000;
-
-function createKnown(): Known {
-  const wallets = new Map<string, Wallet>();
-  const charges = new Map<string, Charge>();
-  const forget = () => {
-    wallets.clear();
-    charges.clear();
-  };
-  return {
-    wallets,
-    charges,
-    forget,
-    remember(folded) {
-      if (wallets.size > KNOWN_MAX || charges.size > KNOWN_MAX) forget();
-      for (const wallet of folded.wallets) wallets.set(wallet.id, wallet);
-      for (const charge of folded.charges) {
-        if (charge.state === 'held') charges.set(charge.id, charge);
-        else charges.delete(charge.id);
-      }
-    },
-  };
-}
-
-function createLoad(db: DatabaseSync, known: Known): (operations: readonly Operation[]) => Loaded {
+function createLoad(
+  db: DatabaseSync,
+  knownOf: ReturnType<typeof createKnown>,
+): (operations: readonly Operation[]) => Loaded {
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
@@ -75,11 +53,14 @@ function createLoad(db: DatabaseSync, known: Known): (operations: readonly Opera
     const keys = keysOf(operations);
     const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map() };
     for (const id of keys.wallets) {
-      const wallet = known.wallets.get(id) ?? mapped(selectWallet.get(id), walletOf);
+      const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);
     }
-    for (const id of keys.charges) {
-      const charge = known.charges.get(id) ?? mapped(selectCharge.get(id), chargeOf);
+    for (const op of operations) {
+      const id = chargeIdOf(op);
+      if (id === undefined || loaded.charges.has(id)) continue;
+      const { seq } = loaded.wallets.get(op.wallet) ?? {};
+      const charge = knownOf(op.wallet).at(seq, id) ?? mapped(selectCharge.get(id), chargeOf);
       if (charge) loaded.charges.set(id, charge);
     }
     for (const id of keys.entries) {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/config.ts';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
@@ -19,6 +20,23 @@ describe('sqlite schema', () => {
     expect(db.prepare('PRAGMA application_id').get()).to.deep.include({ application_id: 0x746f6c6c });
     expect(db.prepare('PRAGMA journal_mode').get()).to.deep.include({ journal_mode: 'wal' });
     expect(db.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
+  });
+
+  it('goes forward from every earlier version, and keeps what is in it', async () => {
+    const path = folder.file();
+    const store = await folder.open(path);
+    const wallet = await newWallet(store);
+    await applied(store, reserve(wallet));
+    const before = await store.ledger.wallet(wallet);
+    await store.close();
+    // As version 1 left it.
+    const db = folder.raw(path);
+    db.exec('CREATE INDEX charges_of_wallet ON charges (wallet); PRAGMA user_version = 1');
+    const again = await folder.open(path);
+    expect(await again.ledger.wallet(wallet)).to.deep.equal(before);
+    expect(await verifyLedger(again)).to.include({ ok: true, entries: 2 });
+    expect(db.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
+    expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'charges_of_wallet'").all()).to.deep.equal([]);
   });
 
   it('comes up when several open a new file at the same moment', async () => {

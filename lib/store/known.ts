@@ -1,7 +1,7 @@
-// Held charges of the wallets that this process writes: every change of one comes with an entry, so as long as the
-// wallet's `seq` is the one this process left, they are as it left them and need not be read again.
+// Held charges of the wallets that a store writes: every change of one comes with an entry, so as long as the wallet's
+// `seq` is the one that was left, they are as they were left and need not be read again.
 import { LRUCache } from 'lru-cache';
-import type { Charge } from '../../ledger/decide.ts';
+import type { Charge } from '../ledger/decide.ts';
 
 export interface KnownCharges {
   /** May be asked for at `seq`; at another it may be gone. */
@@ -18,8 +18,11 @@ const CHARGES_MAX = 10_000;
 export function createKnown(): (wallet: string) => KnownCharges {
   const wallets = new LRUCache<string, KnownCharges>({ max: WALLETS_MAX });
   return (wallet) => {
-    const known = wallets.get(wallet) ?? knowNothing();
-    wallets.set(wallet, known);
+    let known = wallets.get(wallet);
+    if (!known) {
+      known = knowNothing();
+      wallets.set(wallet, known);
+    }
     return known;
   };
 }
