@@ -2,7 +2,7 @@
 import { createAccounts } from './accounts/accounts.ts';
 import type { CatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
-import { MICRO_PER_RUB } from './ledger/money.ts';
+import { MICRO_PER_RUB } from './money/money.ts';
 import type { Store } from './store/store.ts';
 
 /** What the store remembers: a store once used without the sandbox never enters it again by itself. */

@@ -1,6 +1,6 @@
 // The catalog in force: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../config.ts';
-import type { TextPrice } from '../ledger/price.ts';
+import type { TextPrice } from '../money/price.ts';
 import type { Provider } from '../plugin/contract.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
 import type { CatalogFile, ImageEntry, RouteEntry, SmartEntry, TextEntry, VideoEntry } from './schema.ts';

@@ -1,6 +1,6 @@
 // The entries of `GET /api/v1/models`: what a key can use now, with current prices.
-import { toRub } from '../ledger/money.ts';
-import { TEXT_MINIMUM } from '../ledger/price.ts';
+import { toRub } from '../money/money.ts';
+import { TEXT_MINIMUM } from '../money/price.ts';
 import { type Catalog, SMART_ALIASES, SMART_ID, type TextModel } from './catalog.ts';
 
 /** One element of `data`. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
-import { AMOUNT_MAX, type Micro, parseRub } from '../ledger/money.ts';
+import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
 
 export interface CatalogFile {

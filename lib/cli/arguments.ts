@@ -1,6 +1,6 @@
 // Reads what people type as arguments: amounts and short texts, each mistake said in one line.
 import { InvalidArgumentError } from 'commander';
-import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../ledger/money.ts';
+import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 
 const TEXT_LENGTH_MAX = 200;
 

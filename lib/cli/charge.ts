@@ -1,7 +1,7 @@
 // `tollgate charge`: what one call cost, and how its money moved.
 import type { Command } from 'commander';
-import type { Charge, Entry } from '../ledger/decide.ts';
-import { toRub } from '../ledger/money.ts';
+import type { Charge, Entry } from '../money/decide.ts';
+import { toRub } from '../money/money.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';

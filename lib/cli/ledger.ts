@@ -1,7 +1,7 @@
 // `tollgate ledger`: the journal of a wallet, and the audit of all of them.
 import type { Command } from 'commander';
-import type { Entry } from '../ledger/decide.ts';
-import { toRub } from '../ledger/money.ts';
+import type { Entry } from '../money/decide.ts';
+import { toRub } from '../money/money.ts';
 import { readCount } from './arguments.ts';
 import { changeJson, readWallet } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';

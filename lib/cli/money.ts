@@ -1,6 +1,6 @@
 // Applies one money operation from outside the server, and shows wallets and the changes of entries.
-import type { Entry, Operation, Outcome, Wallet } from '../ledger/decide.ts';
-import { toRub } from '../ledger/money.ts';
+import type { Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
+import { toRub } from '../money/money.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { formatMoney, formatPairs } from './output.ts';
 

@@ -1,5 +1,5 @@
 // What a command prints: one JSON object, or short aligned text.
-import { formatRub, type Micro } from '../ledger/money.ts';
+import { formatRub, type Micro } from '../money/money.ts';
 
 /** What a command has to say, both ways. */
 export interface Answer {

@@ -1,8 +1,8 @@
 // `tollgate wallet`: books payments and corrections, and shows what an account has.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../ledger/decide.ts';
-import type { Micro } from '../ledger/money.ts';
+import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
 import { apply, readWallet, unknownAccount, walletJson, walletText } from './money.ts';
 import { type Answer, formatMoney } from './output.ts';

@@ -1,5 +1,5 @@
 // The text billing block of both dialects, in RUB.
-import { toRub } from '../ledger/money.ts';
+import { toRub } from '../money/money.ts';
 import type { BillingPart } from '../stream/part.ts';
 
 export interface TextBilling {

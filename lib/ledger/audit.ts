@@ -1,6 +1,7 @@
 // The audit: holds every wallet against its journal and its open holds, and says what does not add up.
+
+import type { Micro } from '../money/money.ts';
 import type { Store, WalletAudit } from '../store/store.ts';
-import type { Micro } from './money.ts';
 
 export interface AuditReport {
   readonly ok: boolean;

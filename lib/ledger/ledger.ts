@@ -1,6 +1,5 @@
 // The ledger service: holds, settles and returns the money of calls, and says in faults why it would not.
 import { fault } from '../faults.ts';
-import type { Store } from '../store/store.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -10,8 +9,9 @@ import {
   type ReturnOp,
   type SettleOp,
   type Wallet,
-} from './decide.ts';
-import { formatRub, type Micro } from './money.ts';
+} from '../money/decide.ts';
+import { formatRub, type Micro } from '../money/money.ts';
+import type { Store } from '../store/store.ts';
 import { createQueue, NoOutcome } from './queue.ts';
 
 export interface LedgerOptions {

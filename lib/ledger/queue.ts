@@ -2,8 +2,8 @@
 // wait a bounded time; an operation whose fate is unknown goes on in the background until the store has said what
 // became of it.
 
+import type { Operation, Outcome } from '../money/decide.ts';
 import type { LedgerStore, Submission } from '../store/store.ts';
-import type { Operation, Outcome } from './decide.ts';
 import { lull } from './lull.ts';
 
 export interface QueueOptions {

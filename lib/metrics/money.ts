@@ -1,7 +1,7 @@
 // The ledger under watch: what calls were charged and got back, and how its commits fare.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
-import { toRub } from '../ledger/money.ts';
+import { toRub } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
 
 export interface MoneyMetrics {

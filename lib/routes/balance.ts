@@ -2,8 +2,8 @@
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { holderOf } from '../http/auth.ts';
-import { FIRST_TOPUP_MINIMUM } from '../ledger/decide.ts';
-import { toRub } from '../ledger/money.ts';
+import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
+import { toRub } from '../money/money.ts';
 import type { Services } from './services.ts';
 import { orUnavailable, readWallet } from './wallet.ts';
 

@@ -2,7 +2,7 @@
 import type { ServerRoute } from '@hapi/hapi';
 import { listModels } from '../catalog/listing.ts';
 import { holderOf } from '../http/auth.ts';
-import { toRub } from '../ledger/money.ts';
+import { toRub } from '../money/money.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
 

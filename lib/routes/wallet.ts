@@ -1,6 +1,6 @@
 // Reads a wallet for a reply; the store's silence is a 503.
 import { fault } from '../faults.ts';
-import type { Wallet } from '../ledger/decide.ts';
+import type { Wallet } from '../money/decide.ts';
 import type { Store } from '../store/store.ts';
 
 export async function readWallet(store: Store, accountId: string): Promise<Wallet> {

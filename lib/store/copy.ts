@@ -2,7 +2,7 @@
 // copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../config.ts';
-import type { Charge, Entry, Operation } from '../ledger/decide.ts';
+import type { Charge, Entry, Operation } from '../money/decide.ts';
 import { type Account, type Store, StoreError, type Submission, type WalletAudit } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;

@@ -1,7 +1,7 @@
 // Held charges of the wallets that a store writes: every change of one comes with an entry, so as long as the wallet's
 // `seq` is the one that was left, they are as they were left and need not be read again.
 import { LRUCache } from 'lru-cache';
-import type { Charge } from '../ledger/decide.ts';
+import type { Charge } from '../money/decide.ts';
 
 export interface KnownCharges {
   /** May be asked for at `seq`; at another it may be gone. */

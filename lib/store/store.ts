@@ -1,6 +1,6 @@
 // The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
-import type { Charge, Entry, Operation, Outcome, Wallet } from '../ledger/decide.ts';
-import type { Micro } from '../ledger/money.ts';
+import type { Charge, Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
 
 /** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
 export interface Store {

@@ -1,5 +1,5 @@
 // Counts what a text answer used while its parts pass by, and says at the end what is billed.
-import type { Tokens } from '../ledger/price.ts';
+import type { Tokens } from '../money/price.ts';
 import type { StreamPart } from './part.ts';
 
 export interface MeterOptions {

@@ -2,7 +2,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
 import type { Ledger, Settlement } from '../ledger/ledger.ts';
-import { type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
+import { type TextPrice, type Tokens, textCost, textReserve } from '../money/price.ts';
 import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
 import { createMeter } from '../stream/meter.ts';
 import { attempt, type Ending, endingOfAbort } from './attempt.ts';

@@ -1,8 +1,8 @@
 // One process of the ledger benchmark: so many calls at once, each a pair of reserve and settle, through its own queue.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Outcome } from '../../lib/ledger/decide.ts';
 import { createQueue } from '../../lib/ledger/queue.ts';
+import type { Outcome } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 
 export interface StoreJob {

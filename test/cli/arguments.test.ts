@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { InvalidArgumentError } from 'commander';
 import fc from 'fast-check';
 import { readAmount, readCount, readPayment, readText } from '../../lib/cli/arguments.ts';
-import { AMOUNT_MAX, formatRub, parseRub } from '../../lib/ledger/money.ts';
+import { AMOUNT_MAX, formatRub, parseRub } from '../../lib/money/money.ts';
 
 function refusalOf(read: () => unknown): string {
   try {

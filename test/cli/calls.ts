@@ -1,6 +1,6 @@
 // Makes calls' money move on a store, as a running server does: in this process, or as one of its own without an end.
 import { pathToFileURL } from 'node:url';
-import type { Operation, ReserveOp } from '../../lib/ledger/decide.ts';
+import type { Operation, ReserveOp } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 

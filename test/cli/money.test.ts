@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { apply } from '../../lib/cli/money.ts';
-import type { Operation } from '../../lib/ledger/decide.ts';
+import type { Operation } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type LedgerStore, type Store, StoreError } from '../../lib/store/store.ts';
 

@@ -1,6 +1,6 @@
 // Many calls at one balance, and everything that may happen to a wallet while they run.
 import { expect } from 'chai';
-import type { Entry } from '../../lib/ledger/decide.ts';
+import type { Entry } from '../../lib/money/decide.ts';
 import { runCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../helpers/client.ts';

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { textCost } from '../../lib/ledger/price.ts';
+import { textCost } from '../../lib/money/price.ts';
 import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../helpers/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
 import { loadRecordings, type Recording, type Replay, startReplay } from '../helpers/recordings.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import type { Operation, Outcome, Wallet } from '../../lib/ledger/decide.ts';
+import type { Operation, Outcome, Wallet } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type LedgerStore, type Store, StoreError, type Submission } from '../../lib/store/store.ts';
 

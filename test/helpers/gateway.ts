@@ -7,8 +7,8 @@ import { readConfig } from '../../lib/config.ts';
 import { createGateway, type Gateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import type { Wallet } from '../../lib/ledger/decide.ts';
-import { parseRub } from '../../lib/ledger/money.ts';
+import type { Wallet } from '../../lib/money/decide.ts';
+import { parseRub } from '../../lib/money/money.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 

@@ -1,6 +1,6 @@
 // What clients have heard of their calls, held against what the ledger says of them.
 import type { ClientRequest } from 'node:http';
-import type { Charge } from '../../lib/ledger/decide.ts';
+import type { Charge } from '../../lib/money/decide.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { ask, billingOf, eventsOf, open, responseOf } from './client.ts';
 import type { TestAccount } from './gateway.ts';

@@ -6,8 +6,8 @@ import {
   type Operation,
   type OutcomeStatus,
   type Wallet,
-} from '../../lib/ledger/decide.ts';
-import { fold } from '../../lib/ledger/fold.ts';
+} from '../../lib/money/decide.ts';
+import { fold } from '../../lib/money/fold.ts';
 
 export const AT = 1000;
 

@@ -1,7 +1,7 @@
 // An operation that the store can never take does not stop the others of its lane.
 import { expect } from 'chai';
-import type { Outcome } from '../../lib/ledger/decide.ts';
 import { createQueue, NoOutcome } from '../../lib/ledger/queue.ts';
+import type { Outcome } from '../../lib/money/decide.ts';
 import { type LedgerStore, StoreError } from '../../lib/store/store.ts';
 
 describe('ledger queue with an operation no store takes', () => {

@@ -1,7 +1,7 @@
 // The queue before a store that fails in every way it may: nothing is applied twice, lost, or answered wrongly.
 import { expect } from 'chai';
-import type { Operation, Outcome } from '../../lib/ledger/decide.ts';
 import { createQueue, NoOutcome, type Queue, type QueueOptions } from '../../lib/ledger/queue.ts';
+import type { Operation, Outcome } from '../../lib/money/decide.ts';
 import { until } from '../helpers/client.ts';
 import {
   answerAfter,

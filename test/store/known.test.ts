@@ -1,6 +1,6 @@
 // What a process remembers of held charges is only believed while nobody else has written the wallet.
 import { expect } from 'chai';
-import type { Charge } from '../../lib/ledger/decide.ts';
+import type { Charge } from '../../lib/money/decide.ts';
 import { createKnown } from '../../lib/store/known.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { giveBack, newId, newWallet, reserve, settle, statuses, useStore } from '../contract/store/context.ts';

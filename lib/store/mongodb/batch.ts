@@ -2,8 +2,8 @@
 // charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
-import type { Charge, Outcome } from '../../ledger/decide.ts';
-import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
+import type { Charge, Outcome } from '../../money/decide.ts';
+import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../store.ts';
 import { StaleRead } from './failure.ts';

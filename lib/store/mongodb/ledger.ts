@@ -1,6 +1,6 @@
 // What the ledger reads from MongoDB: rows of a wallet, sums over time, orphans, and the numbers of the audit.
 import type { Document } from 'mongodb';
-import { type Operation, operationId } from '../../ledger/decide.ts';
+import { type Operation, operationId } from '../../money/decide.ts';
 import type { LedgerStore, WalletAudit } from '../store.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';

@@ -1,7 +1,7 @@
 // Documents of the money collections and what they mean: amounts are int64 and come as bigint, all else as number.
 import type { Document } from 'mongodb';
-import type { Charge, Entry, Wallet } from '../../ledger/decide.ts';
-import type { Micro } from '../../ledger/money.ts';
+import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
 
 /** An amount as int64. The driver would store one that does not fit with another sign, without a word. */
 export function toLong(amount: Micro): bigint {

@@ -1,9 +1,9 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Charge, chargeIdOf, type Entry, type Operation, operationId, type Wallet } from '../../ledger/decide.ts';
-import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
-import type { Micro } from '../../ledger/money.ts';
+import { type Charge, chargeIdOf, type Entry, type Operation, operationId, type Wallet } from '../../money/decide.ts';
+import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import type { Micro } from '../../money/money.ts';
 import { createKnown } from '../known.ts';
 import type { WalletAudit } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';

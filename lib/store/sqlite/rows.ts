@@ -1,5 +1,5 @@
 // Rows of the money tables and what they mean: integers come as bigint, because amounts do.
-import type { Charge, Entry, Wallet } from '../../ledger/decide.ts';
+import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;

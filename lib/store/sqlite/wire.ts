@@ -9,7 +9,7 @@ import {
   type ReserveOp,
   startOf,
   type Wallet,
-} from '../../ledger/decide.ts';
+} from '../../money/decide.ts';
 
 export type Cell = string | number | bigint | null;
 

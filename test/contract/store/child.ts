@@ -1,5 +1,5 @@
 // A process of its own on a store, told by its parent what to do.
-import type { Operation } from '../../../lib/ledger/decide.ts';
+import type { Operation } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, applied, newId, reserve, settle, statuses } from './context.ts';

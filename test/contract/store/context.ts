@@ -1,6 +1,6 @@
 // What a store suite starts from: a database of its own, any number of openers, and short ways to write operations.
 import { randomBytes } from 'node:crypto';
-import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/ledger/decide.ts';
+import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store, Submission } from '../../../lib/store/store.ts';
 

@@ -1,8 +1,8 @@
 // Batches of operations: one transaction, idempotent, refusals change nothing.
 import { expect } from 'chai';
 import { auditWallet } from '../../../lib/ledger/audit.ts';
-import type { Operation } from '../../../lib/ledger/decide.ts';
-import { AMOUNT_MAX } from '../../../lib/ledger/money.ts';
+import type { Operation } from '../../../lib/money/decide.ts';
+import { AMOUNT_MAX } from '../../../lib/money/money.ts';
 import {
   AT,
   adjust,

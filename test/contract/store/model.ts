@@ -1,9 +1,9 @@
 // Random batches against the store and against the pure functions: rows and outcomes must be the same.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Charge, Entry, Operation, Wallet } from '../../../lib/ledger/decide.ts';
-import { emptyWallet } from '../../../lib/ledger/decide.ts';
-import { fold } from '../../../lib/ledger/fold.ts';
+import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
+import { emptyWallet } from '../../../lib/money/decide.ts';
+import { fold } from '../../../lib/money/fold.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
   adjust,

@@ -2,8 +2,8 @@
 // nothing is applied twice, and nothing of a call that was told it did not happen.
 import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
-import type { Operation, Outcome } from '../../../lib/ledger/decide.ts';
 import { createQueue, NoOutcome, type Queue } from '../../../lib/ledger/queue.ts';
+import type { Operation, Outcome } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { newId, newWallet, reserve, settle } from '../../contract/store/context.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { OperatorError } from '../../../lib/config.ts';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
-import type { Operation, Outcome } from '../../../lib/ledger/decide.ts';
+import type { Operation, Outcome } from '../../../lib/money/decide.ts';
 import { type Store, StoreError, type Submission } from '../../../lib/store/store.ts';
 import {
   applied,

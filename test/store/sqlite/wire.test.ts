@@ -1,8 +1,8 @@
 // Operations and outcomes are the same on the other side of a thread.
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { expect } from 'chai';
-import type { Charge, ChargeOp, Operation, Outcome, ReserveOp, Wallet } from '../../../lib/ledger/decide.ts';
-import { startOf } from '../../../lib/ledger/decide.ts';
+import type { Charge, ChargeOp, Operation, Outcome, ReserveOp, Wallet } from '../../../lib/money/decide.ts';
+import { startOf } from '../../../lib/money/decide.ts';
 import { decodeOperations, decodeOutcomes, encodeOperations, encodeOutcomes } from '../../../lib/store/sqlite/wire.ts';
 import { adjust, charge, giveBack, reserve, settle, topup } from '../../contract/store/context.ts';
 

@@ -10,9 +10,9 @@ import {
   type Outcome,
   operationId,
   type Wallet,
-} from '../../lib/ledger/decide.ts';
-import { fold, keysOf } from '../../lib/ledger/fold.ts';
-import type { Micro } from '../../lib/ledger/money.ts';
+} from '../../lib/money/decide.ts';
+import { fold, keysOf } from '../../lib/money/fold.ts';
+import type { Micro } from '../../lib/money/money.ts';
 
 const RUB = 1_000_000n;
 const WALLETS = ['w1', 'w2', 'w3'];

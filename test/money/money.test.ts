@@ -1,7 +1,7 @@
 // Reading and writing amounts: exact, and back again.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AMOUNT_MAX, formatRub, parseRub, toRub } from '../../lib/ledger/money.ts';
+import { AMOUNT_MAX, formatRub, parseRub, toRub } from '../../lib/money/money.ts';
 
 describe('money', () => {
   const read: readonly [text: string, micro: bigint | undefined][] = [

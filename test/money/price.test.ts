@@ -1,8 +1,8 @@
 // What a text call costs and what it holds: one half-up rounding, the minimum, the floor of the reserve.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseRub } from '../../lib/ledger/money.ts';
-import { TEXT_MINIMUM, type TextPrice, textCost, textReserve } from '../../lib/ledger/price.ts';
+import { parseRub } from '../../lib/money/money.ts';
+import { TEXT_MINIMUM, type TextPrice, textCost, textReserve } from '../../lib/money/price.ts';
 
 function price(input: string, output: string): TextPrice {
   return { input: parseRub(input) ?? 0n, output: parseRub(output) ?? 0n };

@@ -9,8 +9,8 @@ import {
   type OutcomeStatus,
   operationId,
   type Wallet,
-} from '../../lib/ledger/decide.ts';
-import { AT, type Books, balances, type Kind, newBooks, operation, run } from './books.ts';
+} from '../../lib/money/decide.ts';
+import { AT, type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
 
 const RUB = 1_000_000n;
 
