@@ -68,8 +68,11 @@ const held = (detail: FaultDetail) =>
 const table = {
   invalid_json: invalid((d) => `The request body is not valid JSON${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_field: invalid((d) => `Invalid \`${d.field}\`: ${d.hint}.`),
-  unknown_model: invalid((d) => `Unknown model \`${d.model}\`. See GET /api/v1/models for the list.`),
-  retired_model: invalid((d) => `Model \`${d.model}\` is retired. Use \`${d.hint}\` instead.`),
+  unknown_model: invalid(
+    (d) =>
+      `Unknown model \`${d.model}\`.${d.hint ? ` Did you mean ${d.hint}?` : ''} See GET /api/v1/models for the list.`,
+  ),
+  retired_model: invalid((d) => `Model \`${d.model}\` is retired.${d.hint ? ` ${d.hint}.` : ''}`),
   wrong_model_type: invalid((d) => `Model \`${d.model}\` does not answer on this endpoint. Use it with ${d.hint}.`),
   missing_key: {
     status: 401,

@@ -1,31 +1,9 @@
 // The catalog in force: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../config.ts';
-import type { TextPrice } from '../money/price.ts';
 import type { Provider } from '../plugin/contract.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
-import type { CatalogFile, ImageEntry, RouteEntry, SmartEntry, TextEntry, VideoEntry } from './schema.ts';
-import { priceOf } from './schema.ts';
-
-/** A way to a model that works: its upstream is switched on and can do the model's type. */
-export interface Route {
-  readonly upstream: string;
-  readonly provider: Provider;
-  readonly model: string;
-  readonly options: Readonly<Record<string, unknown>>;
-}
-
-export interface TextModel extends Pick<TextEntry, 'id' | 'aliases' | 'type' | 'provider' | 'delivery' | 'vision'> {
-  readonly price: TextPrice;
-  /** The same as JSON, as every charge keeps it. */
-  readonly prices: string;
-  /** In order of preference; empty when no upstream of the model is switched on. */
-  readonly routes: readonly Route[];
-}
-
-/** A model of another endpoint. */
-export type MediaModel = Pick<ImageEntry | VideoEntry, 'id' | 'aliases' | 'type' | 'provider'>;
-
-export type Model = TextModel | MediaModel;
+import { type ImageModel, type Model, type ModelOf, type ModelType, modelOf, type TextModel } from './model.ts';
+import type { CatalogFile, SmartEntry } from './schema.ts';
 
 /** The virtual model that picks a real one per request. */
 export interface SmartModel {
@@ -42,6 +20,10 @@ export interface Catalog {
   readonly byName: ReadonlyMap<string, Model>;
   /** Undefined when no tier has a model with a route. */
   readonly smart: SmartModel | undefined;
+  /** Models that answer calls with pictures, in order of preference; those without a route are left out. */
+  readonly vision: readonly TextModel[];
+  /** What runs when a request names no model; undefined when none of the list has a route. */
+  readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
   /** What an operator should know, one line each. */
@@ -64,26 +46,29 @@ export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, P
         problems.push(`model ${entry.id}: unknown upstream ${route.upstream}`);
       }
     }
-    const { id, aliases, provider } = entry;
-    if (entry.type !== 'text') return { id, aliases, type: entry.type, provider };
-    const { delivery, vision } = entry;
-    const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
-    const prices = JSON.stringify({ input: `${price.input}`, output: `${price.output}` });
-    const routes = textRoutes(entry.routes, providers);
-    return { id, aliases, type: 'text', provider, delivery, vision, price, prices, routes };
+    return modelOf(entry, providers);
   });
   const byName = indexNames(models, Object.keys(file.retired), problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
   const smart = buildSmart(file.smart, byName, warnings);
-  return { models, byName, smart, retired: new Map(Object.entries(file.retired)), warnings };
+  const vision = usableOf('text', file.vision, byName);
+  const defaults = {
+    image: usableOf('image', file.defaults.image, byName)[0],
+    edit: usableOf('image', file.defaults.edit, byName).find(({ edits }) => edits),
+  };
+  return { models, byName, smart, vision, defaults, retired: new Map(Object.entries(file.retired)), warnings };
 }
 
-function textRoutes(routes: readonly RouteEntry[], providers: ReadonlyMap<string, Provider>): readonly Route[] {
-  return routes.flatMap(({ upstream, model, options }) => {
-    const provider = providers.get(upstream);
-    return provider?.text ? [{ upstream, provider, model, options }] : [];
-  });
+/** The models of a list that are of its type and have a route. */
+function usableOf<Type extends ModelType>(
+  type: Type,
+  names: readonly string[],
+  byName: ReadonlyMap<string, Model>,
+): readonly ModelOf<Type>[] {
+  const isUsable = (model: Model | undefined): model is ModelOf<Type> =>
+    model?.type === type && model.routes.length > 0;
+  return names.map((name) => byName.get(name)).filter(isUsable);
 }
 
 /** A tier without a usable route falls to the next one up, or down where there is none above. */
@@ -92,10 +77,7 @@ function buildSmart(
   byName: ReadonlyMap<string, Model>,
   warnings: string[],
 ): SmartModel | undefined {
-  const own = SMART_TIERS.map((tier) => {
-    const models = tiers[tier].map((name) => byName.get(name) as TextModel);
-    return models.find(({ routes }) => routes.length > 0);
-  });
+  const own = SMART_TIERS.map((tier) => usableOf('text', tiers[tier], byName)[0]);
   const models = SMART_TIERS.map((tier, at) => {
     const [first, ...others] = [...own.slice(at), ...own.slice(0, at).reverse()];
     const other = others.find((model) => model !== undefined);
@@ -142,6 +124,10 @@ function checkReferences(
   known('vision', file.vision, 'text');
   known('defaults.image', file.defaults.image, 'image');
   known('defaults.edit', file.defaults.edit, 'image');
+  for (const name of file.defaults.edit) {
+    const model = byName.get(name);
+    if (model?.type === 'image' && !model.edits) warnings.push(`defaults.edit: ${name} does not edit`);
+  }
   for (const [name, replacement] of Object.entries(file.retired)) {
     if (!byName.has(replacement) && !SMART_NAMES.has(replacement))
       warnings.push(`retired.${name}: ${replacement} is not a model`);

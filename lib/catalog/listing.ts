@@ -1,18 +1,20 @@
 // The entries of `GET /api/v1/models`: what a key can use now, with current prices.
 import { toRub } from '../money/money.ts';
-import { TEXT_MINIMUM } from '../money/price.ts';
-import { type Catalog, SMART_ALIASES, SMART_ID, type TextModel } from './catalog.ts';
+import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
+import { type Catalog, SMART_ALIASES, SMART_ID } from './catalog.ts';
+import type { ImageModel, Model, TextModel, VideoModel } from './model.ts';
+import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from './resolution.ts';
 
 /** One element of `data`. */
-export type ModelListing = TextListing | SmartListing;
+export type ModelListing = TextListing | SmartListing | MediaListing;
 
 interface ListingBase {
   readonly id: string;
   readonly aliases: readonly string[];
-  readonly type: 'text';
+  readonly type: Model['type'];
   readonly endpoint: string;
-  readonly unit: string;
-  readonly min_rub: number;
+  /** What `price_rub` is the price of. */
+  readonly unit: '1M_tokens' | 'request' | 'second';
   readonly provider: string;
 }
 
@@ -21,18 +23,25 @@ export interface TextListing extends ListingBase {
   readonly price_rub: number;
   readonly input_price_rub: number;
   readonly output_price_rub: number;
+  readonly min_rub: number;
 }
 
 /** A call has the prices of the model that it is routed to: there is none to list. */
 export interface SmartListing extends ListingBase {
   readonly price_rub: null;
+  readonly min_rub: number;
   readonly description: string;
 }
 
+/** Images in RUB per picture; videos in RUB per second or per request. */
+export interface MediaListing extends ListingBase {
+  readonly price_rub: number;
+  /** Of a video model priced by resolution: RUB per second by label. */
+  readonly price_rub_by_resolution?: Readonly<Record<string, number>>;
+}
+
 export function listModels(catalog: Catalog): readonly ModelListing[] {
-  const models = catalog.models.flatMap((model) =>
-    model.type === 'text' && model.routes.length > 0 ? [listTextModel(model)] : [],
-  );
+  const models = catalog.models.filter(({ routes }) => routes.length > 0).map(listModel);
   return catalog.smart ? [...models, SMART_LISTING] : models;
 }
 
@@ -48,6 +57,17 @@ const SMART_LISTING: SmartListing = {
   description: "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
 };
 
+function listModel(model: Model): ModelListing {
+  switch (model.type) {
+    case 'text':
+      return listTextModel(model);
+    case 'image':
+      return listImageModel(model);
+    case 'video':
+      return listVideoModel(model);
+  }
+}
+
 function listTextModel({ id, aliases, provider, price }: TextModel): TextListing {
   return {
     id,
@@ -60,5 +80,27 @@ function listTextModel({ id, aliases, provider, price }: TextModel): TextListing
     output_price_rub: toRub(price.output),
     min_rub: toRub(TEXT_MINIMUM),
     provider,
+  };
+}
+
+function listImageModel({ id, aliases, provider, price }: ImageModel): MediaListing {
+  const endpoint = '/v1/images/generations';
+  return { id, aliases, type: 'image', endpoint, unit: 'request', price_rub: toRub(price.request), provider };
+}
+
+function listVideoModel({ id, aliases, provider, price }: VideoModel): MediaListing {
+  const { unit } = price;
+  return { id, aliases, type: 'video', endpoint: '/v1/videos', unit, ...listVideoPrice(price), provider };
+}
+
+/** Of an entry priced by resolution the one price is that of the default label. */
+function listVideoPrice(price: VideoPrice): Pick<MediaListing, 'price_rub' | 'price_rub_by_resolution'> {
+  if ('request' in price) return { price_rub: toRub(price.request) };
+  if ('second' in price) return { price_rub: toRub(price.second) };
+  const { byResolution } = price;
+  const label = nearestResolution(byResolution.keys(), shortSideOf(RESOLUTION_DEFAULT));
+  return {
+    price_rub: toRub(byResolution.get(label ?? '') ?? 0n),
+    price_rub_by_resolution: Object.fromEntries([...byResolution].map(([name, micro]) => [name, toRub(micro)])),
   };
 }

@@ -7,7 +7,9 @@ import { loadPlugins } from '../plugin/loader.ts';
 import { createProvider, type OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
-import { type CatalogFile, catalogFilesOf, readCatalogFiles, substitute, variablesOf } from './schema.ts';
+import { catalogFilesOf, readCatalogFiles } from './files.ts';
+import type { CatalogFile } from './schema.ts';
+import { substitute, variablesOf } from './variables.ts';
 
 export interface LiveCatalogOptions {
   readonly config: Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'>;

@@ -1,9 +1,11 @@
 // From the name a client wrote to a model that can answer, or to the fault that says why there is none.
+import { distance } from 'fastest-levenshtein';
 import { fault } from '../faults.ts';
-import { type Catalog, type Model, SMART_NAMES, type SmartModel, type TextModel } from './catalog.ts';
+import { type Catalog, SMART_NAMES, type SmartModel } from './catalog.ts';
+import type { Model, ModelOf, ModelType, TextModel } from './model.ts';
 
 /** Where models of a type are used. */
-const ENDPOINTS: Readonly<Record<Model['type'], string>> = {
+const ENDPOINTS: Readonly<Record<ModelType, string>> = {
   text: 'POST /api/v1/messages or POST /api/v1/chat/completions',
   image: 'POST /api/v1/images/generations',
   video: 'POST /api/v1/videos',
@@ -12,18 +14,71 @@ const ENDPOINTS: Readonly<Record<Model['type'], string>> = {
 /** The smart model when it was asked for; undefined for every other name. */
 export function findSmartModel(catalog: Catalog, name: string): SmartModel | undefined {
   if (!SMART_NAMES.has(name)) return undefined;
-  if (!catalog.smart) throw fault('unknown_model', { model: name });
+  if (!catalog.smart) throw unknown(catalog, name);
   return catalog.smart;
 }
 
+/** A text model with a route. */
 export function findTextModel(catalog: Catalog, name: string): TextModel {
-  const replacement = catalog.retired.get(name);
-  if (replacement !== undefined) throw fault('retired_model', { model: shown(name), hint: replacement });
-  const model = catalog.byName.get(name);
-  if (!model) throw fault('unknown_model', { model: shown(name) });
-  if (model.type !== 'text') throw fault('wrong_model_type', { model: shown(name), hint: ENDPOINTS[model.type] });
-  if (model.routes.length === 0) throw fault('unknown_model', { model: shown(name) });
+  const model = findModel(catalog, name, 'text');
+  if (model.routes.length === 0) throw unknown(catalog, name);
   return model;
+}
+
+/** A model of a type, whether or not it has a route now: what its absence means differs by endpoint. */
+export function findModel<Type extends ModelType>(catalog: Catalog, name: string, type: Type): ModelOf<Type> {
+  const replacement = catalog.retired.get(name);
+  if (replacement !== undefined) throw retired(catalog, name, replacement);
+  const model = catalog.byName.get(name);
+  if (!model) throw SMART_NAMES.has(name) && type !== 'text' ? wrongType(name, 'text') : unknown(catalog, name);
+  if (!isOf(model, type)) throw wrongType(name, model.type);
+  return model;
+}
+
+function isOf<Type extends ModelType>(model: Model, type: Type): model is ModelOf<Type> {
+  return model.type === type;
+}
+
+function wrongType(name: string, type: ModelType) {
+  return fault('wrong_model_type', { model: shown(name), hint: ENDPOINTS[type] });
+}
+
+/** The hint names only a model that can be used now. */
+function retired(catalog: Catalog, name: string, replacement: string) {
+  const isUsable = usableNames(catalog).has(replacement);
+  return fault('retired_model', { model: shown(name), ...(isUsable && { hint: `Use \`${replacement}\` instead` }) });
+}
+
+function unknown(catalog: Catalog, name: string) {
+  const close = closeNames(name, usableNames(catalog));
+  return fault('unknown_model', { model: shown(name), ...(close.length > 0 && { hint: close.join(', ') }) });
+}
+
+/** Ids and aliases that can be used now, in the order of the catalog. */
+function usableNames(catalog: Catalog): ReadonlySet<string> {
+  const models = catalog.models.filter(({ routes }) => routes.length > 0);
+  return new Set([...models.flatMap(({ id, aliases }) => [id, ...aliases]), ...(catalog.smart ? SMART_NAMES : [])]);
+}
+
+const CLOSE_MAX = 3;
+
+/** At most three names that are a slip or two away, or that continue what was written; nearest first. */
+function closeNames(name: string, names: ReadonlySet<string>): readonly string[] {
+  const wanted = name.slice(0, SHOWN_MAX).toLowerCase();
+  const slipsMax = Math.max(1.5, Math.min(3, Math.floor(wanted.length / 3)));
+  return [...names]
+    .map((candidate) => ({ candidate, slips: slipsBetween(wanted, candidate.toLowerCase()) }))
+    .filter(({ slips }) => slips <= slipsMax)
+    .sort((one, other) => one.slips - other.slips)
+    .slice(0, CLOSE_MAX)
+    .map(({ candidate }) => `\`${candidate}\``);
+}
+
+const CONTAINED_MIN = 4;
+
+function slipsBetween(wanted: string, candidate: string): number {
+  const isPart = wanted.length >= CONTAINED_MIN && (candidate.includes(wanted) || wanted.includes(candidate));
+  return Math.min(distance(wanted, candidate), isPart ? 1.5 : Number.POSITIVE_INFINITY);
 }
 
 const SHOWN_MAX = 100;

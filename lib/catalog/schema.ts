@@ -1,10 +1,8 @@
-// The shape of a catalog file, and its reading: JSON files of one folder, merged, with `${NAME}` from the environment.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// The shape of a catalog file: one shape per type of model, checked when it is read.
 import Joi from 'joi';
-import { OperatorError } from '../config.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
-import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import type { SmartThresholds, SmartTier } from '../smart-tier.ts';
+import { RESOLUTION_LABEL } from './resolution.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
@@ -48,19 +46,28 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: { readonly input: string; readonly output: string };
+  /** Sees pictures; marks it in docs only: the catalog's `vision` list decides who answers them. */
   readonly vision: boolean;
+  /** What its routes take beyond text. */
+  readonly tools: boolean;
+  readonly json: boolean;
+  readonly reasoning: boolean;
 }
 
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
   readonly price: { readonly request: string };
+  /** Changes pictures as well as making them. */
   readonly edits: boolean;
 }
 
 export interface VideoEntry extends ModelBase {
   readonly type: 'video';
+  /** Per second, of any resolution or by its label, or per request. */
   readonly price: { readonly second: string | Readonly<Record<string, string>> } | { readonly request: string };
+  /** The durations it offers; absent: every whole number the endpoint takes. */
   readonly seconds?: readonly number[];
+  /** The aspects it offers; absent: all of the endpoint. */
   readonly aspects?: readonly string[];
 }
 
@@ -73,6 +80,7 @@ const price = Joi.string().custom((value: string, helpers) => {
 
 const name = Joi.string().min(1).max(200);
 const names = Joi.array().items(name);
+const flag = Joi.boolean().default(false);
 
 const base = {
   id: name.required(),
@@ -94,21 +102,27 @@ const text = Joi.object({
   type: Joi.valid('text').required(),
   delivery: Joi.valid('stream', 'buffered').default('stream'),
   price: Joi.object({ input: price.required(), output: price.required() }).required(),
-  vision: Joi.boolean().default(false),
+  vision: flag,
+  tools: flag,
+  json: flag,
+  reasoning: flag,
 });
 
 const image = Joi.object({
   ...base,
   type: Joi.valid('image').required(),
   price: Joi.object({ request: price.required() }).required(),
-  edits: Joi.boolean().default(false),
+  edits: flag,
 });
+
+/** `720p`, `2k`. */
+const resolution = Joi.string().pattern(RESOLUTION_LABEL);
 
 const video = Joi.object({
   ...base,
   type: Joi.valid('video').required(),
   price: Joi.object({
-    second: Joi.alternatives(price, Joi.object().pattern(name, price).min(1)),
+    second: Joi.alternatives(price, Joi.object().pattern(resolution, price).min(1)),
     request: price,
   })
     .xor('second', 'request')
@@ -117,7 +131,7 @@ const video = Joi.object({
   aspects: names.min(1),
 });
 
-const tier = Joi.alternatives(name, names.min(1)).required();
+const tier = Joi.alternatives(name, names.min(1));
 const score = Joi.number().min(0).max(100).required();
 const thresholds = Joi.object({
   standard: score,
@@ -126,7 +140,7 @@ const thresholds = Joi.object({
     .messages({ 'number.greater': '{{#label}} must be above smart.thresholds.standard' }),
 });
 
-const file = Joi.object({
+export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
   upstreams: Joi.object().pattern(
     name,
     Joi.object({
@@ -159,103 +173,6 @@ const file = Joi.object({
     'price.bad': '{{#label}} must be a decimal string in RUB above zero with at most 6 decimals, such as "12.5"',
   },
 });
-
-/** Every `*.json` of a folder, in order of name. */
-export function catalogFilesOf(folder: string): readonly string[] {
-  try {
-    const found = readdirSync(folder).filter((entry) => entry.endsWith('.json'));
-    if (found.length === 0) throw new OperatorError(`CATALOG_DIR ${folder}: there is no *.json file in it`);
-    return found.sort().map((entry) => join(folder, entry));
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`CATALOG_DIR ${folder}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-/** Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file. */
-export function readCatalogFiles(paths: readonly string[]): CatalogFile {
-  const upstreams: Record<string, UpstreamEntry> = {};
-  const models: ModelEntry[] = [];
-  const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
-  const vision: string[] = [];
-  const defaults = { image: [] as string[], edit: [] as string[] };
-  const retired: Record<string, string> = {};
-  for (const path of paths) {
-    const part = readFile(path);
-    for (const [key, value] of Object.entries(part.upstreams ?? {})) {
-      if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
-      upstreams[key] = value;
-    }
-    for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
-    if (part.smart?.thresholds) {
-      if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
-      smart.thresholds = part.smart.thresholds;
-    }
-    models.push(...(part.models ?? []));
-    vision.push(...(part.vision ?? []));
-    defaults.image.push(...(part.defaults?.image ?? []));
-    defaults.edit.push(...(part.defaults?.edit ?? []));
-    for (const [key, value] of Object.entries(part.retired ?? {})) {
-      if (Object.hasOwn(retired, key)) throw new OperatorError(`${path}: retired.${key} is defined twice`);
-      retired[key] = value;
-    }
-  }
-  return { upstreams, models, smart, vision, defaults, retired };
-}
-
-function readFile(path: string): Partial<CatalogFile> {
-  const parsed = parseFile(path, readText(path));
-  const { value, error } = file.validate(parsed);
-  if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
-  return value;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new OperatorError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-/** V8 names the place of a mistake or quotes the text around it, where a key may stand: a quote becomes a line. */
-function parseFile(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const [, what, quote] =
-      /^(.*), (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec((error as Error).message) ?? [];
-    if (quote === undefined) throw new OperatorError(`${path}: ${(error as Error).message}`);
-    const line = text.slice(0, text.indexOf(quote) + quote.length / 2).split('\n').length;
-    throw new OperatorError(`${path}: ${what} in JSON near line ${line}`);
-  }
-}
-
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Replaces `${NAME}` in every string of a value; `missing` collects the names that are unset or empty. */
-export function substitute(
-  value: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-  missing: Set<string>,
-): unknown {
-  if (typeof value === 'string') {
-    return value.replace(VARIABLE, (_match, variable: string) => {
-      if (!env[variable]) missing.add(variable);
-      return env[variable] ?? '';
-    });
-  }
-  if (Array.isArray(value)) return value.map((item) => substitute(item, env, missing));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
-}
-
-/** The names of all variables that a value mentions. */
-export function variablesOf(value: unknown): ReadonlySet<string> {
-  const names = new Set<string>();
-  substitute(value, {}, names);
-  return names;
-}
 
 /** A price that the schema has accepted. */
 export function priceOf(decimal: string): Micro {

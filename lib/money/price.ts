@@ -1,4 +1,4 @@
-// The price rules of text: what a call reserves and what it costs, with one half-up rounding per charge.
+// The prices of models and the price rules of text: what a call reserves and what it costs, rounded half up once.
 import type { Micro } from './money.ts';
 
 /** Prices of a text model, per 1M tokens. */
@@ -6,6 +6,17 @@ export interface TextPrice {
   readonly input: Micro;
   readonly output: Micro;
 }
+
+/** Price of an image model, per picture. */
+export interface ImagePrice {
+  readonly request: Micro;
+}
+
+/** Prices of a video model: per second at any resolution, per second by the resolution's label, or per request. */
+export type VideoPrice =
+  | { readonly unit: 'second'; readonly second: Micro }
+  | { readonly unit: 'second'; readonly byResolution: ReadonlyMap<string, Micro> }
+  | { readonly unit: 'request'; readonly request: Micro };
 
 export interface Tokens {
   readonly input: number;

@@ -1,5 +1,5 @@
 // One attempt at one route: the upstream's parts through guard and meter to the delivery, under the clocks.
-import type { Route } from '../catalog/catalog.ts';
+import type { Route } from '../catalog/model.ts';
 import { type Fault, fault, toFault } from '../faults.ts';
 import type { TextCall } from '../plugin/contract.ts';
 import { toClientFault } from '../plugin/fault.ts';

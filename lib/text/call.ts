@@ -1,5 +1,5 @@
 // What belongs to one running text call: who calls, what was asked, which model answers, how much is counted.
-import type { TextModel } from '../catalog/catalog.ts';
+import type { TextModel } from '../catalog/model.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import type { Meter } from '../stream/meter.ts';

@@ -1,6 +1,7 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
-import type { Catalog, TextModel } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
+import type { TextModel } from '../catalog/model.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import type { TextRequest } from './request.ts';
 import { route } from './smart.ts';

@@ -1,32 +1,12 @@
 import { expect } from 'chai';
-import { buildCatalog, type TextModel } from '../../lib/catalog/catalog.ts';
-import { listModels } from '../../lib/catalog/listing.ts';
-import { findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
-import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/schema.ts';
-import { type Fault, isFault } from '../../lib/faults.ts';
+import type { TextModel } from '../../lib/catalog/model.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
-import { type CatalogFolder, catalogOf, IMAGE, makeFolder, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
+import { ALL, build, catalogOf, IMAGE, mistakeOf, PROVIDER, TEXT, upstream, VIDEO } from './folder.ts';
 
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
 
 describe('catalog', () => {
-  const provider: Provider = {
-    text: async function* () {
-      yield [];
-    },
-  };
   const mute: Provider = {};
-  let folder: CatalogFolder;
-
-  beforeEach(() => {
-    folder = makeFolder();
-  });
-  afterEach(() => folder.remove());
-
-  function build(content: object, providers: Readonly<Record<string, Provider>> = { one: provider }) {
-    folder.write(content);
-    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog)), new Map(Object.entries(providers)));
-  }
   const mistake = (content: object) => mistakeOf(() => build(content));
 
   it('has the models with their prices, by id and by alias', () => {
@@ -49,11 +29,11 @@ describe('catalog', () => {
       { upstream: 'one', model: 'e' },
     ];
     const upstreams = { one: upstream(), two: upstream(), off: upstream(), mute: upstream() };
-    const providers = { one: provider, two: provider, mute };
+    const providers = { one: PROVIDER, two: PROVIDER, mute };
     const { models } = build({ upstreams, models: [{ ...TEXT, routes }] }, providers);
     expect((models[0] as TextModel).routes).to.deep.equal([
-      { upstream: 'two', provider, model: 'b', options: { c: 1 } },
-      { upstream: 'one', provider, model: 'e', options: {} },
+      { upstream: 'two', provider: PROVIDER, model: 'b', options: { c: 1 } },
+      { upstream: 'one', provider: PROVIDER, model: 'e', options: {} },
     ]);
   });
 
@@ -142,7 +122,7 @@ describe('catalog', () => {
     const { warnings } = build(
       catalogOf({
         vision: ['image-1', 'text-1'],
-        defaults: { image: ['nothing', 'image-1'], edit: ['video-1'] },
+        defaults: { image: ['nothing', 'image-1'], edit: ['video-1', 'image-1'] },
         retired: { old: 'older', older: 'text-1', oldest: 'smart' },
       }),
     );
@@ -150,8 +130,53 @@ describe('catalog', () => {
       'vision: image-1 is not a model of type text',
       'defaults.image: nothing is not a model of type image',
       'defaults.edit: video-1 is not a model of type image',
+      'defaults.edit: image-1 does not edit',
       'retired.old: older is not a model',
     ]);
+  });
+
+  it('gives a route only to models whose type its upstream can do', () => {
+    const { models } = build(catalogOf(), { one: { image: () => undefined } as unknown as Provider });
+    expect(models.map(({ routes }) => routes.length)).to.deep.equal([0, 1, 0]);
+  });
+
+  it('has the prices of pictures and videos as numbers', () => {
+    const priced = (price: object) => build(catalogOf({ models: [{ ...VIDEO, price }] })).models[0]?.price;
+    expect(build(catalogOf({ models: [IMAGE] })).models[0]?.price).to.deep.equal({ request: 12_500_000n });
+    expect(priced({ second: '9' })).to.deep.equal({ unit: 'second', second: 9_000_000n });
+    expect(priced({ request: '90' })).to.deep.equal({ unit: 'request', request: 90_000_000n });
+    expect(priced({ second: { '720p': '8', '2k': '15' } })).to.deep.equal({
+      unit: 'second',
+      byResolution: new Map([
+        ['720p', 8_000_000n],
+        ['2k', 15_000_000n],
+      ]),
+    });
+  });
+
+  describe('the lists of vision and defaults', () => {
+    const off = { routes: [{ upstream: 'off', model: 'm' }] };
+    const upstreams = { one: upstream(), off: upstream() };
+
+    it('pass over what has no route, and for edits what does not edit', () => {
+      const models = [
+        { ...TEXT, id: 'blind', ...off },
+        { ...TEXT, id: 'seeing' },
+        { ...IMAGE, id: 'gone', edits: true, ...off },
+        IMAGE,
+        { ...IMAGE, id: 'editor', edits: true },
+      ];
+      const edit = ['gone', 'image-1', 'editor'];
+      const lists = { vision: ['blind', 'seeing'], defaults: { image: ['gone', 'image-1'], edit } };
+      const { vision, defaults } = build({ upstreams, models, ...lists }, { one: ALL });
+      expect(vision.map(({ id }) => id)).to.deep.equal(['seeing']);
+      expect([defaults.image?.id, defaults.edit?.id]).to.deep.equal(['image-1', 'editor']);
+    });
+
+    it('may end with nothing', () => {
+      const { vision, defaults } = build(catalogOf(), { one: ALL });
+      expect({ vision, defaults }).to.deep.equal({ vision: [], defaults: { image: undefined, edit: undefined } });
+    });
   });
 
   describe('smart', () => {
@@ -208,6 +233,10 @@ describe('catalog', () => {
       expect(smartOf(['big'], tiers).names).to.deep.equal(['big', 'big', 'big']);
     });
 
+    it('falls as well from a tier that no file names', () => {
+      expect(smartOf(ids, { standard: 'middle' }).names).to.deep.equal(['middle', 'middle', 'middle']);
+    });
+
     it('is not there without any route, or without tiers', () => {
       expect(smartOf([]).built).to.equal(undefined);
       expect(smartOf([]).warnings).to.deep.equal([]);
@@ -219,117 +248,6 @@ describe('catalog', () => {
       expect(smartOf(ids, { lite: 'small', standard: 'middle', heavy: 'big', thresholds }).built).to.deep.include({
         thresholds,
       });
-    });
-  });
-
-  describe('look-up', () => {
-    const catalog = () =>
-      build(
-        catalogOf({
-          models: [{ ...TEXT, aliases: ['small'] }, { ...TEXT, id: 'text-2', routes: [] }, IMAGE, VIDEO],
-          retired: { old: 'text-1' },
-        }),
-      );
-    const fail = (name: string): Fault => {
-      try {
-        findTextModel(catalog(), name);
-      } catch (error) {
-        if (isFault(error)) return error;
-        throw error;
-      }
-      throw new Error('it was found');
-    };
-
-    it('finds a model by id and by alias', () => {
-      expect(findTextModel(catalog(), 'text-1').id).to.equal('text-1');
-      expect(findTextModel(catalog(), 'small').id).to.equal('text-1');
-    });
-
-    it('finds smart by its two names, when there is one', () => {
-      const found = build(catalogOf({ smart: SMART }));
-      for (const name of ['smart', 'auto']) {
-        expect(findSmartModel(found, name)).to.equal(found.smart).and.to.be.an('object');
-        expect(() => findSmartModel(catalog(), name)).to.throw(`Unknown model \`${name}\``);
-        expect(fail(name).data?.code).to.equal('unknown_model');
-      }
-      for (const name of ['Smart', 'AUTO', ' smart', 'text-1', '', 'constructor']) {
-        expect(findSmartModel(found, name)).to.equal(undefined);
-      }
-    });
-
-    it('says what to use in place of a retired one', () => {
-      expect(fail('old').message).to.equal('Model `old` is retired. Use `text-1` instead.');
-    });
-
-    it('says where other models are used', () => {
-      expect(fail('image-1').message).to.contain('Use it with POST /api/v1/images/generations.');
-      expect(fail('video-1').message).to.contain('Use it with POST /api/v1/videos.');
-    });
-
-    it('does not know what is not there, or has no route', () => {
-      for (const name of ['nothing', 'text-2', '', 'TEXT-1', ' text-1', 'constructor', '__proto__', 'toString']) {
-        expect(fail(name).data?.code).to.equal('unknown_model');
-      }
-    });
-
-    it('repeats a name in one short line', () => {
-      const { message } = fail(`a\nb\u0000c\u202e${'x'.repeat(5000)}`);
-      expect(message).to.match(/^Unknown model `a\?b\?c\?x+…`\. See/);
-      expect(message.length).to.be.below(200);
-      const emoji = fail(`a${'👋'.repeat(5000)}`).message;
-      expect(emoji.length).to.be.below(300);
-      expect(Buffer.from(emoji).toString()).to.equal(emoji);
-      expect(fail('имя-модели').message).to.contain('`имя-модели`');
-    });
-
-    it('takes no time for the longest name', () => {
-      const startedAt = performance.now();
-      fail('x\n'.repeat(20_000_000));
-      expect(performance.now() - startedAt).to.be.below(500);
-    });
-  });
-
-  describe('listing', () => {
-    it('shows exactly what a key can use', () => {
-      const models = [
-        { ...TEXT, aliases: ['small'] },
-        { ...TEXT, id: 'text-2', routes: [] },
-      ];
-      expect(listModels(build(catalogOf({ models })))).to.deep.equal([
-        {
-          id: 'text-1',
-          aliases: ['small'],
-          type: 'text',
-          endpoint: '/v1/messages',
-          unit: '1M_tokens',
-          price_rub: 40,
-          input_price_rub: 40,
-          output_price_rub: 240.5,
-          min_rub: 0.5,
-          provider: 'Someone',
-        },
-      ]);
-    });
-
-    it('shows smart without a price, after the models', () => {
-      const listing = listModels(build(catalogOf({ smart: SMART })));
-      expect(listing.map(({ id }) => id)).to.deep.equal(['text-1', 'smart']);
-      expect(listing[1]).to.deep.equal({
-        id: 'smart',
-        aliases: ['auto'],
-        type: 'text',
-        endpoint: '/v1/messages',
-        unit: '1M_tokens',
-        price_rub: null,
-        min_rub: 0.5,
-        provider: 'Tollgate',
-        description: "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
-      });
-    });
-
-    it('shows nothing whose upstreams are switched off', () => {
-      expect(listModels(build(catalogOf({ smart: SMART }), {}))).to.deep.equal([]);
-      expect(listModels(build(catalogOf(), { one: mute }))).to.deep.equal([]);
     });
   });
 });

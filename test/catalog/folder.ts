@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
+import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
 import { OperatorError } from '../../lib/config.ts';
+import type { Provider } from '../../lib/plugin/contract.ts';
 
 export interface CatalogFolder {
   readonly root: string;
@@ -57,4 +60,23 @@ export function mistakeOf(run: () => unknown): string {
     return (error as Error).message;
   }
   throw new Error('no mistake was found');
+}
+
+/** A provider that can do text, and one that can do everything. */
+export const PROVIDER: Provider = {
+  text: async function* () {
+    yield [];
+  },
+};
+export const ALL = { ...PROVIDER, image: () => undefined, video: {} } as unknown as Provider;
+
+/** The catalog that a file with this content makes. */
+export function build(content: object, providers: Readonly<Record<string, Provider>> = { one: PROVIDER }): Catalog {
+  const folder = makeFolder();
+  try {
+    folder.write(content);
+    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog)), new Map(Object.entries(providers)));
+  } finally {
+    folder.remove();
+  }
 }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { TextModel } from '../../lib/catalog/catalog.ts';
+
 import { checkCatalog } from '../../lib/catalog/check.ts';
 import { listModels } from '../../lib/catalog/listing.ts';
 import { readCatalogFacts } from '../../lib/catalog/live.ts';
+import type { TextModel } from '../../lib/catalog/model.ts';
 import { OperatorError, readConfig } from '../../lib/config.ts';
 import { until } from '../helpers/client.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';

@@ -1,7 +1,9 @@
 import { mkdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { catalogFilesOf, priceOf, readCatalogFiles, substitute, variablesOf } from '../../lib/catalog/schema.ts';
+import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
+import { priceOf } from '../../lib/catalog/schema.ts';
+import { substitute, variablesOf } from '../../lib/catalog/variables.ts';
 import {
   type CatalogFolder,
   catalogOf,
@@ -39,6 +41,9 @@ describe('catalog files', () => {
           aliases: [],
           delivery: 'stream',
           vision: false,
+          tools: false,
+          json: false,
+          reasoning: false,
           routes: [{ upstream: 'one', model: 'their-1', options: {} }],
         },
         { ...IMAGE, aliases: [], edits: false, routes: [{ upstream: 'one', model: 'their-1', options: {} }] },
@@ -48,6 +53,17 @@ describe('catalog files', () => {
       defaults: { image: [], edit: [] },
       retired: {},
     });
+  });
+
+  it('may hold comments to the end of a line', () => {
+    const text = `// first\n${JSON.stringify({ models: [{ ...TEXT, id: 'a//b' }] })} // last`;
+    expect(readOne(text).models[0]?.id).to.equal('a//b');
+  });
+
+  it('may each name some of the tiers', () => {
+    folder.write({ models: [TEXT], smart: { lite: 'text-1' } }, 'a.json');
+    folder.write({ smart: { heavy: ['text-1'] } }, 'b.json');
+    expect(read().smart).to.deep.equal({ lite: ['text-1'], standard: [], heavy: ['text-1'] });
   });
 
   it('may be empty', () => {
@@ -231,7 +247,6 @@ describe('catalog files', () => {
       ['a word for a truth', { models: [{ ...TEXT, vision: 'true' }] }, /models\[0\]\.vision/],
       ['a number for an alias', { models: [{ ...TEXT, aliases: [7] }] }, /models\[0\]\.aliases\[0\]/],
       ['an upstream without a plugin', { upstreams: { one: {} } }, /upstreams\.one\.plugin is required/],
-      ['a tier missing', { smart: { lite: 'a', heavy: 'b' } }, /smart\.standard is required/],
       ['a tier of nothing', { smart: { lite: [], standard: 'a', heavy: 'b' } }, /smart\.lite/],
       ['an unknown tier', { smart: { lite: 'a', standard: 'a', heavy: 'b', huge: 'c' } }, /smart\.huge/],
       ['one threshold', withThresholds({ heavy: 60 }), /smart\.thresholds\.standard is required/],

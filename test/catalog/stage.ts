@@ -1,8 +1,8 @@
 // A live catalog over a folder that a test writes, with a plugin of a third party.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TextModel } from '../../lib/catalog/catalog.ts';
 import { type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
+import type { TextModel } from '../../lib/catalog/model.ts';
 import type { Config } from '../../lib/config.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { until } from '../helpers/client.ts';

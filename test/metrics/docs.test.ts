@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { buildCatalog } from '../../lib/catalog/catalog.ts';
+import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { parseExposition } from '../helpers/exposition.ts';
 
@@ -23,7 +25,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   await store.ledger.apply([]);
   metrics.watchService({
     calls: { count: () => 0, countStreams: () => 0 },
-    catalog: () => ({ models: [], smart: undefined, byName: new Map(), retired: new Map(), warnings: [] }),
+    catalog: () => buildCatalog(readCatalogFiles([]), new Map()),
     ping: async () => undefined,
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };

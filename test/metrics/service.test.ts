@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import type { Catalog } from '../../lib/catalog/catalog.ts';
+import { buildCatalog } from '../../lib/catalog/catalog.ts';
+import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createServiceMetrics } from '../../lib/metrics/service.ts';
 import { parseExposition } from '../helpers/exposition.ts';
 import { openFaultyStore } from '../helpers/faulty-store.ts';
 
 const calls = { count: () => 5, countStreams: () => 3 };
-const none = { models: [], smart: undefined, byName: new Map(), retired: new Map(), warnings: [] };
-const catalog = () => none as unknown as Catalog;
+const none = buildCatalog(readCatalogFiles([]), new Map());
+const catalog = () => none;
 
 describe('service metrics', () => {
   async function look(ping: () => Promise<void>) {

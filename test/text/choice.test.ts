@@ -22,6 +22,9 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): 
     provider: 'Test',
     delivery: 'stream' as const,
     vision: false,
+    tools: false,
+    json: false,
+    reasoning: false,
     price: { input: '1', output: '2' },
     routes: [{ upstream: usable.includes(id) ? 'up' : 'off', model: id, options: {} }],
   }));

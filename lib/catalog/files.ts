@@ -1,0 +1,77 @@
+// Reads the files of a catalog: JSON, with `//` comments if they like, merged in the order of their names.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import stripJsonComments from 'strip-json-comments';
+import { OperatorError } from '../config.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import { type CatalogFile, catalogFile, type ModelEntry, type UpstreamEntry } from './schema.ts';
+
+/** Every `*.json` of a folder, in order of name. */
+export function catalogFilesOf(folder: string): readonly string[] {
+  try {
+    const found = readdirSync(folder).filter((entry) => entry.endsWith('.json'));
+    if (found.length === 0) throw new OperatorError(`CATALOG_DIR ${folder}: there is no *.json file in it`);
+    return found.sort().map((entry) => join(folder, entry));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`CATALOG_DIR ${folder}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file. */
+export function readCatalogFiles(paths: readonly string[]): CatalogFile {
+  const upstreams: Record<string, UpstreamEntry> = {};
+  const models: ModelEntry[] = [];
+  const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
+  const vision: string[] = [];
+  const defaults = { image: [] as string[], edit: [] as string[] };
+  const retired: Record<string, string> = {};
+  for (const path of paths) {
+    const part = readFile(path);
+    for (const [key, value] of Object.entries(part.upstreams ?? {})) {
+      if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
+      upstreams[key] = value;
+    }
+    for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
+    if (part.smart?.thresholds) {
+      if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
+      smart.thresholds = part.smart.thresholds;
+    }
+    models.push(...(part.models ?? []));
+    vision.push(...(part.vision ?? []));
+    defaults.image.push(...(part.defaults?.image ?? []));
+    defaults.edit.push(...(part.defaults?.edit ?? []));
+    for (const [key, value] of Object.entries(part.retired ?? {})) {
+      if (Object.hasOwn(retired, key)) throw new OperatorError(`${path}: retired.${key} is defined twice`);
+      retired[key] = value;
+    }
+  }
+  return { upstreams, models, smart, vision, defaults, retired };
+}
+
+function readFile(path: string): Partial<CatalogFile> {
+  const { value, error } = catalogFile.validate(parseFile(path, readText(path)));
+  if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
+  return value;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** V8 names the place of a mistake or quotes the text around it, where a key may stand: a quote becomes a line. */
+function parseFile(path: string, text: string): unknown {
+  try {
+    return JSON.parse(stripJsonComments(text));
+  } catch (error) {
+    const [, what, quote] =
+      /^(.*), (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec((error as Error).message) ?? [];
+    if (quote === undefined) throw new OperatorError(`${path}: ${(error as Error).message}`);
+    const line = text.slice(0, text.indexOf(quote) + quote.length / 2).split('\n').length;
+    throw new OperatorError(`${path}: ${what} in JSON near line ${line}`);
+  }
+}

@@ -1,0 +1,69 @@
+// The models in force: one shape per type, with the routes that work and the prices as numbers.
+import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
+import type { Provider } from '../plugin/contract.ts';
+import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
+import { priceOf } from './schema.ts';
+
+/** A way to a model that works: its upstream is switched on and can do the model's type. */
+export interface Route {
+  readonly upstream: string;
+  readonly provider: Provider;
+  readonly model: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+interface Routed {
+  /** In order of preference; empty when no upstream of the model is switched on. */
+  readonly routes: readonly Route[];
+}
+
+type Priced<Entry, Price> = Omit<Entry, 'price' | 'routes'> & Routed & { readonly price: Price };
+
+export interface TextModel extends Priced<TextEntry, TextPrice> {
+  /** The price as JSON, as every charge keeps it. */
+  readonly prices: string;
+}
+
+export interface ImageModel extends Priced<ImageEntry, ImagePrice> {}
+
+export interface VideoModel extends Priced<VideoEntry, VideoPrice> {}
+
+export type Model = TextModel | ImageModel | VideoModel;
+
+export type ModelType = Model['type'];
+
+/** The model of one type. */
+export type ModelOf<Type extends ModelType> = Extract<Model, { readonly type: Type }>;
+
+export function modelOf(entry: ModelEntry, providers: ReadonlyMap<string, Provider>): Model {
+  const routes = routesOf(entry, providers);
+  switch (entry.type) {
+    case 'text': {
+      const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
+      return { ...entry, routes, price, prices: pricesOf(price) };
+    }
+    case 'image':
+      return { ...entry, routes, price: { request: priceOf(entry.price.request) } };
+    case 'video':
+      return { ...entry, routes, price: videoPriceOf(entry.price) };
+  }
+}
+
+function routesOf({ type, routes }: ModelEntry, providers: ReadonlyMap<string, Provider>): readonly Route[] {
+  return routes.flatMap(({ upstream, model, options }: RouteEntry) => {
+    const provider = providers.get(upstream);
+    return provider?.[type as 'text'] ? [{ upstream, provider, model, options }] : [];
+  });
+}
+
+/** Decimal micro-roubles as JSON: a charge keeps the prices it was made with. */
+function pricesOf(price: TextPrice): string {
+  return JSON.stringify({ input: `${price.input}`, output: `${price.output}` });
+}
+
+function videoPriceOf(price: VideoEntry['price']): VideoPrice {
+  if ('request' in price) return { unit: 'request', request: priceOf(price.request) };
+  if (typeof price.second === 'string') return { unit: 'second', second: priceOf(price.second) };
+  const labels = Object.entries(price.second).map(([label, text]) => [label, priceOf(text)] as const);
+  return { unit: 'second', byResolution: new Map(labels) };
+}

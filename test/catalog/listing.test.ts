@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { listModels } from '../../lib/catalog/listing.ts';
+import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
+
+const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
+
+describe('listing of models', () => {
+  it('shows exactly what a key can use', () => {
+    const models = [
+      { ...TEXT, aliases: ['small'] },
+      { ...TEXT, id: 'text-2', routes: [] },
+    ];
+    expect(listModels(build(catalogOf({ models })))).to.deep.equal([
+      {
+        id: 'text-1',
+        aliases: ['small'],
+        type: 'text',
+        endpoint: '/v1/messages',
+        unit: '1M_tokens',
+        price_rub: 40,
+        input_price_rub: 40,
+        output_price_rub: 240.5,
+        min_rub: 0.5,
+        provider: 'Someone',
+      },
+    ]);
+  });
+
+  it('shows models of pictures and videos with the unit of their price', () => {
+    const models = [
+      IMAGE,
+      VIDEO,
+      { ...VIDEO, id: 'flat', price: { second: '9' } },
+      { ...VIDEO, id: 'whole', price: { request: '90' } },
+      { ...VIDEO, id: 'low', price: { second: { '480p': '3', '768p': '5.5' } } },
+    ];
+    const image = { aliases: [], type: 'image', endpoint: '/v1/images/generations', provider: 'Someone' };
+    const video = { aliases: [], type: 'video', endpoint: '/v1/videos', provider: 'Someone' };
+    expect(listModels(build(catalogOf({ models }), { one: ALL }))).to.deep.equal([
+      { id: 'image-1', unit: 'request', price_rub: 12.5, ...image },
+      { id: 'video-1', unit: 'second', price_rub: 15, price_rub_by_resolution: { '720p': 8, '1080p': 15 }, ...video },
+      { id: 'flat', unit: 'second', price_rub: 9, ...video },
+      { id: 'whole', unit: 'request', price_rub: 90, ...video },
+      { id: 'low', unit: 'second', price_rub: 5.5, price_rub_by_resolution: { '480p': 3, '768p': 5.5 }, ...video },
+    ]);
+  });
+
+  it('shows smart without a price, after the models', () => {
+    const listing = listModels(build(catalogOf({ smart: SMART })));
+    expect(listing.map(({ id }) => id)).to.deep.equal(['text-1', 'smart']);
+    expect(listing[1]).to.deep.equal({
+      id: 'smart',
+      aliases: ['auto'],
+      type: 'text',
+      endpoint: '/v1/messages',
+      unit: '1M_tokens',
+      price_rub: null,
+      min_rub: 0.5,
+      provider: 'Tollgate',
+      description: "Automatic selection by complexity (lite/standard/heavy), billed at the routed model's price.",
+    });
+  });
+
+  it('shows nothing whose upstreams are switched off', () => {
+    expect(listModels(build(catalogOf({ smart: SMART }), {}))).to.deep.equal([]);
+    expect(listModels(build(catalogOf(), { one: {} }))).to.deep.equal([]);
+  });
+});

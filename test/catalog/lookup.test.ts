@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { findModel, findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
+import { type Fault, isFault } from '../../lib/faults.ts';
+import { build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
+
+const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
+
+describe('look-up of models', () => {
+  const catalog = () =>
+    build(
+      catalogOf({
+        models: [{ ...TEXT, aliases: ['small'] }, { ...TEXT, id: 'text-2', routes: [] }, IMAGE, VIDEO],
+        retired: { old: 'text-1' },
+      }),
+    );
+  const fail = (name: string): Fault => {
+    try {
+      findTextModel(catalog(), name);
+    } catch (error) {
+      if (isFault(error)) return error;
+      throw error;
+    }
+    throw new Error('it was found');
+  };
+
+  it('finds a model by id and by alias', () => {
+    expect(findTextModel(catalog(), 'text-1').id).to.equal('text-1');
+    expect(findTextModel(catalog(), 'small').id).to.equal('text-1');
+  });
+
+  it('finds smart by its two names, when there is one', () => {
+    const found = build(catalogOf({ smart: SMART }));
+    for (const name of ['smart', 'auto']) {
+      expect(findSmartModel(found, name)).to.equal(found.smart).and.to.be.an('object');
+      expect(() => findSmartModel(catalog(), name)).to.throw(`Unknown model \`${name}\``);
+      expect(fail(name).data?.code).to.equal('unknown_model');
+    }
+    for (const name of ['Smart', 'AUTO', ' smart', 'text-1', '', 'constructor']) {
+      expect(findSmartModel(found, name)).to.equal(undefined);
+    }
+  });
+
+  it('says what to use in place of a retired one', () => {
+    expect(fail('old').message).to.equal('Model `old` is retired. Use `text-1` instead.');
+  });
+
+  it('names no replacement that cannot be used', () => {
+    const message = (models: readonly object[], retired: object) => {
+      try {
+        findTextModel(build(catalogOf({ models, retired })), 'old');
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('it was found');
+    };
+    expect(message([{ ...TEXT, routes: [] }], { old: 'text-1' })).to.equal('Model `old` is retired.');
+    expect(message([TEXT], { old: 'nothing' })).to.equal('Model `old` is retired.');
+    expect(message([TEXT], { old: 'smart' })).to.equal('Model `old` is retired.');
+  });
+
+  it('names up to three ids that are close to an unknown one, nearest first', () => {
+    const models = ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5-max', 'claude-5'].map((id) => ({ ...TEXT, id }));
+    const found = build(catalogOf({ models: [...models, { ...TEXT, id: 'gpt-5-off', routes: [] }] }));
+    const asked = (name: string) => {
+      try {
+        findTextModel(found, name);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('it was found');
+    };
+    const list = 'See GET /api/v1/models for the list.';
+    expect(asked('gpt-5-mino')).to.equal(
+      `Unknown model \`gpt-5-mino\`. Did you mean \`gpt-5-mini\`, \`gpt-5\`, \`gpt-5-nano\`? ${list}`,
+    );
+    expect(asked('GPT5')).to.contain('Did you mean `gpt-5`?');
+    expect(asked('claude-5-20260101')).to.contain('Did you mean `claude-5`?');
+    expect(asked('gpt-5-off')).not.to.contain('`gpt-5-off`,');
+    expect(asked('llama')).to.equal(`Unknown model \`llama\`. ${list}`);
+  });
+
+  it('finds models of every type for their endpoints, with a route or without', () => {
+    const found = build(catalogOf({ models: [TEXT, IMAGE, VIDEO], smart: SMART }));
+    expect(findModel(found, 'image-1', 'image').id).to.equal('image-1');
+    expect(findModel(found, 'video-1', 'video').routes).to.deep.equal([]);
+    expect(() => findModel(found, 'text-1', 'video')).to.throw('Use it with POST /api/v1/messages');
+    expect(() => findModel(found, 'smart', 'image')).to.throw('Use it with POST /api/v1/messages');
+    expect(() => findModel(found, 'video-1', 'image')).to.throw('Use it with POST /api/v1/videos');
+  });
+
+  it('says where other models are used', () => {
+    expect(fail('image-1').message).to.contain('Use it with POST /api/v1/images/generations.');
+    expect(fail('video-1').message).to.contain('Use it with POST /api/v1/videos.');
+  });
+
+  it('does not know what is not there, or has no route', () => {
+    for (const name of ['nothing', 'text-2', '', 'TEXT-1', ' text-1', 'constructor', '__proto__', 'toString']) {
+      expect(fail(name).data?.code).to.equal('unknown_model');
+    }
+  });
+
+  it('repeats a name in one short line', () => {
+    const { message } = fail(`a\nb\u0000c\u202e${'x'.repeat(5000)}`);
+    expect(message).to.match(/^Unknown model `a\?b\?c\?x+…`\. See/);
+    expect(message.length).to.be.below(200);
+    const emoji = fail(`a${'👋'.repeat(5000)}`).message;
+    expect(emoji.length).to.be.below(300);
+    expect(Buffer.from(emoji).toString()).to.equal(emoji);
+    expect(fail('имя-модели').message).to.contain('`имя-модели`');
+  });
+
+  it('takes no time for the longest name', () => {
+    const startedAt = performance.now();
+    fail('x\n'.repeat(20_000_000));
+    expect(performance.now() - startedAt).to.be.below(500);
+  });
+});
