@@ -16,6 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/store/'],
   ['lib/plugin/', 'lib/ledger/', 'lib/accounts/'],
   ['lib/catalog/'],
+  ['lib/call/'],
   ['lib/text/'],
   ['lib/dialects/'],
   ['lib/http/'],

@@ -1,6 +1,6 @@
 // `tollgate charge`: what one call cost, and how its money moved.
 import type { Command } from 'commander';
-import type { Charge, Entry } from '../money/decide.ts';
+import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
@@ -30,7 +30,6 @@ async function show({ store }: Session, id: string): Promise<Answer> {
 }
 
 function toText(charge: Charge, entries: readonly Entry[]): string {
-  const tokens = (count: number | null) => (count === null ? '-' : String(count));
   const pairs = formatPairs([
     ['request', charge.id],
     ['account', charge.wallet],
@@ -41,8 +40,7 @@ function toText(charge: Charge, entries: readonly Entry[]): string {
     ['reserved', formatMoney(charge.reserved)],
     ['charged', formatMoney(charge.charged)],
     ...listPrices(charge.prices).map(({ path, micro }) => [`price ${path}`, formatMoney(micro)] as const),
-    ['tokens in', tokens(charge.tokensInput)],
-    ['tokens out', tokens(charge.tokensOutput)],
+    ...Object.entries(usageOf(charge)).map(([name, value]) => [name.replace('_', ' '), String(value)] as const),
     ['created', toTime(charge.createdAt)],
     ['ended', toTime(charge.endedAt) ?? '-'],
   ]);
@@ -65,8 +63,7 @@ function toJson(charge: Charge, entries: readonly Entry[]) {
     reserved_rub: toRub(charge.reserved),
     charged_rub: toRub(charge.charged),
     prices_rub: Object.fromEntries(listPrices(charge.prices).map(({ path, micro }) => [path, toRub(micro)])),
-    tokens_input: charge.tokensInput,
-    tokens_output: charge.tokensOutput,
+    ...usageOf(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
     entries: entries.map((entry) => ({
@@ -77,6 +74,10 @@ function toJson(charge: Charge, entries: readonly Entry[]) {
       overshoot_rub: toRub(entry.overshoot),
     })),
   };
+}
+
+function usageOf({ usage }: Charge): Usage {
+  return usage === null ? {} : JSON.parse(usage);
 }
 
 /** The prices a call was made with: JSON of decimal micro-roubles, perhaps in groups, as `input` or `second.720p`. */

@@ -1,8 +1,8 @@
 // What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
 import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
+import { GONE } from '../call/context.ts';
 import type { FaultCode } from '../faults.ts';
-import { GONE } from '../text/call.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {

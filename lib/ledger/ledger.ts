@@ -8,6 +8,7 @@ import {
   type Outcome,
   type ReturnOp,
   type SettleOp,
+  type Usage,
   type Wallet,
 } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
@@ -51,6 +52,12 @@ export interface Hold {
   readonly wallet: Wallet;
 }
 
+/** What a call comes to. */
+export interface Due {
+  readonly amount: Micro;
+  readonly usage: Usage;
+}
+
 /** How a call's money ended. */
 export interface Settlement {
   readonly charged: Micro;
@@ -65,7 +72,7 @@ export interface Ledger {
   /** Throws 402, 403 or 503 faults; then nothing is held. */
   hold(request: HoldRequest): Promise<Hold>;
   /** Charges what was used and returns the rest; never throws. */
-  settle(hold: Hold, used: { amount: Micro; tokensInput: number; tokensOutput: number }): Promise<Settlement>;
+  settle(hold: Hold, due: Due): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
   /** Returns the holds of owners that are gone; resolves to how many it returned. */
@@ -138,9 +145,9 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     hold,
-    settle: (open, { amount, tokensInput, tokensOutput }) => {
+    settle: (open, { amount, usage }) => {
       const { id: chargeId, wallet } = open.charge;
-      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, tokensInput, tokensOutput });
+      return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, usage: JSON.stringify(usage) });
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),

@@ -1,10 +1,10 @@
 // What the service counts for its operator: the metrics, and where the gateway tells them what happens.
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Ending } from '../call/ending.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
-import type { Ending } from '../text/attempt.ts';
 import { createMoneyMetrics } from './money.ts';
 import { createRequestMetrics } from './requests.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';

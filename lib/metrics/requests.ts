@@ -1,9 +1,9 @@
 // Requests and what upstreams did for them, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Ending } from '../call/ending.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
-import type { Ending } from '../text/attempt.ts';
 
 export interface RequestMetrics {
   readonly onPast: (past: PastRequest) => void;

@@ -27,6 +27,12 @@ export type ChargeKind = 'text' | 'image' | 'edit' | 'video';
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
 export type ChargeState = 'held' | 'settled' | 'released' | 'expired' | 'refunded';
 
+/**
+ * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a
+ * video. A charge keeps it as JSON, and so do log lines and the command line, under these names.
+ */
+export type Usage = Readonly<Record<string, number | string>>;
+
 /** One call's money. */
 export interface Charge {
   /** The request's id. */
@@ -43,9 +49,8 @@ export interface Charge {
   readonly model: string;
   /** The prices the call was made with, as JSON of decimal micro-roubles: they outlive a change of the catalog. */
   readonly prices: string;
-  /** Tokens billed, once settled. */
-  readonly tokensInput: number | null;
-  readonly tokensOutput: number | null;
+  /** What was billed, once settled, as JSON of the kind: see `Usage`. */
+  readonly usage: string | null;
   /** The process that holds it; null once it is not held. */
   readonly owner: string | null;
   /** Until when the hold is safe from the sweeper even if its owner is unknown, ms since the epoch. */
@@ -128,8 +133,8 @@ export interface SettleOp extends Base {
   readonly kind: 'settle';
   readonly chargeId: string;
   readonly amount: Micro;
-  readonly tokensInput: number | null;
-  readonly tokensOutput: number | null;
+  /** `Usage` as JSON. */
+  readonly usage: string | null;
 }
 
 /** Returns a hold (`release`: the call failed; `expire`: its process is gone) or a settled charge (`refund`). */
@@ -269,8 +274,7 @@ export function startOf(op: ReserveOp | ChargeOp): Charge {
     charged: holds ? 0n : op.amount,
     model: op.model,
     prices: op.prices,
-    tokensInput: null,
-    tokensOutput: null,
+    usage: null,
     owner: holds ? op.owner : null,
     lease: holds ? op.lease : null,
     createdAt: op.at,
@@ -289,8 +293,7 @@ function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decis
   assert(op.amount >= 0n);
   if (!charge) return { status: 'no_charge', wallet };
   if (charge.state !== 'held' && charge.state !== 'expired') return { status: 'exists', wallet, charge };
-  const { tokensInput, tokensOutput } = op;
-  const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, tokensInput, tokensOutput };
+  const settled = { ...ended(charge, 'settled', op.at), charged: op.amount, usage: op.usage };
   const held = charge.state === 'held' ? charge.reserved : 0n;
   const difference = held - op.amount;
   const overshoot = difference < 0n ? -difference : 0n;

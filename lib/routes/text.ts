@@ -1,5 +1,6 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { CallContext } from '../call/context.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
@@ -10,7 +11,6 @@ import { checkJsonType, parseJson } from '../http/json.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { createSseReply } from '../http/sse-reply.ts';
 import { type CollectedReply, createCollector } from '../stream/collect.ts';
-import type { CallContext } from '../text/call.ts';
 import type { TextOutput } from '../text/delivery.ts';
 import type { TextRequest } from '../text/request.ts';
 import type { Services } from './services.ts';

@@ -202,8 +202,7 @@ function operationOf(entry: Entry, charge: Charge | undefined): Operation {
       return kind === 'charge' ? { kind, ...start } : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
     }
     case 'settle': {
-      const { tokensInput, tokensOutput } = charge;
-      return { kind, wallet, at, chargeId: id, amount: entry.charged, tokensInput, tokensOutput };
+      return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
     }
     default:
       return { kind, wallet, at, chargeId: id };

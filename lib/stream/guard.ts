@@ -1,7 +1,12 @@
 // The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
-// start, blocks in order, and at the end one finish or one error.
+// start, one block of text, and at the end one finish or one error; and no more of it than was asked for.
 import { type Fault, fault } from '../faults.ts';
-import type { FinishPart, FinishReason, StreamPart } from './part.ts';
+import type { BlockEndPart, FinishPart, FinishReason, StreamPart } from './part.ts';
+
+export interface GuardOptions {
+  /** Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer. */
+  readonly outputMax: number;
+}
 
 export interface Guard {
   /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
@@ -10,8 +15,10 @@ export interface Guard {
   end(): readonly StreamPart[];
   /** The source broke off: the finish if it had been there already, or the error. */
   fail(reason: Fault): readonly StreamPart[];
-  /** True once the upstream's terminal signal was seen. */
+  /** True once the upstream's terminal signal was seen, or the answer was cut. */
   readonly finished: boolean;
+  /** True once the answer was cut at its limit: nothing more is wanted of the upstream. */
+  readonly cut: boolean;
   /** True once an error was passed on. */
   readonly failed: boolean;
 }
@@ -20,62 +27,77 @@ const NOTHING: readonly StreamPart[] = [];
 
 const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);
 
-export function createGuard(): Guard {
+/** No tokenizer in use makes longer tokens of ordinary text. */
+const CHARACTERS_PER_TOKEN_MAX = 16;
+
+/** A running count passes its limit step by step. */
+const FAR_BEYOND = 4;
+
+const FIRST_HALF = 0xd800;
+const SECOND_HALF = 0xdc00;
+
+export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
+  const charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
   let started = false;
   let finish: FinishPart | undefined;
+  let cut = false;
   let failed = false;
   /** The finish was passed on. */
   let ended = false;
+  /** The upstream's block; ours is always the first. */
   let openBlock: number | undefined;
   let nextBlock = 0;
-  let hasText = false;
+  let characters = 0;
   let outputTokens = 0;
 
-  /** True when the part may pass, false when it is to be dropped; throws on a breach. */
-  function accept(part: StreamPart): boolean {
-    if (finish && part?.type !== 'usage') return false;
+  /** The part that may pass, undefined when it is to be dropped; throws on a breach. */
+  function accept(part: StreamPart): StreamPart | undefined {
+    if (finish && part?.type !== 'usage') return undefined;
     switch (part.type) {
       case 'block-delta':
         if (openBlock === undefined || part.index !== openBlock) throw breach('a delta outside its block');
         if (typeof part.text !== 'string') throw breach('a delta without text');
-        if (part.text === '') return false;
-        hasText = true;
-        return true;
+        if (part.text === '') return undefined;
+        characters += part.text.length;
+        return openBlock === 0 ? part : { ...part, index: 0 };
       case 'usage':
         if (typeof part.output === 'number') outputTokens = part.output;
-        return true;
+        return part;
       case 'start':
         if (started) throw breach('a second start');
         started = true;
-        return true;
+        return part;
       case 'block-start':
         if (!started || openBlock !== undefined || part.index !== nextBlock) throw breach('a block out of order');
         if (part.block?.type !== 'text') throw breach('a block of an unknown type');
         openBlock = part.index;
         nextBlock += 1;
-        return true;
+        return openBlock === 0 ? part : undefined;
       case 'block-end':
         if (openBlock === undefined || part.index !== openBlock) throw breach('the end of a block that is not open');
         openBlock = undefined;
-        return true;
+        return undefined;
       case 'finish':
         if (!started || openBlock !== undefined) throw breach('a finish before the end of its block');
         finish = REASONS.has(part.reason) ? part : { ...part, reason: 'other' };
-        return false;
+        return undefined;
       default:
         throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
     }
   }
 
   function push(parts: readonly StreamPart[]): readonly StreamPart[] {
-    if (failed || ended) return NOTHING;
+    if (failed || ended || cut) return NOTHING;
     if (!Array.isArray(parts)) return finish ? NOTHING : broken(fault('upstream_failed', {}, breach('no array')));
     let passed: StreamPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at] as StreamPart;
       try {
-        if (accept(part)) passed?.push(part);
-        else passed ??= parts.slice(0, at);
+        if (part?.type === 'block-delta' && isCountedOut()) return cutOff(passed ?? parts.slice(0, at));
+        const accepted = accept(part);
+        if (accepted === undefined || accepted !== part) passed ??= parts.slice(0, at);
+        if (accepted && passed) passed.push(accepted);
+        if (characters > charactersMax) return cutOff(passed ?? parts.slice(0, at + 1));
       } catch (error) {
         passed ??= parts.slice(0, at);
         // Nothing that follows the terminal signal can spoil a complete answer.
@@ -83,6 +105,22 @@ export function createGuard(): Guard {
       }
     }
     return passed ?? parts;
+  }
+
+  /** The upstream goes on although by its own count it has given all; a count far beyond the limit is no count. */
+  function isCountedOut(): boolean {
+    return outputTokens > outputMax && characters > 0 && outputTokens <= FAR_BEYOND * outputMax;
+  }
+
+  /** Ends an answer whose upstream goes on beyond what was asked for; what is too much of the last text goes. */
+  function cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
+    if (finish) return parts;
+    cut = true;
+    finish = { type: 'finish', reason: 'length', raw: 'cut at max_tokens' };
+    const last = parts.at(-1);
+    const surplus = characters - charactersMax;
+    if (last?.type !== 'block-delta' || surplus <= 0) return parts;
+    return [...parts.slice(0, -1), { ...last, text: beginningOf(last.text, last.text.length - surplus) }];
   }
 
   function fail(reason: Fault): readonly StreamPart[] {
@@ -93,9 +131,9 @@ export function createGuard(): Guard {
   function end(): readonly StreamPart[] {
     if (failed || ended) return NOTHING;
     if (!finish) return broken(fault('upstream_truncated'));
-    if (!hasText && !(outputTokens > 0)) return broken(fault('upstream_empty'));
+    if (characters === 0 && !(outputTokens > 0)) return broken(fault('upstream_empty'));
     ended = true;
-    return [finish];
+    return nextBlock > 0 ? [BLOCK_END, finish] : [finish];
   }
 
   function broken(reason: Fault): readonly StreamPart[] {
@@ -110,10 +148,22 @@ export function createGuard(): Guard {
     get finished() {
       return finish !== undefined;
     },
+    get cut() {
+      return cut;
+    },
     get failed() {
       return failed;
     },
   };
+}
+
+/** Several blocks of text are one to the client: its end is known only at the end of the answer. */
+const BLOCK_END: BlockEndPart = { type: 'block-end', index: 0 };
+
+/** So many characters of a text at the most, no pair of them torn. */
+function beginningOf(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= FIRST_HALF && last < SECOND_HALF ? length - 1 : length);
 }
 
 function breach(what: string): Error {

@@ -1,91 +1,112 @@
-// One attempt at one route: the upstream's parts through guard and meter to the delivery, under the clocks.
+// One attempt at one route: the upstream's parts through the guard to a sink, under the clocks.
+
+import { type Ending, endingOfAbort } from '../call/ending.ts';
 import type { Route } from '../catalog/model.ts';
-import { type Fault, fault, toFault } from '../faults.ts';
+import { fault } from '../faults.ts';
 import type { TextCall } from '../plugin/contract.ts';
 import { toClientFault } from '../plugin/fault.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
 import { createGuard } from '../stream/guard.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
-import { GONE, type HeldCall } from './call.ts';
-import type { TextRequest } from './request.ts';
 import { createWatch } from './watch.ts';
 
-/** How the upstream's part of a call ended. */
-export type Ending =
-  | { readonly type: 'finish'; readonly part: FinishPart }
-  | { readonly type: 'error'; readonly fault: Fault }
-  | { readonly type: 'gone' };
+export interface AttemptOptions {
+  readonly route: Route;
+  /** What is asked; the route adds its model and options. */
+  readonly call: Omit<TextCall, 'model' | 'options'>;
+  /** More output than this the upstream may not give: the answer is then cut, and the upstream closed. */
+  readonly outputMax: number;
+  readonly sink: AnswerSink;
+  /** The life of the call. */
+  readonly signal: AbortSignal;
+  readonly timeouts: TextTimeouts;
+  /** On the clock of `performance.now()`: the time of all routes together. */
+  readonly deadline: number;
+}
+
+export interface TextTimeouts {
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+}
+
+/** Where the parts of an answer go. */
+export interface AnswerSink {
+  /** An attempt begins: what a failed one sent is forgotten. */
+  restart(): void;
+  /** Parts of the grammar up to the ending, which is not among them. */
+  take(parts: readonly StreamPart[]): Pressure;
+  /** Nothing has come for a while. */
+  keepAlive(): void;
+  /** True once text has come. */
+  readonly hasText: boolean;
+  /** True once a fragment is on its way to the client. */
+  readonly begun: boolean;
+}
 
 /** The reason of an upstream's signal when its attempt is over; a constant, as an `AbortError` costs a stack trace. */
 const OVER = Symbol('the attempt is over');
 
-export async function attempt(call: HeldCall, route: Route, totalDeadline: number): Promise<Ending> {
-  const { context, meter, delivery, timeouts } = call;
-  const guard = createGuard();
+/** Never rejects. */
+export async function attempt(options: AttemptOptions): Promise<Ending<FinishPart>> {
+  const { sink, signal, timeouts, deadline, outputMax } = options;
+  const guard = createGuard({ outputMax });
   const upstream = new AbortController();
-  const onAbort = () => upstream.abort(context.signal.reason);
+  const onAbort = () => upstream.abort(signal.reason);
   const watch = createWatch({
     firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
     idleTimeoutMs: timeouts.idleTimeoutMs,
-    totalDeadline,
-    onHeartbeat: delivery.keepAlive,
+    totalDeadline: deadline,
+    onHeartbeat: sink.keepAlive,
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });
-  let ending: Ending | undefined;
-  meter.restart();
-  delivery.restart();
+  let ending: Ending<FinishPart> | undefined;
+  sink.restart();
 
   const pass = (parts: readonly StreamPart[]): Pressure => {
     ending ??= endingOfParts(parts);
     const content = ending ? parts.slice(0, -1) : parts;
     if (content.length === 0) return undefined;
-    meter.observe(content);
+    const pressure = sink.take(content);
     // What comes before the first text does not count as a first fragment.
-    if (meter.hasText) watch.touch();
-    const pressure = delivery.write(content);
-    if (delivery.begun) watch.delivered();
+    if (sink.hasText) watch.touch();
+    if (sink.begun) watch.delivered();
     if (!pressure) return undefined;
     watch.pause();
     return pressure.then(watch.resume);
   };
   const take = (parts: readonly StreamPart[]): Pressure => {
     const pressure = pass(guard.push(parts));
-    if (guard.failed) upstream.abort(OVER);
+    if (guard.failed || guard.cut) upstream.abort(OVER);
     else if (guard.finished) watch.finished();
     return pressure;
   };
 
-  context.signal.addEventListener('abort', onAbort);
+  signal.addEventListener('abort', onAbort);
   try {
-    await drive(parts(route, call.request, upstream.signal), upstream.signal, take);
+    await drive(partsOf(options, upstream.signal), upstream.signal, take);
     pass(guard.end());
   } catch (error) {
     // An answer that had its terminal signal is complete, whatever broke off what follows.
-    if (guard.finished || !context.signal.aborted) pass(guard.fail(toClientFault(error)));
+    if (guard.finished || !signal.aborted) pass(guard.fail(toClientFault(error)));
     upstream.abort(OVER);
   } finally {
     watch.stop();
-    context.signal.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
   }
-  return ending ?? endingOfAbort(context.signal);
+  return ending ?? endingOfAbort(signal);
 }
 
-export function endingOfAbort({ reason }: AbortSignal): Ending {
-  return reason === GONE ? { type: 'gone' } : { type: 'error', fault: toFault(reason) };
-}
-
-function parts(route: Route, request: TextRequest, signal: AbortSignal): AsyncIterable<readonly StreamPart[]> {
-  const { provider, model, options } = route;
-  if (!provider.text) throw new Error(`upstream ${route.upstream} cannot answer text`);
-  const { system, messages, maxTokens } = request;
-  const call: TextCall = { model, messages, maxTokens, options, ...(system !== undefined && { system }) };
-  return provider.text(call, signal);
+function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIterable<readonly StreamPart[]> {
+  const { provider, model, options, upstream } = route;
+  if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
+  return provider.text({ ...call, model, options }, signal);
 }
 
 /** The guard's last word; it is the last of its parts. */
-function endingOfParts(parts: readonly StreamPart[]): Ending | undefined {
+function endingOfParts(parts: readonly StreamPart[]): Ending<FinishPart> | undefined {
   const last = parts.at(-1);
-  if (last?.type === 'finish') return { type: 'finish', part: last };
+  if (last?.type === 'finish') return { type: 'finish', result: last };
   if (last?.type === 'error') return { type: 'error', fault: last.fault };
   return undefined;
 }

@@ -1,15 +1,22 @@
-// The text engine both dialects share: hold, ask upstream, settle. Whatever ends a call, its hold ends once.
+// The text engine both dialects share: what a text call holds, how it is answered, and what it comes to.
+import assert from 'node:assert/strict';
+import type { CallContext } from '../call/context.ts';
+import type { Ending } from '../call/ending.ts';
+import { type PaidCall, type PaidEnding, runPaid } from '../call/paid.ts';
+import { askRoutes, type OnAttempt } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
-import type { Ledger, Settlement } from '../ledger/ledger.ts';
-import { type TextPrice, type Tokens, textCost, textReserve } from '../money/price.ts';
-import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
-import { createMeter } from '../stream/meter.ts';
-import { attempt, type Ending, endingOfAbort } from './attempt.ts';
-import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
+import type { TextModel } from '../catalog/model.ts';
+import { fault, refundedFault } from '../faults.ts';
+import type { Due, Ledger } from '../ledger/ledger.ts';
+import { type Tokens, textCost, textReserve } from '../money/price.ts';
+import type { TextCall } from '../plugin/contract.ts';
+import type { SmartRouting } from '../smart-tier.ts';
+import { createMeter, type Meter } from '../stream/meter.ts';
+import type { FinishPart } from '../stream/part.ts';
+import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
-import { createDelivery, type TextOutput } from './delivery.ts';
-import { countBufferedInput, estimateInput } from './estimate.ts';
+import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
+import { countBufferedInput, estimateInput, type InputEstimate } from './estimate.ts';
 import type { TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
@@ -17,8 +24,7 @@ export interface TextEngineOptions {
   readonly catalog: () => Catalog;
   readonly ledger: Ledger;
   readonly timeouts: TextTimeouts;
-  /** Told how each attempt at a route ended. */
-  readonly onAttempt?: ((upstream: string, ending: Ending) => void) | undefined;
+  readonly onAttempt?: OnAttempt | undefined;
 }
 
 export interface TextEngine {
@@ -30,144 +36,150 @@ export interface TextEngine {
 }
 
 export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextEngineOptions): TextEngine {
-  async function open(request: TextRequest, context: CallContext, output: TextOutput): Promise<HeldCall> {
-    const { model, smart } = chooseModel(catalog(), request);
-    context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-    const { price } = model;
-    const estimate = estimateInput(request);
-    const buffered = model.delivery === 'buffered';
-    context.signal.throwIfAborted();
-    const hold = await ledger.hold({
-      chargeId: context.requestId,
-      wallet: context.accountId,
-      key: context.keyId,
-      kind: 'text',
-      model: model.id,
-      prices: model.prices,
-      amount: textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens }),
-      waitedMs: context.waitedMs ?? 0,
-    });
-    const meter = createMeter({
-      trusted: !buffered,
-      inputEstimate: buffered ? countBufferedInput(request) : estimate.tokens,
-      inputMax: estimate.tokensMax,
-      outputMax: buffered ? Number.POSITIVE_INFINITY : request.maxTokens,
-    });
-    const delivery = createDelivery(output, {
-      replyId: context.requestId,
-      model: model.id,
-      smart,
-      buffered,
-      inputTokens: meter.inputSoFar,
-      onBegin: context.onFirst,
-    });
-    return { request, model, smart, context, hold, meter, delivery, timeouts, onAttempt };
-  }
-
-  /** Ends the money of a call by how the call ended. */
-  async function pay(call: HeldCall, ended: Ended): Promise<Paid> {
-    const { hold, meter, model } = call;
-    const price = model.price;
-    const nothing: Tokens = { input: 0, output: 0 };
-    if (!ended.owed) return { ...(await ledger.release(hold)), bill: nothing, price };
-    const bill = meter.bill(ended.ending.type === 'finish' ? 'finished' : 'cut');
-    const { doubt } = bill;
-    if (doubt) {
-      call.context.log.warn({ doubt }, 'the usage of an upstream is not believed');
-      call.context.log.note({ doubt });
-    }
-    const used = { amount: textCost(price, bill), tokensInput: bill.input, tokensOutput: bill.output };
-    return { ...(await ledger.settle(hold, used)), bill, price };
-  }
-
   return {
     async run(request, context, output) {
-      const call = await open(request, context, output);
-      const ended = await answer(call, output);
-      // When many leave at once, the upstreams of all are closed before the first of them is billed.
-      if (ended.ending.type === 'gone') await twoTurns();
-      const paid = await pay(call, ended);
-      context.log.note(describe(ended, paid));
-      finish(call, output, { ended, paid });
+      const { model, smart } = chooseModel(catalog(), request);
+      context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
+      const answer = openAnswer({ request, model, smart, context, output });
+      const asked = { any: false };
+      const call: PaidCall<FinishPart, TextDue> = {
+        context,
+        terms: termsOf(answer),
+        async ask() {
+          output.open();
+          const ending = await ask(answer, () => {
+            asked.any = true;
+          });
+          if (ending.type === 'finish') answer.delivery.flush();
+          return ending;
+        },
+        owed: (ending) => (isOwed(answer, ending, asked.any) ? dueOf(answer, ending) : undefined),
+      };
+      finish(answer, await runPaid(ledger, call));
+    },
+  };
+
+  function ask(answer: Answer, onAsk: () => void): Promise<Ending<FinishPart>> {
+    const { request, model, context, outputMax, sink, delivery } = answer;
+    if (request.images > 0) return Promise.resolve({ type: 'error', fault: fault('vision_unavailable') });
+    const deadline = performance.now() + timeouts.totalTimeoutMs;
+    let isFirst = true;
+    return askRoutes({
+      routes: model.routes,
+      context,
+      deadline,
+      onAttempt,
+      isCommitted: () => sink.hasText,
+      attempt: (route) => {
+        onAsk();
+        // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
+        if (!isFirst) delivery.keepAlive();
+        isFirst = false;
+        const { signal } = context;
+        return attempt({ route, call: callOf(request), outputMax, sink, signal, timeouts, deadline });
+      },
+    });
+  }
+}
+
+interface Asked {
+  readonly request: TextRequest;
+  readonly model: TextModel;
+  readonly smart: SmartRouting | undefined;
+  readonly context: CallContext;
+  readonly output: TextOutput;
+}
+
+/** An answer on its way: what is counted of it, and where it goes. */
+interface Answer extends Asked {
+  readonly estimate: InputEstimate;
+  /** Most output tokens that are delivered and billed. */
+  readonly outputMax: number;
+  readonly meter: Meter;
+  readonly delivery: Delivery;
+  readonly sink: AnswerSink;
+}
+
+function openAnswer(asked: Asked): Answer {
+  const { request, model, smart, context, output } = asked;
+  const estimate = estimateInput(request);
+  const buffered = model.delivery === 'buffered';
+  const outputMax = buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
+  const meter = createMeter({
+    trusted: !buffered,
+    inputEstimate: buffered ? countBufferedInput(request) : estimate.tokens,
+    inputMax: estimate.tokensMax,
+    outputMax,
+  });
+  const delivery = createDelivery(output, {
+    replyId: context.requestId,
+    model: model.id,
+    smart,
+    buffered,
+    inputTokens: meter.inputSoFar,
+    onBegin: context.onFirst,
+  });
+  return { ...asked, estimate, outputMax, meter, delivery, sink: sinkOf(meter, delivery) };
+}
+
+function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
+  return {
+    restart() {
+      meter.restart();
+      delivery.restart();
+    },
+    take(parts) {
+      meter.observe(parts);
+      return delivery.write(parts);
+    },
+    keepAlive: delivery.keepAlive,
+    get hasText() {
+      return meter.hasText;
+    },
+    get begun() {
+      return delivery.begun;
     },
   };
 }
 
-/** Of the event loop: who leaves at the same moment is seen to leave in one turn, or in the next. */
-const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-
-interface Ended {
-  readonly ending: Ending;
-  /** True when the call is charged; otherwise the hold goes back in full. */
-  readonly owed: boolean;
+function termsOf({ model, request, estimate }: Answer): PaidCall<unknown>['terms'] {
+  const { id, price, prices } = model;
+  const amount = textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens });
+  return { kind: 'text', model: id, prices, amount };
 }
 
-interface Paid extends Settlement {
+function callOf({ system, messages, maxTokens }: TextRequest): Omit<TextCall, 'model' | 'options'> {
+  return { messages, maxTokens, ...(system !== undefined && { system }) };
+}
+
+/** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */
+function isOwed({ output, delivery }: Answer, { type }: Ending, wasAsked: boolean): boolean {
+  return type === 'finish' || (output.live && delivery.begun) || (type === 'gone' && wasAsked);
+}
+
+interface TextDue extends Due {
   readonly bill: Tokens;
-  readonly price: TextPrice;
 }
 
-/** Runs the upstream's part of a held call; never rejects. */
-async function answer(call: HeldCall, output: TextOutput): Promise<Ended> {
-  const { context, delivery } = call;
-  let asked = false;
-  let ending: Ending;
-  try {
-    output.open();
-    ending = await askRoutes(call, () => {
-      asked = true;
-    });
-    if (ending.type === 'finish') delivery.flush();
-  } catch (error) {
-    ending = context.signal.aborted ? endingOfAbort(context.signal) : { type: 'error', fault: toFault(error) };
+function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
+  const { doubt, ...bill } = meter.bill(type === 'finish' ? 'finished' : 'cut');
+  if (doubt) {
+    context.log.warn({ doubt }, 'the usage of an upstream is not believed');
+    context.log.note({ doubt });
   }
-  const delivered = output.live && delivery.begun;
-  return { ending, owed: ending.type === 'finish' || delivered || (ending.type === 'gone' && asked) };
+  const usage = { tokens_input: bill.input, tokens_output: bill.output };
+  return { amount: textCost(model.price, bill), usage, bill };
 }
 
-/** Asks the routes in order; the next one only while nothing of an answer has come and the client is there. */
-async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
-  const { context, model, meter, timeouts } = call;
-  if (call.request.images > 0) return { type: 'error', fault: fault('vision_unavailable') };
-  const totalDeadline = performance.now() + timeouts.totalTimeoutMs;
-  let last: Ending | undefined;
-  for (const route of model.routes) {
-    if (context.signal.aborted) return endingOfAbort(context.signal);
-    onAsk();
-    // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
-    if (last) call.delivery.keepAlive();
-    last = await attempt(call, route, totalDeadline);
-    call.onAttempt?.(route.upstream, last);
-    if (last.type !== 'error') return last;
-    report(context.log, route.upstream, last.fault);
-    // Another route cannot help a request that is refused for what it says.
-    if (meter.hasText || last.fault.data?.code === 'upstream_refused' || performance.now() >= totalDeadline) break;
-  }
-  return last ?? { type: 'error', fault: fault('upstream_failed') };
-}
-
-/** What failed upstream, for the operator; what only they can mend is an alert. */
-function report(log: CallLog, upstream: string, reason: Fault): void {
-  const { cause } = reason;
-  if (isUpstreamFault(cause) && isOperatorAlert(cause.kind)) {
-    log.error({ alert: 'upstream', upstream, err: cause }, 'an upstream refuses our key or our account there');
-  } else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
-}
-
-function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: Ended; paid: Paid }): void {
-  const { ending, owed } = ended;
+function finish({ output, delivery, model }: Answer, { ending, due, paid }: PaidEnding<FinishPart, TextDue>): void {
   if (ending.type === 'gone') return;
-  if (ending.type === 'finish') call.delivery.complete(ending.part, paid.bill, paid);
-  else {
-    const reason = owed ? ending.fault : refundedFault(ending.fault);
+  if (ending.type === 'finish') {
+    assert(due, 'a whole answer is owed');
+    delivery.complete(ending.result, due.bill, { ...paid, price: model.price });
+  } else {
+    const reason = due ? ending.fault : refundedFault(ending.fault);
     if (!output.live) throw reason;
     output.write([{ type: 'error', fault: reason }]);
   }
   output.end();
-}
-
-function describe({ ending }: Ended, { charged, bill }: Paid): object {
-  const tokens = { tokens_input: bill.input, tokens_output: bill.output };
-  const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
-  return { ending: ending.type, charged_micro: `${charged}`, ...tokens, ...failure };
 }

@@ -60,7 +60,7 @@ async function pair(wallet: string, latenciesMs: number[]): Promise<void> {
   } as const;
   const prices = '{"input":"40000000","output":"240000000"}';
   const hold = { amount: 5_000_000n, owner: 'own_0123456789abcdef01234567', lease: at + 15_000 };
-  const used = { amount: 1_234_567n, tokensInput: 100, tokensOutput: 200 };
+  const used = { amount: 1_234_567n, usage: '{"tokens_input":100,"tokens_output":200}' };
   const timed = async (operation: Promise<Outcome>) => {
     const from = performance.now();
     assert.equal((await operation).status, 'done');

@@ -29,7 +29,14 @@ export function reserveOf(wallet: string, chargeId: string): ReserveOp {
 }
 
 export function settleOf(wallet: string, chargeId: string, amount = 1_250_000n): Operation {
-  return { kind: 'settle', wallet, chargeId, at: Date.now(), amount, tokensInput: 1000, tokensOutput: 5000 };
+  return {
+    kind: 'settle',
+    wallet,
+    chargeId,
+    at: Date.now(),
+    amount,
+    usage: '{"tokens_input":1000,"tokens_output":5000}',
+  };
 }
 
 /** Run as a process: writes call after call to a wallet, saying on stdout how many, until it is ended. */

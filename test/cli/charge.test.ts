@@ -67,12 +67,9 @@ describe('cli charge', () => {
   });
 
   it('shows the other states', async () => {
-    expect(await rig.json('charge', 'show', 'req_held')).to.include({
-      state: 'held',
-      charged_rub: 0,
-      tokens_input: null,
-      ended_at: null,
-    });
+    const held = await rig.json('charge', 'show', 'req_held');
+    expect(held).to.include({ state: 'held', charged_rub: 0, ended_at: null });
+    expect(held).not.to.have.any.keys('tokens_input', 'tokens_output');
     expect(await rig.text('charge', 'show', 'req_held')).to.match(/^ended +-$/m);
     expect(await rig.json('charge', 'show', 'req_released')).to.include({ state: 'released', charged_rub: 0 });
     const video = await rig.json('charge', 'show', 'vid_1');

@@ -56,7 +56,7 @@ describe('hostile clocks', () => {
       await sleep(afterMs);
       offsetMs = HOUR_MS;
       await sleep(2 * LEASE_MS);
-      const used = { amount: 4_000_000n, tokensInput: 1, tokensOutput: 1 };
+      const used = { amount: 4_000_000n, usage: { tokens_input: 1, tokens_output: 1 } };
       for (const [index, ledger] of ledgers.entries()) {
         const { charged } = await ledger.settle(holds[index]!, used);
         expect(charged).to.equal(4_000_000n);

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
 import { createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
-import { GONE } from '../../lib/text/call.ts';
 import { until } from '../helpers/client.ts';
 
 describe('live calls', () => {

@@ -71,7 +71,7 @@ describe('audit of a store', () => {
     const hold = { ...start, kind: 'reserve', amount: 10n, owner: 'me', lease: at } as const;
     await faulty.apply({ ...hold, chargeId: 'open' });
     await faulty.apply({ ...hold, chargeId: 'settled' });
-    const tokens = { tokensInput: 1, tokensOutput: 1 };
+    const tokens = { usage: '{"tokens_input":1,"tokens_output":1}' };
     await faulty.apply({ kind: 'settle', wallet: id, chargeId: 'settled', amount: 15n, at, ...tokens });
     await faulty.apply({ ...start, kind: 'charge', chargeId: 'refunded', amount: 20n });
     await faulty.apply({ kind: 'refund', wallet: id, chargeId: 'refunded', at });

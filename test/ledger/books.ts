@@ -11,6 +11,9 @@ import { fold } from '../../lib/money/fold.ts';
 
 export const AT = 1000;
 
+/** What a settled call used. */
+export const USAGE = '{"tokens_input":1,"tokens_output":2}';
+
 export type Kind = Operation['kind'];
 
 export function operation(kind: Kind, id: string, rub: number): Operation {
@@ -27,7 +30,7 @@ export function operation(kind: Kind, id: string, rub: number): Operation {
     case 'charge':
       return { kind, ...start };
     case 'settle':
-      return { kind, ...base, chargeId: id, amount, tokensInput: 1, tokensOutput: 2 };
+      return { kind, ...base, chargeId: id, amount, usage: USAGE };
     default:
       return { kind, ...base, chargeId: id };
   }

@@ -58,7 +58,7 @@ describe('ledger', () => {
     amount: 10n * RUB,
     ...more,
   });
-  const used = (amount: bigint) => ({ amount, tokensInput: 1, tokensOutput: 2 });
+  const used = (amount: bigint) => ({ amount, usage: { tokens_input: 1, tokens_output: 2 } });
   const faultOf = async (held: Promise<unknown>) => {
     const error = await held.then(
       () => undefined,
@@ -165,7 +165,7 @@ describe('ledger', () => {
         const settlement = await ledger.settle(hold, used(amount));
         expect(settlement).to.deep.equal({ charged: amount, reserved: 10n * RUB, balance: avail, confirmed: true });
         expect(await store.read(wallet)).to.include({ avail, held: 0n, charged: amount });
-        expect(await chargeOf(a)).to.include({ state: 'settled', tokensInput: 1, tokensOutput: 2 });
+        expect(await chargeOf(a)).to.include({ state: 'settled', usage: '{"tokens_input":1,"tokens_output":2}' });
       });
     }
 

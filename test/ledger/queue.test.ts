@@ -246,7 +246,13 @@ describe('ledger queue', () => {
   it('takes everything but the operation that no store can take', async () => {
     const queue = await openQueue();
     await queue.submit(reserve('a'), once);
-    const settle = { kind: 'settle', wallet, chargeId: 'a', at: 1, tokensInput: 1, tokensOutput: 1 } as const;
+    const settle = {
+      kind: 'settle',
+      wallet,
+      chargeId: 'a',
+      at: 1,
+      usage: '{"tokens_input":1,"tokens_output":1}',
+    } as const;
     const impossible = queue.submit({ ...settle, amount: -1n }, forever);
     impossible.catch(() => undefined);
     const others = Array.from({ length: 20 }, (_, at) => queue.submit(reserve(`of-${at}`), once));

@@ -49,7 +49,7 @@ describe('money metrics', () => {
     const amount = 10n * RUB;
     return ledger.hold({ chargeId: `call-${calls}`, wallet, key: 'key', kind: 'text', model, prices: '{}', amount });
   }
-  const used = (amount: bigint) => ({ amount, tokensInput: 1, tokensOutput: 2 });
+  const used = (amount: bigint) => ({ amount, usage: { tokens_input: 1, tokens_output: 2 } });
 
   it('counts charges, refunds and what is above the hold, by model', async () => {
     await ledger.settle(await hold(), used(3n * RUB));

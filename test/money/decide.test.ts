@@ -10,7 +10,7 @@ import {
   operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
-import { AT, type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
+import { AT, type Books, balances, type Kind, newBooks, operation, run, USAGE } from '../ledger/books.ts';
 
 const RUB = 1_000_000n;
 
@@ -349,7 +349,7 @@ describe('decide', () => {
       for (const kind of ['topup', 'reserve', 'expire', 'settle'] as const) run(books, operation(kind, 'c', 1000));
       const change = { avail: -1000n * RUB, held: 0n, charged: 1000n * RUB, overshoot: 1000n * RUB };
       expect(books.journal.at(-1)).to.deep.include({ ...change, opId: 'settle:c', chargedAfter: 1000n * RUB });
-      expect(books.charges.get('c')).to.deep.include({ state: 'settled', charged: 1000n * RUB, tokensOutput: 2 });
+      expect(books.charges.get('c')).to.deep.include({ state: 'settled', charged: 1000n * RUB, usage: USAGE });
     });
   });
 
@@ -359,7 +359,7 @@ describe('decide', () => {
     run(books, operation('reserve', 'c', 10));
     expect(books.charges.get('c')).to.deep.include({ owner: 'o', lease: AT + 10, createdAt: AT, endedAt: null });
     run(books, { ...operation('settle', 'c', 6), at: AT + 5 } as Operation);
-    const settled = { state: 'settled', owner: null, lease: null, endedAt: AT + 5, tokensInput: 1, tokensOutput: 2 };
+    const settled = { state: 'settled', owner: null, lease: null, endedAt: AT + 5, usage: USAGE };
     expect(books.charges.get('c')).to.deep.include({ ...settled, charged: 6n * RUB, reserved: 10n * RUB });
     run(books, { ...operation('refund', 'c', 0), at: AT + 9 } as Operation);
     expect(books.charges.get('c')).to.deep.include({ state: 'refunded', charged: 6n * RUB, endedAt: AT + 9 });

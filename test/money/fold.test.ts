@@ -89,7 +89,7 @@ const operation: fc.Arbitrary<Operation> = fc
       case 'charge':
         return { kind, ...start };
       case 'settle':
-        return { kind, ...base, chargeId: id, amount, tokensInput: 1, tokensOutput: null };
+        return { kind, ...base, chargeId: id, amount, usage: '{"tokens_input":1}' };
       default:
         return { kind, ...base, chargeId: id };
     }

@@ -76,7 +76,7 @@ function flawsOf(parts: readonly StreamPart[]): readonly string[] {
 describe('guard', () => {
   it('passes a whole answer on, its finish last', () => {
     const parts = [START, usage(0), OPEN, delta('Hello'), delta(' there'), CLOSE, FINISH, usage(2)];
-    expect(pass([parts])).to.deep.equal([...parts.slice(0, 6), usage(2), FINISH]);
+    expect(pass([parts])).to.deep.equal([...parts.slice(0, 5), usage(2), CLOSE, FINISH]);
     expect(pass(parts.map((part) => [part]))).to.deep.equal(pass([parts]));
   });
 
@@ -87,13 +87,74 @@ describe('guard', () => {
     expect(parts).to.have.length(3);
   });
 
-  it('takes several blocks in order', () => {
-    const second: StreamPart[] = [
-      { type: 'block-start', index: 1, block: { type: 'text' } },
-      delta('two', 1),
-      { type: 'block-end', index: 1 },
+  it('makes one block of several in order', () => {
+    const block = (index: number, ...texts: readonly string[]): StreamPart[] => [
+      { type: 'block-start', index, block: { type: 'text' } },
+      ...texts.map((text) => delta(text, index)),
+      { type: 'block-end', index },
     ];
-    expect(typesOf(pass([[START, OPEN, delta('one'), CLOSE], second, [FINISH]])).at(-1)).to.equal('finish');
+    const arrays = [[START, ...block(0, 'one')], block(1, 'two', 'three'), block(2), block(3, 'four'), [FINISH]];
+    const texts = ['one', 'two', 'three', 'four'].map((text) => delta(text));
+    expect(pass(arrays)).to.deep.equal([START, OPEN, ...texts, CLOSE, FINISH]);
+    expect(pass([arrays.flat()])).to.deep.equal(pass(arrays));
+  });
+
+  describe('with a limit', () => {
+    const cutAt = (outputMax: number, arrays: readonly (readonly StreamPart[])[]) => {
+      const guard = createGuard({ outputMax });
+      const passed = arrays.flatMap((parts) => guard.push(parts));
+      return { guard, parts: [...passed, ...guard.end()] };
+    };
+    const CUT = { type: 'finish', reason: 'length', raw: 'cut at max_tokens' };
+
+    it('cuts an answer when the count of its upstream passes it', () => {
+      const { guard, parts } = cutAt(5, [
+        [START, OPEN, delta('a'), usage(5)],
+        [delta('b'), usage(6), delta('c')],
+      ]);
+      expect(parts).to.deep.equal([START, OPEN, delta('a'), usage(5), delta('b'), usage(6), CLOSE, CUT]);
+      expect([guard.cut, guard.finished, guard.failed]).to.deep.equal([true, true, false]);
+      expect(guard.push([delta('d'), usage(9)])).to.deep.equal([]);
+    });
+
+    it('cuts at sixteen characters a token whatever is counted, and tears no character', () => {
+      const long = 'x'.repeat(30);
+      expect(cutAt(2, [[START, OPEN, delta(long)], [delta('yyy')]]).parts.slice(2)).to.deep.equal([
+        delta(long),
+        delta('yy'),
+        CLOSE,
+        CUT,
+      ]);
+      expect(cutAt(2, [[START, OPEN, delta(`${'x'.repeat(31)}\u{1F600}z`)]]).parts.slice(2)).to.deep.equal([
+        delta('x'.repeat(31)),
+        CLOSE,
+        CUT,
+      ]);
+      expect(cutAt(2, [[START, OPEN, delta('x'.repeat(32)), CLOSE, FINISH]]).guard.cut).to.equal(false);
+    });
+
+    it('does not cut at a count that cannot be one', () => {
+      expect(
+        cutAt(5, [
+          [START, OPEN, delta('a'), usage(21)],
+          [delta('b'), CLOSE, FINISH],
+        ]).guard.cut,
+      ).to.equal(false);
+    });
+
+    it('takes the ending that comes with the last count', () => {
+      expect(
+        cutAt(5, [
+          [START, OPEN, delta('a')],
+          [usage(6), CLOSE, FINISH],
+        ]).parts.at(-1),
+      ).to.deep.equal(FINISH);
+    });
+
+    it('does not cut what has ended, nor an answer of thoughts alone', () => {
+      expect(cutAt(5, [[START, OPEN, delta('a'), CLOSE, FINISH, usage(9)]]).parts.at(-1)).to.deep.equal(FINISH);
+      expect(cutAt(5, [[START, usage(9)], [FINISH]]).guard.cut).to.equal(false);
+    });
   });
 
   it('drops empty fragments and keeps the rest of their array', () => {
@@ -136,8 +197,9 @@ describe('guard', () => {
       for (const arrays of [[parts], parts.map((part) => [part])]) {
         const passed = pass([...arrays, [START, OPEN, delta('more'), CLOSE, FINISH]]);
         expect(codeOf(passed)).to.equal('upstream_failed');
-        expect(passed).to.have.length(parts.length);
-        expect(passed.slice(0, -1)).to.deep.equal(parts.slice(0, -1));
+        const good = parts.slice(0, -1).filter((part) => part !== CLOSE);
+        expect(passed.slice(0, -1)).to.deep.equal(good);
+        expect(passed).to.have.length(good.length + 1);
       }
     });
   }
@@ -177,13 +239,13 @@ describe('guard', () => {
       expect(guard.push([odd(undefined)])).to.deep.equal([]);
       expect(guard.push(odd(null) as unknown as StreamPart[])).to.deep.equal([]);
       expect(guard.push([usage(6)])).to.deep.equal([usage(6)]);
-      expect(guard.end()).to.deep.equal([FINISH]);
+      expect(guard.end()).to.deep.equal([CLOSE, FINISH]);
     });
 
     it('keeps the answer whatever the source throws', () => {
       const guard = createGuard();
       guard.push(whole);
-      expect(guard.fail(fault('upstream_timeout'))).to.deep.equal([FINISH]);
+      expect(guard.fail(fault('upstream_timeout'))).to.deep.equal([CLOSE, FINISH]);
       expect(guard.failed).to.equal(false);
     });
 
@@ -193,13 +255,13 @@ describe('guard', () => {
           throw new Error('read');
         },
       };
-      expect(pass([whole, [odd(trap), usage(1)]])).to.deep.equal([...whole.slice(0, 4), usage(1), FINISH]);
+      expect(pass([whole, [odd(trap), usage(1)]])).to.deep.equal([...whole.slice(0, 3), usage(1), CLOSE, FINISH]);
     });
 
     it('says it once', () => {
       const guard = createGuard();
       guard.push(whole);
-      expect(guard.end()).to.have.length(1);
+      expect(guard.end()).to.have.length(2);
       expect([...guard.end(), ...guard.fail(fault('internal')), ...guard.push([usage(1)])]).to.deep.equal([]);
     });
   });

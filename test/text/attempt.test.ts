@@ -18,6 +18,7 @@ import {
   Stage,
   upstreamError,
   usage,
+  usageJson,
   whole,
 } from './stage.ts';
 
@@ -70,7 +71,7 @@ describe('attempt', () => {
     expect(result.parts.slice(-3).map(({ type }) => type)).to.deep.equal(['usage', 'finish', 'billing']);
     expect(result.parts.at(-3)).to.deep.equal(usage(input, output));
     const charged = cost({ input, output });
-    expect(result.charge).to.include({ state: 'settled', charged, tokensInput: input, tokensOutput: output });
+    expect(result.charge).to.include({ state: 'settled', charged, usage: usageJson(input, output) });
     expect(result.wallet.avail).to.equal(BALANCE - charged);
   }
 
@@ -191,7 +192,11 @@ describe('attempt', () => {
         expect(failureOf(result)).to.equal('The upstream provider failed.');
         expect(result.text).to.equal(text);
         expect(result.asked).to.deep.equal([0]);
-        expect(result.charge).to.include({ state: 'settled', charged: cost({ output: 500 }), tokensOutput: 500 });
+        expect(result.charge).to.include({
+          state: 'settled',
+          charged: cost({ output: 500 }),
+          usage: usageJson(5, 500),
+        });
         expect(result.ended).to.equal(1);
       });
 
@@ -242,7 +247,7 @@ describe('attempt', () => {
       const result = await stage.call({ routes: [drip], timeouts: { totalTimeoutMs: 100 } });
       expect(failureOf(result)).to.equal('The upstream provider did not answer in time.');
       expect(result.ms).to.be.within(95, 100 + LATE_MS);
-      expect(result.charge?.tokensOutput).to.equal(result.text.length / 4);
+      expect(result.charge?.usage).to.equal(usageJson(5, result.text.length / 4));
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
-import { GONE } from '../../lib/text/call.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import { CLOSE, cost, delta, FINISH, hang, OPEN, playing, START, Stage, usage, whole } from './stage.ts';
 

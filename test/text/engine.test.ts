@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
-import { GONE } from '../../lib/text/call.ts';
 import { until } from '../helpers/client.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
@@ -18,6 +18,7 @@ import {
   Stage,
   upstreamError,
   usage,
+  usageJson,
   whole,
 } from './stage.ts';
 
@@ -62,7 +63,7 @@ describe('text engine', () => {
       const result = await stage.call({ routes: [looking], account });
       expect(held).to.equal(RESERVE);
       expectCharged(result, charged);
-      expect(result.charge).to.include({ reserved: RESERVE, tokensInput: 7, tokensOutput: 900, model: 'model-a' });
+      expect(result.charge).to.include({ reserved: RESERVE, usage: usageJson(7, 900), model: 'model-a' });
       expect(JSON.parse(result.charge?.prices ?? '')).to.deep.equal({ input: '1000000000', output: '5000000000' });
       expect(result.parts.at(-1)).to.deep.equal({
         type: 'billing',
@@ -167,7 +168,7 @@ describe('text engine', () => {
       expect(result.parts.filter(({ type }) => type === 'start' || type === 'block-start')).to.have.length(2);
       // Its own counts are missing, those of the first route do not count.
       expectCharged(result, MINIMUM);
-      expect(result.charge).to.include({ tokensInput: 5, tokensOutput: 2 });
+      expect(result.charge).to.include({ usage: usageJson(5, 2) });
       expect(result.warnings.filter((fields) => 'upstream' in fields)).to.have.length(4);
       // The client hears of every change.
       expect(result.beats).to.equal(4);
@@ -255,7 +256,12 @@ describe('text engine', () => {
       const account = await stage.account(reserve);
       const result = await stage.call({ routes: [whole('y'.repeat(40_000))], delivery, account, ...max });
       const wanted = cost({ input: 1, output: 10_000 });
-      expect(result.charge).to.include({ state: 'settled', charged: wanted, reserved: reserve, tokensOutput: 10_000 });
+      expect(result.charge).to.include({
+        state: 'settled',
+        charged: wanted,
+        reserved: reserve,
+        usage: usageJson(1, 10_000),
+      });
       expect(result.wallet.avail).to.equal(reserve - wanted);
       expect(result.parts.at(-1)).to.include({ charged: wanted, reserved: reserve, balance: reserve - wanted });
       const entries = await stage.store.ledger.entriesOfCharge(result.charge?.id ?? '');

@@ -23,6 +23,6 @@ export function expectCharged(result: CallResult, charged: bigint): void {
 }
 
 export function expectReleased(result: CallResult): void {
-  expect(result.charge).to.include({ state: 'released', charged: 0n, tokensOutput: null });
+  expect(result.charge).to.include({ state: 'released', charged: 0n, usage: null });
   expect(result.wallet).to.include({ avail: BALANCE, charged: 0n, held: 0n });
 }

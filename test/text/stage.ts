@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
+import type { Ending } from '../../lib/call/ending.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
@@ -14,8 +15,7 @@ import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createCollector } from '../../lib/stream/collect.ts';
 import type { Pressure } from '../../lib/stream/drive.ts';
-import type { Ending } from '../../lib/text/attempt.ts';
-import type { TextTimeouts } from '../../lib/text/call.ts';
+import type { TextTimeouts } from '../../lib/text/attempt.ts';
 import type { TextOutput } from '../../lib/text/delivery.ts';
 import { createTextEngine } from '../../lib/text/engine.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
@@ -66,6 +66,10 @@ export interface CallResult {
 /** Input tokens that the prompt of the stage is estimated at. */
 export const PROMPT_TOKENS = 5;
 export const MAX_TOKENS = 1000;
+
+/** What a charge keeps of its tokens. */
+export const usageJson = (input: number, output: number) =>
+  JSON.stringify({ tokens_input: input, tokens_output: output });
 
 /** 1000 RUB per 1M input tokens and 5000 per 1M output tokens, the minimum included. */
 export function cost({ input = PROMPT_TOKENS, output }: { input?: number; output: number }): Micro {

@@ -33,11 +33,10 @@ export function chargeRow({ id: _id, ...charge }: Charge): Document {
 
 export function chargeOf(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = row;
+  const { usage, owner, lease, createdAt, endedAt } = row;
   return {
     ...{ id, wallet, key, kind, state, reserved, charged, model, prices },
-    ...{ tokensInput: numberOrNull(tokensInput), tokensOutput: numberOrNull(tokensOutput), owner },
-    ...{ lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
+    ...{ usage, owner, lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
   };
 }
 

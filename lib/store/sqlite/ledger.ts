@@ -98,23 +98,23 @@ function createSaveWallet(db: DatabaseSync): (wallet: Wallet, seqBefore: number 
 
 function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
-    const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = charge;
+    const { usage, owner, lease, createdAt, endedAt } = charge;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, tokensInput, tokensOutput, owner, lease, createdAt, endedAt);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt);
   };
 }
 
 function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
   const update = db.prepare(
-    `UPDATE charges SET state = ?, charged = ?, tokens_input = ?, tokens_output = ?, owner = ?, lease = ?, ended_at = ?
+    `UPDATE charges SET state = ?, charged = ?, usage = ?, owner = ?, lease = ?, ended_at = ?
     WHERE id = ?`,
   );
-  return ({ id, state, charged, tokensInput, tokensOutput, owner, lease, endedAt }) => {
-    update.run(state, charged, tokensInput, tokensOutput, owner, lease, endedAt, id);
+  return ({ id, state, charged, usage, owner, lease, endedAt }) => {
+    update.run(state, charged, usage, owner, lease, endedAt, id);
   };
 }
 

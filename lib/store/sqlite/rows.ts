@@ -7,8 +7,7 @@ type Row = Record<string, unknown>;
 export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, tokens_input, tokens_output, owner, lease, ' +
-  'created_at, ended_at';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at';
 
 export const ENTRY_COLUMNS =
   'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note';
@@ -37,8 +36,7 @@ export function chargeOf(row: Row): Charge {
     charged: row.charged as bigint,
     model: row.model as string,
     prices: row.prices as string,
-    tokensInput: numberOrNull(row.tokens_input),
-    tokensOutput: numberOrNull(row.tokens_output),
+    usage: row.usage as string | null,
     owner: row.owner as string | null,
     lease: numberOrNull(row.lease),
     createdAt: Number(row.created_at),

@@ -89,7 +89,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount);
       break;
     case 'settle':
-      cells.push(op.chargeId, op.amount, op.tokensInput, op.tokensOutput);
+      cells.push(op.chargeId, op.amount, op.usage);
       break;
     case 'release':
     case 'expire':
@@ -114,7 +114,7 @@ function nextOperation({ next }: Reader): Operation {
     case 'charge':
       return { kind, ...base, ...nextStart(next) };
     case 'settle':
-      return { kind, ...base, chargeId: next(), amount: next(), tokensInput: next(), tokensOutput: next() };
+      return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
     case 'release':
     case 'expire':
     case 'refund':
@@ -155,10 +155,8 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
 
 /** Its id and its wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
-  const { key, kind, state, reserved, charged, model, prices } = charge;
-  const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = charge;
-  cells.push(state, key, kind, reserved, charged, model, prices);
-  cells.push(tokensInput, tokensOutput, owner, lease, createdAt, endedAt);
+  const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
+  cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);
 }
 
 function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
@@ -174,8 +172,7 @@ function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
     charged: next(),
     model: next(),
     prices: next(),
-    tokensInput: next(),
-    tokensOutput: next(),
+    usage: next(),
     owner: next(),
     lease: next(),
     createdAt: next(),

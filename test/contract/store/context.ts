@@ -104,8 +104,11 @@ export function charge(wallet: string, more: Start = {}): Operation {
   return { kind: 'charge', ...start(wallet), chargeKind: 'video', ...more };
 }
 
+/** What a settled call of these tests used. */
+export const USED = '{"tokens_input":10,"tokens_output":20}';
+
 export function settle(wallet: string, chargeId: string, more: { amount?: bigint; at?: number } = {}): Operation {
-  return { kind: 'settle', wallet, at: AT, chargeId, amount: RUB, tokensInput: 10, tokensOutput: 20, ...more };
+  return { kind: 'settle', wallet, at: AT, chargeId, amount: RUB, usage: USED, ...more };
 }
 
 export function giveBack(

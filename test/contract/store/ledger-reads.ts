@@ -56,8 +56,7 @@ function rowTests(context: StoreContext): void {
       charged: 0n,
       model: 'model-1',
       prices: '{"input":"40000000"}',
-      tokensInput: null,
-      tokensOutput: null,
+      usage: null,
       owner: 'own_7',
       lease: AT + 9,
       createdAt: AT,
@@ -65,7 +64,7 @@ function rowTests(context: StoreContext): void {
     });
     await applied(store, settle(wallet, chargeId, { amount: 2n * RUB, at: AT + 5 }));
     expect(await store.ledger.charge(chargeId)).to.deep.include({
-      ...{ state: 'settled', reserved: 3n * RUB, charged: 2n * RUB, tokensInput: 10, tokensOutput: 20 },
+      ...{ state: 'settled', reserved: 3n * RUB, charged: 2n * RUB, usage: '{"tokens_input":10,"tokens_output":20}' },
       ...{ owner: null, lease: null, createdAt: AT, endedAt: AT + 5 },
     });
   });

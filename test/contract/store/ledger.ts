@@ -22,6 +22,7 @@ import {
   statuses,
   submission,
   topup,
+  USED,
   useStore,
   walletOf,
 } from './context.ts';
@@ -297,11 +298,11 @@ export function ledgerContract(kind: StoreKind): void {
       const chargeId = newId('req');
       await applied(store, reserve(wallet, { chargeId, amount: 1000n * RUB }));
       const op = { kind: 'settle', wallet, chargeId, at: AT + 5, amount: 1003n * RUB } as const;
-      await applied(store, { ...op, tokensInput: null, tokensOutput: null });
+      await applied(store, { ...op, usage: null });
       expect(balances(await walletOf(store, wallet))).to.deep.equal([-3, 0, 1003, 1000, 0]);
       const [entry] = await store.ledger.entries(wallet, { limit: 1 });
       expect(entry).to.deep.include({ kind: 'settle', overshoot: 3n * RUB, chargedAfter: 1003n * RUB });
-      expect(await store.ledger.charge(chargeId)).to.deep.include({ tokensInput: null, tokensOutput: null });
+      expect(await store.ledger.charge(chargeId)).to.deep.include({ usage: null });
     });
 
     it('is charged once when the hold had expired, as overshoot', async () => {
@@ -315,7 +316,7 @@ export function ledgerContract(kind: StoreKind): void {
       expect(await statuses(store, late, late)).to.deep.equal(['done', 'exists']);
       expect(await statuses(store, late, giveBack('expire', wallet, chargeId))).to.deep.equal(['exists', 'exists']);
       expect(balances(await walletOf(store, wallet))).to.deep.equal([-4, 1000, 4, 1000, 0]);
-      const settled = { state: 'settled', charged: 4n * RUB, tokensInput: 10, owner: null, endedAt: AT + 5 };
+      const settled = { state: 'settled', charged: 4n * RUB, usage: USED, owner: null, endedAt: AT + 5 };
       expect(await store.ledger.charge(chargeId)).to.deep.include(settled);
       const entries = await store.ledger.entriesOfCharge(chargeId);
       expect(entries.map(({ kind }) => kind)).to.deep.equal(['reserve', 'expire', 'settle']);

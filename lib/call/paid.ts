@@ -1,0 +1,64 @@
+// One paid call of any kind: hold its price, ask upstream, settle or return the hold. Whatever ends it, its hold ends
+// once, and the log line says how.
+import type { Due, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
+import type { CallContext } from './context.ts';
+import { type Ending, endingOfAbort, failed } from './ending.ts';
+
+export interface PaidCall<Result, Owed extends Due = Due> {
+  readonly context: CallContext;
+  /** What is held before the call. */
+  readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount'>;
+  /** The upstream's part; a rejection fails the call. */
+  ask(): Promise<Ending<Result>>;
+  /** What is owed for how it ended; undefined when the hold goes back in full. Asked once. */
+  owed(ending: Ending<Result>): Owed | undefined;
+}
+
+export interface PaidEnding<Result, Owed extends Due = Due> {
+  readonly ending: Ending<Result>;
+  readonly due: Owed | undefined;
+  readonly paid: Settlement;
+}
+
+/** Rejects with a fault when nothing is held, and then nothing was asked; never later. */
+export async function runPaid<Result, Owed extends Due>(
+  ledger: Ledger,
+  call: PaidCall<Result, Owed>,
+): Promise<PaidEnding<Result, Owed>> {
+  const { context, terms } = call;
+  context.signal.throwIfAborted();
+  const hold = await ledger.hold({
+    ...terms,
+    chargeId: context.requestId,
+    wallet: context.accountId,
+    key: context.keyId,
+    waitedMs: context.waitedMs ?? 0,
+  });
+  const ending = await end(call);
+  // When many leave at once, the upstreams of all are closed before the first of them is billed.
+  if (ending.type === 'gone') await twoTurns();
+  const due = call.owed(ending);
+  const paid = await pay(ledger, hold, due);
+  context.log.note(notesOf(ending, due, paid));
+  return { ending, due, paid };
+}
+
+async function end<Result>({ ask, context }: Pick<PaidCall<Result>, 'ask' | 'context'>): Promise<Ending<Result>> {
+  try {
+    return await ask();
+  } catch (error) {
+    return context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
+  }
+}
+
+function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settlement> {
+  return due ? ledger.settle(hold, due) : ledger.release(hold);
+}
+
+/** Of the event loop: who leaves at the same moment is seen to leave in one turn, or in the next. */
+const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+function notesOf(ending: Ending, due: Due | undefined, { charged }: Settlement): object {
+  const failure = ending.type === 'error' && { fault: ending.fault.data?.code };
+  return { ending: ending.type, charged_micro: `${charged}`, ...due?.usage, ...failure };
+}

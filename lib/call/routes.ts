@@ -1,0 +1,45 @@
+// Asks the routes of a call in order; the next one only while nothing of an answer has come and the client is there.
+import { type Fault, fault } from '../faults.ts';
+import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
+import type { CallContext, CallLog } from './context.ts';
+import { type Ending, endingOfAbort } from './ending.ts';
+
+/** Told how each attempt at a route ended. */
+export type OnAttempt = (upstream: string, ending: Ending) => void;
+
+export interface RoutesOptions<Route, Result> {
+  readonly routes: readonly Route[];
+  readonly context: Pick<CallContext, 'signal' | 'log'>;
+  /** On the clock of `performance.now()`: the time of all routes together. */
+  readonly deadline: number;
+  /** Never rejects. */
+  attempt(route: Route): Promise<Ending<Result>>;
+  /** True once something was delivered that another route's answer cannot follow. */
+  isCommitted(): boolean;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+export async function askRoutes<Route extends { readonly upstream: string }, Result>(
+  options: RoutesOptions<Route, Result>,
+): Promise<Ending<Result>> {
+  const { routes, context, deadline, attempt, isCommitted, onAttempt } = options;
+  let last: Ending<Result> | undefined;
+  for (const route of routes) {
+    if (context.signal.aborted) return endingOfAbort(context.signal);
+    last = await attempt(route);
+    onAttempt?.(route.upstream, last);
+    if (last.type !== 'error') return last;
+    report(context.log, route.upstream, last.fault);
+    // Another route cannot help a request that is refused for what it says.
+    if (isCommitted() || last.fault.data?.code === 'upstream_refused' || performance.now() >= deadline) break;
+  }
+  return last ?? { type: 'error', fault: fault('upstream_failed') };
+}
+
+/** What failed upstream, for the operator; what only they can mend is an alert. */
+function report(log: CallLog, upstream: string, reason: Fault): void {
+  const { cause } = reason;
+  if (isUpstreamFault(cause) && isOperatorAlert(cause.kind)) {
+    log.error({ alert: 'upstream', upstream, err: cause }, 'an upstream refuses our key or our account there');
+  } else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
+}
