@@ -1,0 +1,143 @@
+// The life of a job as a table: every change in every phase, repeats, and changes that come too late.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type CreateJob, decideJob, type Job, type JobChange, type JobStatus, jobIdOf } from '../../lib/jobs/decide.ts';
+
+const AT = 5000;
+const CREATE: CreateJob = {
+  kind: 'create',
+  job: {
+    ...{ id: 'vid_1', wallet: 'w', charge: 'req_1', model: 'm', upstream: 'one', facts: '{"seconds":5}' },
+    ...{ deadline: AT + 7_200_000, createdAt: AT, owner: 'own_1', lease: AT + 15_000 },
+  },
+};
+const base = { id: 'vid_1', at: AT + 1 };
+const CHANGES = {
+  reroute: { kind: 'reroute', upstream: 'two' },
+  begin: { kind: 'begin', ref: '{"id":"up"}', dueAt: AT + 5000 },
+  advance: { kind: 'advance', shown: 'processing', progress: 40, dueAt: AT + 9000 },
+  complete: { kind: 'complete', result: 'media_1' },
+  fail: { kind: 'fail', error: 'It failed.' },
+} as const;
+type Kind = keyof typeof CHANGES;
+const change = (kind: Kind, version: number) => ({ ...base, ...CHANGES[kind], version }) as JobChange;
+
+/** The job after these changes, each of which has to happen. */
+function after(...kinds: readonly Kind[]): Job {
+  let { job } = decideJob(undefined, CREATE);
+  for (const kind of kinds) {
+    const outcome = decideJob(job, change(kind, job?.version ?? 0));
+    expect(outcome.status).to.equal('done');
+    job = outcome.job;
+  }
+  return job as Job;
+}
+
+const PHASES: Readonly<Record<Job['phase'], readonly Kind[]>> = {
+  starting: [],
+  running: ['begin'],
+  completed: ['begin', 'complete'],
+  failed: ['fail'],
+};
+
+describe('the life of a job', () => {
+  it('begins held by its maker, and due when that one is gone', () => {
+    expect(after()).to.deep.equal({
+      ...CREATE.job,
+      ...{ phase: 'starting', shown: 'queued', progress: 0, ref: null, result: null, error: null },
+      ...{ dueAt: AT + 15_000, endedAt: null, version: 1 },
+    });
+    expect(jobIdOf(CREATE)).to.equal('vid_1');
+    expect(jobIdOf(change('fail', 1))).to.equal('vid_1');
+  });
+
+  const allowed: Readonly<Record<Job['phase'], readonly Kind[]>> = {
+    starting: ['reroute', 'begin', 'fail'],
+    running: ['advance', 'complete', 'fail'],
+    completed: [],
+    failed: [],
+  };
+  for (const [phase, kinds] of Object.entries(PHASES)) {
+    for (const kind of Object.keys(CHANGES) as Kind[]) {
+      const may = allowed[phase as Job['phase']].includes(kind);
+      it(`${kind} ${may ? 'happens' : 'does not happen'} to one that is ${phase}`, () => {
+        const job = after(...kinds);
+        const { status, job: then } = decideJob(job, change(kind, job.version));
+        expect(status).to.equal(may ? 'done' : 'stale');
+        if (may) expect(then?.version).to.equal(job.version + 1);
+        else expect(then).to.equal(job);
+      });
+    }
+  }
+
+  it('is free for any process once it waits, and due for none once it has ended', () => {
+    expect(after('begin')).to.include({
+      phase: 'running',
+      ref: '{"id":"up"}',
+      owner: null,
+      lease: null,
+      dueAt: AT + 5000,
+    });
+    expect(after('begin', 'advance')).to.include({ shown: 'processing', progress: 40, owner: null, dueAt: AT + 9000 });
+    const ended = { owner: null, lease: null, dueAt: null, endedAt: AT + 1 };
+    expect(after('begin', 'complete')).to.include({ ...ended, phase: 'completed', progress: 100, result: 'media_1' });
+    expect(after('begin', 'fail')).to.include({ ...ended, phase: 'failed', error: 'It failed.', result: null });
+    expect(after('reroute')).to.include({ upstream: 'two', owner: 'own_1', phase: 'starting' });
+  });
+
+  for (const kind of Object.keys(CHANGES) as Kind[]) {
+    it(`${kind} twice is once`, () => {
+      const before = after(...(kind === 'advance' || kind === 'complete' ? (['begin'] as const) : []));
+      const first = decideJob(before, change(kind, before.version));
+      expect(decideJob(first.job, change(kind, before.version))).to.deep.equal({ status: 'exists', job: first.job });
+    });
+  }
+
+  it('creating twice is once, and a change of what is not there is none', () => {
+    const job = after('begin');
+    expect(decideJob(job, CREATE)).to.deep.equal({ status: 'exists', job });
+    expect(decideJob(undefined, change('fail', 1))).to.deep.equal({ status: 'no_job' });
+  });
+
+  it('a change that was decided on an older version is stale', () => {
+    const job = after('begin', 'advance');
+    expect(decideJob(job, change('begin', 1)).status).to.equal('stale');
+    for (const kind of ['complete', 'fail'] as const) {
+      expect(decideJob(job, change(kind, 2)).status, kind).to.equal('stale');
+    }
+    expect(decideJob(job, change('fail', job.version + 1)).status).to.equal('stale');
+  });
+
+  it('progress never falls, is whole, and is 100 only at the end', () => {
+    const running = after('begin', 'advance');
+    const progress = (value: number) =>
+      decideJob(running, { ...(change('advance', running.version) as object), progress: value } as JobChange).job
+        ?.progress;
+    expect([10, 40.9, 55.7, 100, 150, -3, Number.NaN, Number.POSITIVE_INFINITY].map(progress)).to.deep.equal([
+      40, 40, 55, 99, 99, 40, 40, 40,
+    ]);
+    const back = { ...(change('advance', running.version) as object), shown: 'queued' } as JobChange;
+    expect(decideJob(running, back).job?.shown).to.equal('processing');
+  });
+
+  it('ends once, whatever comes in whatever order', () => {
+    const kinds = fc.array(fc.constantFrom(...(Object.keys(CHANGES) as Kind[])), { maxLength: 12, size: 'max' });
+    fc.assert(
+      fc.property(kinds, fc.nat(3), (order, lag) => {
+        let job = after();
+        let ends = 0;
+        for (const kind of order) {
+          const { status, job: then } = decideJob(job, change(kind, job.version - (lag % 2)));
+          const isEnd = (then as Job).endedAt !== null && job.endedAt === null;
+          if (isEnd) ends += 1;
+          if (status !== 'done') expect(then).to.equal(job);
+          expect((then as Job).progress >= job.progress).to.equal(true);
+          job = then as Job;
+        }
+        expect(ends).to.be.below(2);
+        const statuses: readonly JobStatus[] = ['done', 'exists', 'stale', 'no_job'];
+        expect(statuses).to.include(decideJob(job, change('fail', job.version)).status);
+      }),
+    );
+  });
+});
