@@ -23,7 +23,7 @@ type Kind = keyof typeof CHANGES;
 const change = (kind: Kind, version: number) => ({ ...base, ...CHANGES[kind], version }) as JobChange;
 
 /** The job after these changes, each of which has to happen. */
-function after(...kinds: readonly Kind[]): Job {
+function jobAfter(...kinds: readonly Kind[]): Job {
   let { job } = decideJob(undefined, CREATE);
   for (const kind of kinds) {
     const outcome = decideJob(job, change(kind, job?.version ?? 0));
@@ -42,7 +42,7 @@ const PHASES: Readonly<Record<Job['phase'], readonly Kind[]>> = {
 
 describe('the life of a job', () => {
   it('begins held by its maker, and due when that one is gone', () => {
-    expect(after()).to.deep.equal({
+    expect(jobAfter()).to.deep.equal({
       ...CREATE.job,
       ...{ phase: 'starting', shown: 'queued', progress: 0, ref: null, result: null, error: null },
       ...{ dueAt: AT + 15_000, endedAt: null, version: 1 },
@@ -61,7 +61,7 @@ describe('the life of a job', () => {
     for (const kind of Object.keys(CHANGES) as Kind[]) {
       const may = allowed[phase as Job['phase']].includes(kind);
       it(`${kind} ${may ? 'happens' : 'does not happen'} to one that is ${phase}`, () => {
-        const job = after(...kinds);
+        const job = jobAfter(...kinds);
         const { status, job: then } = decideJob(job, change(kind, job.version));
         expect(status).to.equal(may ? 'done' : 'stale');
         if (may) expect(then?.version).to.equal(job.version + 1);
@@ -71,36 +71,46 @@ describe('the life of a job', () => {
   }
 
   it('is free for any process once it waits, and due for none once it has ended', () => {
-    expect(after('begin')).to.include({
+    expect(jobAfter('begin')).to.include({
       phase: 'running',
       ref: '{"id":"up"}',
       owner: null,
       lease: null,
       dueAt: AT + 5000,
     });
-    expect(after('begin', 'advance')).to.include({ shown: 'processing', progress: 40, owner: null, dueAt: AT + 9000 });
+    expect(jobAfter('begin', 'advance')).to.include({
+      shown: 'processing',
+      progress: 40,
+      owner: null,
+      dueAt: AT + 9000,
+    });
     const ended = { owner: null, lease: null, dueAt: null, endedAt: AT + 1 };
-    expect(after('begin', 'complete')).to.include({ ...ended, phase: 'completed', progress: 100, result: 'media_1' });
-    expect(after('begin', 'fail')).to.include({ ...ended, phase: 'failed', error: 'It failed.', result: null });
-    expect(after('reroute')).to.include({ upstream: 'two', owner: 'own_1', phase: 'starting' });
+    expect(jobAfter('begin', 'complete')).to.include({
+      ...ended,
+      phase: 'completed',
+      progress: 100,
+      result: 'media_1',
+    });
+    expect(jobAfter('begin', 'fail')).to.include({ ...ended, phase: 'failed', error: 'It failed.', result: null });
+    expect(jobAfter('reroute')).to.include({ upstream: 'two', owner: 'own_1', phase: 'starting' });
   });
 
   for (const kind of Object.keys(CHANGES) as Kind[]) {
     it(`${kind} twice is once`, () => {
-      const before = after(...(kind === 'advance' || kind === 'complete' ? (['begin'] as const) : []));
+      const before = jobAfter(...(kind === 'advance' || kind === 'complete' ? (['begin'] as const) : []));
       const first = decideJob(before, change(kind, before.version));
       expect(decideJob(first.job, change(kind, before.version))).to.deep.equal({ status: 'exists', job: first.job });
     });
   }
 
   it('creating twice is once, and a change of what is not there is none', () => {
-    const job = after('begin');
+    const job = jobAfter('begin');
     expect(decideJob(job, CREATE)).to.deep.equal({ status: 'exists', job });
     expect(decideJob(undefined, change('fail', 1))).to.deep.equal({ status: 'no_job' });
   });
 
   it('a change that was decided on an older version is stale', () => {
-    const job = after('begin', 'advance');
+    const job = jobAfter('begin', 'advance');
     expect(decideJob(job, change('begin', 1)).status).to.equal('stale');
     for (const kind of ['complete', 'fail'] as const) {
       expect(decideJob(job, change(kind, 2)).status, kind).to.equal('stale');
@@ -109,7 +119,7 @@ describe('the life of a job', () => {
   });
 
   it('progress never falls, is whole, and is 100 only at the end', () => {
-    const running = after('begin', 'advance');
+    const running = jobAfter('begin', 'advance');
     const progress = (value: number) =>
       decideJob(running, { ...(change('advance', running.version) as object), progress: value } as JobChange).job
         ?.progress;
@@ -124,7 +134,7 @@ describe('the life of a job', () => {
     const kinds = fc.array(fc.constantFrom(...(Object.keys(CHANGES) as Kind[])), { maxLength: 12, size: 'max' });
     fc.assert(
       fc.property(kinds, fc.nat(3), (order, lag) => {
-        let job = after();
+        let job = jobAfter();
         let ends = 0;
         for (const kind of order) {
           const { status, job: then } = decideJob(job, change(kind, job.version - (lag % 2)));
