@@ -5,6 +5,7 @@ import { type Collection, Long, MongoClient } from 'mongodb';
 export interface WalletShift {
   readonly held?: bigint;
   readonly avail?: bigint;
+  readonly charged?: bigint;
   readonly seq?: bigint;
 }
 
@@ -23,12 +24,14 @@ export function loseWallet(url: string, wallet: string): Promise<void> {
   });
 }
 
-function shiftWallet(url: string, wallet: string, { held = 0n, avail = 0n, seq = 0n }: WalletShift): Promise<void> {
-  const $inc = { held: Long.fromBigInt(held), avail: Long.fromBigInt(avail), seq: Number(seq) };
+function shiftWallet(url: string, wallet: string, shift: WalletShift): Promise<void> {
+  const { held = 0n, avail = 0n, charged = 0n, seq = 0n } = shift;
+  const [heldLong, availLong, chargedLong] = [held, avail, charged].map((micro) => Long.fromBigInt(micro));
+  const $inc = { held: heldLong, avail: availLong, charged: chargedLong, seq: Number(seq) };
   return behind(url, {
     sqlite(db) {
-      const update = db.prepare('UPDATE wallets SET held = held + ?, avail = avail + ?, seq = seq + ? WHERE id = ?');
-      update.run(held, avail, seq, wallet);
+      const columns = 'held = held + ?, avail = avail + ?, charged = charged + ?, seq = seq + ?';
+      db.prepare(`UPDATE wallets SET ${columns} WHERE id = ?`).run(held, avail, charged, seq, wallet);
     },
     mongodb: (wallets) => wallets.updateOne({ _id: wallet }, { $inc }, { bypassDocumentValidation: true }),
   });
