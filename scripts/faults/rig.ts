@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { until } from '../../test/helpers/client.ts';
 import { slowAnswer } from '../../test/helpers/crash.ts';
 import type { TestAccount } from '../../test/helpers/gateway.ts';
 import { lockDatabase, type Service } from '../../test/helpers/process.ts';
@@ -15,8 +16,9 @@ export type StoreName = 'sqlite' | 'mongodb';
 export const LEASE_MS = 1000;
 const GATEWAYS = 2;
 const ACCOUNTS = 4;
-/** Of every file a gateway writes; what fills the disk is larger. */
-const FILE_KIB_MAX = 24 * 1024;
+/** Of every file a gateway writes: more than a campaign needs, and less than what fills the disk. */
+const FILE_KIB_MAX = 64 * 1024;
+const SHRINK_MS = 10_000;
 const CLOCK = fileURLToPath(new URL('./clock.ts', import.meta.url));
 
 export interface FaultRig {
@@ -80,7 +82,7 @@ export async function openFaultRig(store: StoreName): Promise<FaultRig> {
     fillDisk: () => fill((FILE_KIB_MAX + 1024) * 1024),
     async makeRoom() {
       await fill(1);
-      emptyLog(home.database);
+      await shrink(home.database);
     },
     async close() {
       for (const gateway of gateways) await gateway?.stop();
@@ -91,11 +93,13 @@ export async function openFaultRig(store: StoreName): Promise<FaultRig> {
   };
 }
 
-/** The log is written into the database and begins anew; a gateway that is not allowed files so large cannot do it. */
-function emptyLog(database: string): void {
+/** File and log become as small as before: a gateway that may not write files so large could do neither. */
+async function shrink(database: string): Promise<void> {
   const db = new DatabaseSync(database, { timeout: 10_000 });
   try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.exec('VACUUM');
+    // A reader may be in the way for a moment.
+    await until(() => Number(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy) === 0, SHRINK_MS);
   } finally {
     db.close();
   }
