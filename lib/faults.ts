@@ -36,6 +36,8 @@ export interface FaultDetail {
   readonly retryAfterS?: number;
   /** True once the hold of the call was returned: the text then says so. */
   readonly refunded?: boolean;
+  /** True while nobody knows whether the hold of the call was made. */
+  readonly unconfirmed?: boolean;
 }
 
 const invalid = (text: Row['text']): Row => ({
@@ -157,7 +159,8 @@ const table = {
     type: 'api_error',
     chatCode: 'service_unavailable',
     retryable: true,
-    text: () => 'The service is temporarily unavailable. Nothing was charged.',
+    text: (d) =>
+      `The service is temporarily unavailable. ${d.unconfirmed ? 'What may be held for this call goes back by itself.' : 'Nothing was charged.'}`,
   },
   shutting_down: {
     status: 503,

@@ -6,6 +6,7 @@ import {
   decide,
   FIRST_TOPUP_MINIMUM,
   type Outcome,
+  operationId,
   type ReturnOp,
   type SettleOp,
   type Usage,
@@ -13,6 +14,7 @@ import {
 } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
+import { createExpiries } from './expiries.ts';
 import { createQueue, NoOutcome } from './queue.ts';
 
 export interface LedgerOptions {
@@ -69,13 +71,13 @@ export interface Settlement {
 }
 
 export interface Ledger {
-  /** Throws 402, 403 or 503 faults; then nothing is held. */
+  /** Throws 402, 403 or 503 faults; then nothing is held, or what is goes back by itself. */
   hold(request: HoldRequest): Promise<Hold>;
   /** Charges what was used and returns the rest; never throws. */
   settle(hold: Hold, due: Due): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
-  /** Returns the holds of owners that are gone; resolves to how many it returned. */
+  /** Returns the holds of owners that are gone; resolves to how many went back since the last time. */
   expireOrphans(limit: number): Promise<number>;
   /** Operations that have no outcome yet. */
   size(): number;
@@ -89,7 +91,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     store: store.ledger,
     ...(answerWithinMs !== undefined && { answerWithinMs }),
     onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not take a batch; trying again'),
+    onParked: (err, op) =>
+      log.error(
+        { err, operation: operationId(op), wallet: op.wallet },
+        'the store cannot apply this operation and takes others; it is tried again by itself',
+      ),
   });
+  const expiries = createExpiries({ store, end, leaseMs, now });
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
@@ -101,13 +109,14 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
     const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch((error: unknown) => {
-      throw fault('store_unavailable', {}, error);
+      const unconfirmed = !(error instanceof NoOutcome) || error.applied === 'unknown';
+      throw fault('store_unavailable', { unconfirmed }, error);
     });
     return held(outcome, amount);
   }
 
-  function end(op: SettleOp | ReturnOp): Promise<Outcome | undefined> {
-    return queue.submit(op, { persistent: true }).catch((error: unknown) => {
+  function end(op: SettleOp | ReturnOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
+    return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch((error: unknown) => {
       if (!(error instanceof NoOutcome)) throw error;
       log.error(
         { charge: op.chargeId, operation: op.kind },
@@ -134,15 +143,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     };
   }
 
-  async function expireOrphans(limit: number): Promise<number> {
-    const orphans = await store.ledger.orphans(now(), limit);
-    const outcomes = await Promise.all(
-      orphans.map((charge) => end({ kind: 'expire', wallet: charge.wallet, chargeId: charge.id, at: now() })),
-    );
-    // Another process may have been there first.
-    return outcomes.filter((outcome) => outcome?.status === 'done').length;
-  }
-
   return {
     hold,
     settle: (open, { amount, usage }) => {
@@ -151,7 +151,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
-    expireOrphans,
+    expireOrphans: expiries.sweep,
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };

@@ -3,7 +3,8 @@
 // became of it.
 
 import type { Operation, Outcome } from '../money/decide.ts';
-import type { LedgerStore, Submission } from '../store/store.ts';
+import { type LedgerStore, StoreError, type Submission } from '../store/store.ts';
+import { createLane, type Lane, type Part } from './lane.ts';
 import { lull } from './lull.ts';
 
 export interface QueueOptions {
@@ -13,6 +14,8 @@ export interface QueueOptions {
   /** Most operations that wait in one lane; more are refused, except those that end a charge. */
   readonly waitingMax?: number;
   readonly onRetry?: (error: unknown, operations: number) => void;
+  /** The store takes other operations and not this one, which from now on is tried again by itself. */
+  readonly onParked?: (error: unknown, op: Operation) => void;
 }
 
 /** Why there is no outcome: `never` it was not and will not be applied; `unknown` it will be known later. */
@@ -50,15 +53,13 @@ interface Item extends Submission {
   reject: ((error: NoOutcome) => void) | undefined;
 }
 
-interface Lane {
-  waiting: Item[];
-  running: Item[];
+interface Running {
+  readonly name: string;
+  readonly lane: Lane<Item>;
   /** A commit is on its way or under way: there is never a second one, also in its pauses. */
   busy: boolean;
-  /** In a row. */
-  failures: number;
-  /** Most operations in the next batch. */
-  size: number;
+  /** Wakes it for what waits by itself. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 const ANSWER_WITHIN_MS = 4800;
@@ -68,84 +69,95 @@ const WAITING_MAX = 20_000;
  * operations. A process with nothing else to do commits at once.
  */
 const COMPANY_MS = 8;
-/** A batch that failed so often is tried in parts. */
-const FAILURES_TOGETHER = 3;
 const TICK_MS = 100;
-const BACKOFF_MAX_MS = 500;
+/** The lane of all wallets, in a store that has but one. */
+const SHARED = '';
 
 export function createQueue({
   store,
   answerWithinMs = ANSWER_WITHIN_MS,
   waitingMax = WAITING_MAX,
   onRetry,
+  onParked,
 }: QueueOptions): Queue {
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, Running>();
   let open = 0;
   let ticker: NodeJS.Timeout | undefined;
 
   function submit(op: Operation, options: SubmitOptions): Promise<Outcome> {
-    const name = store.lane === 'store' ? '' : op.wallet;
-    let lane = lanes.get(name);
-    if (!lane) {
-      lane = { waiting: [], running: [], busy: false, failures: 0, size: store.batchMax };
-      lanes.set(name, lane);
-    }
-    if (lane.waiting.length >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
+    const running = laneFor(op);
+    if (running.lane.fresh() >= waitingMax && !options.persistent) return Promise.reject(new NoOutcome('never'));
     return new Promise<Outcome>((resolve, reject) => {
       const deadline = performance.now() + answerWithinMs - (options.waitedMs ?? 0);
-      lane.waiting.push({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
+      running.lane.add({ op, tried: false, abandoned: false, options, deadline, resolve, reject });
       open += 1;
       ticker ??= setInterval(expire, TICK_MS).unref();
-      schedule(name, lane);
+      schedule(running);
     });
   }
 
-  function schedule(name: string, lane: Lane): void {
-    if (lane.busy) return;
-    lane.busy = true;
-    setImmediate(() => void commit(name, lane));
+  /** A wallet with an operation that failed alone keeps a lane of its own until that is through. */
+  function laneFor({ wallet }: Operation): Running {
+    return lanes.get(wallet) ?? opened(store.lane === 'store' ? SHARED : wallet);
   }
 
-  async function commit(name: string, lane: Lane): Promise<void> {
-    while (lane.running.length + lane.waiting.length > 0) {
-      if (store.lane === 'store' && lane.waiting.length < lane.size) await lull(COMPANY_MS);
-      gather(lane);
-      if (lane.running.length === 0) continue;
+  function opened(name: string): Running {
+    let running = lanes.get(name);
+    if (!running) {
+      running = { name, lane: createLane(store.batchMax), busy: false, timer: undefined };
+      lanes.set(name, running);
+    }
+    return running;
+  }
+
+  function schedule(running: Running): void {
+    if (running.busy) return;
+    running.busy = true;
+    clearTimeout(running.timer);
+    setImmediate(() => void commit(running));
+  }
+
+  async function commit(running: Running): Promise<void> {
+    const { name, lane } = running;
+    while ((lane.dueAt() ?? Number.POSITIVE_INFINITY) <= performance.now()) {
+      if (name === SHARED && lane.fresh() < store.batchMax) await lull(COMPANY_MS);
+      const part = lane.take(performance.now());
+      if (!part) continue;
       try {
-        const outcomes = await store.apply(lane.running);
-        const batch = lane.running;
-        lane.running = [];
-        lane.failures = 0;
-        lane.size = Math.min(store.batchMax, lane.size * 2);
-        for (const [index, item] of batch.entries()) answer(item, outcomes[index]);
+        const outcomes = await store.apply(part.items);
+        lane.succeeded();
+        for (const [index, item] of part.items.entries()) answer(item, outcomes[index]);
       } catch (error) {
-        onRetry?.(error, lane.running.length);
-        lane.failures += 1;
-        if (lane.failures > FAILURES_TOGETHER) splitBatch(lane);
-        await pause(Math.min(BACKOFF_MAX_MS, 10 * 2 ** Math.min(lane.failures, 6)), { ref: false });
+        await setBack(running, part, error);
       }
     }
-    lane.busy = false;
-    if (store.lane === 'wallet') lanes.delete(name);
+    rest(running);
   }
 
-  /**
-   * One operation that the store can never take must not stop the others: a batch that keeps failing is halved, down
-   * to single operations, and one that fails alone goes to the end of the line.
-   */
-  function splitBatch(lane: Lane): void {
-    if (lane.running.some((item) => item.tried)) return;
-    lane.size = Math.max(1, Math.floor(lane.running.length / 2));
-    lane.waiting = lane.running.length > 1 ? [...lane.running, ...lane.waiting] : [...lane.waiting, ...lane.running];
-    lane.running = [];
+  async function setBack({ lane }: Running, part: Part<Item>, error: unknown): Promise<void> {
+    const blames = error instanceof StoreError ? error.blames : 'store';
+    const { pauseMs, parked } = lane.failed(blames, performance.now());
+    const [item] = part.items as readonly [Item];
+    if (!parked) onRetry?.(error, part.items.length);
+    else if (!part.guilty) onParked?.(error, item.op);
+    if (parked) park(parked, item.op.wallet);
+    open -= lane.drop();
+    if (pauseMs > 0) await pause(pauseMs, { ref: false });
   }
 
-  /** Fills the batch from what waits; what nobody waits for and never was tried falls out. */
-  function gather(lane: Lane): void {
-    const fresh = lane.waiting.splice(0, lane.size - lane.running.length);
-    const all = [...lane.running, ...fresh];
-    lane.running = all.filter((item) => item.tried || !item.abandoned);
-    open -= all.length - lane.running.length;
+  function park(part: Part<Item>, wallet: string): void {
+    const home = opened(wallet);
+    home.lane.park(part);
+    open -= home.lane.drop();
+    schedule(home);
+  }
+
+  function rest(running: Running): void {
+    running.busy = false;
+    const dueAt = running.lane.dueAt();
+    if (dueAt !== undefined) {
+      running.timer = setTimeout(() => schedule(running), dueAt - performance.now()).unref();
+    } else if (running.name !== SHARED) lanes.delete(running.name);
   }
 
   function answer(item: Item, outcome: Outcome | undefined): void {
@@ -169,15 +181,17 @@ export function createQueue({
       return;
     }
     const now = performance.now();
-    for (const lane of lanes.values()) {
-      for (const item of [...lane.running, ...lane.waiting]) {
-        if (item.deadline > now) continue;
-        if (!item.reject) continue;
-        item.abandoned = !item.options.persistent;
-        item.reject(new NoOutcome(item.abandoned && !item.tried ? 'never' : 'unknown'));
-        forget(item);
-      }
+    for (const { lane } of lanes.values()) {
+      for (const item of lane.items()) if (item.deadline <= now && item.reject) giveUp(item, lane.isUnderWay(item));
+      open -= lane.drop();
     }
+  }
+
+  /** What the store is working on may be applied, whether or not it has come to mark it. */
+  function giveUp(item: Item, underWay: boolean): void {
+    item.abandoned = !item.options.persistent;
+    item.reject?.(new NoOutcome(item.abandoned && !item.tried && !underWay ? 'never' : 'unknown'));
+    forget(item);
   }
 
   async function drain(withinMs: number): Promise<number> {
@@ -189,10 +203,9 @@ export function createQueue({
   return { submit, size: () => open, drain };
 }
 
-/** A pause with jitter, so that processes that collided do not collide again. */
 function pause(ms: number, { ref }: { ref: boolean }): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms * (0.5 + Math.random() / 2));
+    const timer = setTimeout(resolve, ms);
     // Trying again keeps no process alive whose service has stopped.
     if (!ref) timer.unref();
   });

@@ -22,9 +22,12 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** `no`: certainly not written. `unknown`: perhaps written; the same operations may be sent again. */
   readonly applied: 'no' | 'unknown';
-  constructor(message: string, applied: 'no' | 'unknown', cause?: unknown) {
+  /** `batch`: the store is well, and the operations or the rows they need are such that it cannot apply them. */
+  readonly blames: 'store' | 'batch';
+  constructor(message: string, applied: 'no' | 'unknown', cause?: unknown, blames: 'store' | 'batch' = 'store') {
     super(message, { cause });
     this.applied = applied;
+    this.blames = blames;
   }
 }
 
@@ -50,7 +53,8 @@ export interface LedgerStore {
   readonly batchMax: number;
   /**
    * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
-   * items. Operations are idempotent by `operationId`, so a batch whose fate is unknown is sent again as it was.
+   * items. Operations are idempotent by `operationId`, so a batch whose fate is unknown is sent again, whole or
+   * in parts.
    */
   apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
   wallet(id: string): Promise<Wallet | undefined>;

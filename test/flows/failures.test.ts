@@ -150,7 +150,7 @@ describe('a store that does not answer', () => {
         expect(status, nameOf(answer)).to.equal(503);
         expect(json.error).to.include({
           type: 'api_error',
-          message: 'The service is temporarily unavailable. Nothing was charged.',
+          message: 'The service is temporarily unavailable. What may be held for this call goes back by itself.',
         });
         expect(answer.at - lockedAt).to.be.within(4000, ANSWERED_WITHIN_MS);
         await until(async () => [undefined, 'released'].includes(await stateOf(answer)));

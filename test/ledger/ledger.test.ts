@@ -123,24 +123,26 @@ describe('ledger', () => {
       expect(await chargeOf(a)).to.equal(undefined);
     });
 
-    const failures = {
-      'refuses for too long': () => store.always('ledger.apply', refuse),
-      'gives no sign for too long': () => store.always('ledger.apply', vanish),
-      'is stuck before it': (gate: Promise<void>) => store.next('ledger.apply', waitFor(gate)),
-      'is stuck in it and refuses then': (gate: Promise<void>) => store.next('ledger.apply', refuseAfter(gate)),
-      'is stuck after it': (gate: Promise<void>) => store.next('ledger.apply', answerAfter(gate)),
-      'loses its answer and then refuses': () => store.next('ledger.apply', lose, ...Array(5).fill(refuse)),
-      'loses its answer and then is stuck': (gate: Promise<void>) => store.next('ledger.apply', lose, waitFor(gate)),
+    type Fail = (gate: Promise<void>) => void;
+    const failures: Record<string, readonly [known: boolean, Fail]> = {
+      'refuses for too long': [true, () => store.always('ledger.apply', refuse)],
+      'gives no sign for too long': [false, () => store.always('ledger.apply', vanish)],
+      'is stuck before it': [false, (gate) => store.next('ledger.apply', waitFor(gate))],
+      'is stuck in it and refuses then': [false, (gate) => store.next('ledger.apply', refuseAfter(gate))],
+      'is stuck after it': [false, (gate) => store.next('ledger.apply', answerAfter(gate))],
+      'loses its answer and then refuses': [false, () => store.next('ledger.apply', lose, ...Array(5).fill(refuse))],
+      'loses its answer and then is stuck': [false, (gate) => store.next('ledger.apply', lose, waitFor(gate))],
     };
-    for (const [name, fail] of Object.entries(failures)) {
+    for (const [name, [known, fail]] of Object.entries(failures)) {
       it(`is answered 503 when the store ${name}, and leaves no ghost`, async () => {
         const gate = makeGate();
         fail(gate.opened);
         const startedAt = performance.now();
+        const money = known ? 'Nothing was charged.' : 'What may be held for this call goes back by itself.';
         expect(await faultOf(ledger.hold(request(a)))).to.deep.equal([
           503,
           'store_unavailable',
-          'The service is temporarily unavailable. Nothing was charged.',
+          `The service is temporarily unavailable. ${money}`,
         ]);
         expect(performance.now() - startedAt).to.be.below(SOON_MS + 300);
         gate.open();

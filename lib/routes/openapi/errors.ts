@@ -60,7 +60,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   503: {
-    description: 'The service is unavailable for a moment. Nothing was charged.',
+    description: 'The service is unavailable for a moment. Nothing was charged; what may be held goes back by itself.',
     examples: [fault('store_unavailable'), fault('shutting_down')],
   },
 };

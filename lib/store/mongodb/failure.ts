@@ -17,12 +17,22 @@ const PASSING: ReadonlySet<unknown> = new Set([10_107, 13_435, 13_436, 246, WRIT
 /** A command that was interrupted while it ran: its write may be there. */
 const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, 11_601, 11_602, 189, 91, 50, 262]);
 
+/**
+ * A bad value, a wrong type, a document the schema refuses or that is too large, a transaction that is too large, and a
+ * duplicate that stays one: the server is well and will not have this write.
+ */
+const OF_BATCH: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
+
 /** Classes that the driver keeps to itself. */
 const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
 /** Somebody else was there first, and nothing of the transaction was done. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StaleRead || (error instanceof MongoServerError && CONFLICTS.has(error.code));
+}
+
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
 /** There was no connection to send it on. */
@@ -55,7 +65,14 @@ function isAbort(error: unknown): boolean {
   return error instanceof OutOfTime || (error instanceof Error && error.name === 'AbortError');
 }
 
+/** Whether other writes would go: what is not the driver's was thrown by our own rules at the rows. */
+function isOfBatch(error: unknown): boolean {
+  if (error instanceof MongoServerError) return OF_BATCH.has(error.code);
+  return !(error instanceof MongoError) && !(error instanceof StaleRead) && !isAbort(error);
+}
+
 export function toStoreError(error: unknown, applied: 'no' | 'unknown'): Error {
   if (error instanceof StoreError || error instanceof OperatorError) return error;
-  return new StoreError(error instanceof Error ? error.message : String(error), applied, error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreError(message, applied, error, isOfBatch(error) ? 'batch' : 'store');
 }

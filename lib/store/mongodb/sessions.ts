@@ -19,11 +19,13 @@ export interface Sessions {
 /** Transactions at once; connections beyond these are for reads. */
 const SESSIONS_MAX = 48;
 const LEASE_MS = 2000;
-/** The clocks of two processes may be read a little apart. */
+/** The clocks of two members may differ a little. */
 const GRACE_MS = 500;
+/** A process whose own clock is off would lock its wallets after its death, or lose its sessions in its life. */
+const SERVER_NOW = { $toDouble: '$$NOW' };
 const REAP_EVERY_MS = 250;
 
-export function createSessions({ client, db, clock }: Connection): Sessions {
+export function createSessions({ client, db }: Connection): Sessions {
   const id = `ses_${randomBytes(12).toString('hex')}`;
   const idle: ClientSession[] = [];
   const queue: (() => void)[] = [];
@@ -69,8 +71,9 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
   async function write(): Promise<void> {
     const from = performance.now();
     const states = [...open.values()];
-    const $set = { until: Date.now() + clock.offsetMs() + LEASE_MS, sessions: [...open.keys(), ...doomed].map(lsidOf) };
-    const updates = [{ q: { _id: id }, u: { $set }, upsert: true }];
+    const sessions = [...open.keys(), ...doomed].map(lsidOf);
+    const $set = { until: { $add: [SERVER_NOW, LEASE_MS] }, sessions: { $literal: sessions } };
+    const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
     // No majority: a failover ends every transaction by itself.
     await within(ATTEMPT_MS, (signal) => send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }));
     for (const state of states) state.recorded = true;
@@ -112,13 +115,8 @@ export function createSessions({ client, db, clock }: Connection): Sessions {
 
   async function reapNow(): Promise<void> {
     await killDoomed();
-    const until = Date.now() + clock.offsetMs() - GRACE_MS;
-    const rows = await read((signal) =>
-      db
-        .collection<SessionRow>('sessions')
-        .find({ until: { $lt: until } }, { signal })
-        .toArray(),
-    );
+    const isOver = { $expr: { $lt: ['$until', { $subtract: [SERVER_NOW, GRACE_MS] }] } };
+    const rows = await read((signal) => db.collection<SessionRow>('sessions').find(isOver, { signal }).toArray());
     for (const row of rows) {
       if (row.sessions.length > 0) await kill(client, row.sessions);
       const deletes = [{ q: { _id: row._id, until: row.until }, limit: 1 }];

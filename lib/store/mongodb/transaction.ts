@@ -1,7 +1,7 @@
 // One transaction in bounded time. It is not `withTransaction`, which repeats for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ATTEMPT_MS, CALL_MS, pause, send, within } from './call.ts';
-import { isConflict, isPassing, toStoreError } from './failure.ts';
+import { isConflict, isDuplicate, isPassing, toStoreError } from './failure.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Sends one command of the transaction. Never two at once: the server takes them in order only. */
@@ -23,6 +23,8 @@ export interface Transactions {
 
 const JITTER_MS = 20;
 const ABORT_MS = 300;
+/** Another writer's row is seen by the next attempt: a duplicate that stays one is a damaged row. */
+const DUPLICATES_MAX = 8;
 /** From then on a conflict may be the open transaction of a process that is gone. */
 const SUSPICIOUS_MS = 200;
 
@@ -30,6 +32,7 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
   async function run<T>(work: Work<T>): Promise<T> {
     const from = performance.now();
     let committing = false;
+    let duplicates = 0;
     const onCommit = () => {
       work.onCommit?.();
       committing = true;
@@ -39,8 +42,10 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
         return await attempt({ ...work, onCommit });
       } catch (error) {
         const spent = performance.now() - from;
+        duplicates = isDuplicate(error) ? duplicates + 1 : 0;
         const again = isConflict(error) || (!committing && isPassing(error));
-        if (!again || spent > CALL_MS) throw toStoreError(error, committing ? 'unknown' : 'no');
+        if (!again || spent > CALL_MS || duplicates > DUPLICATES_MAX)
+          throw toStoreError(error, committing ? 'unknown' : 'no');
         if (isConflict(error)) work.onConflict?.();
         if (spent > SUSPICIOUS_MS) sessions.reap().catch(() => undefined);
         await pause(Math.random() * JITTER_MS);

@@ -23,6 +23,11 @@ export interface Connection {
 
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
+/**
+ * Busy, locked, out of memory, read-only, interrupted, input or output, full, cannot open, locking protocol: no write
+ * would go. A broken constraint, rule or page concerns those that touch it.
+ */
+const OF_MACHINE: ReadonlySet<number | undefined> = new Set([SQLITE_BUSY, 6, 7, 8, 9, 10, 13, 14, 15, SQLITE_NOTADB]);
 
 /** Enough for the upper pages of every index; a larger cache is walked through at each commit. */
 const WRITER_CACHE_KIB = 8_192;
@@ -144,7 +149,7 @@ function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
       result = work();
     } catch (error) {
       rollBack(db);
-      throw new StoreError(messageOf(error), 'no', error);
+      throw new StoreError(messageOf(error), 'no', error, isOfMachine(error) ? 'store' : 'batch');
     }
     try {
       commit.run();
@@ -222,6 +227,10 @@ const nothing = new Int32Array(new SharedArrayBuffer(4));
 /** Blocks this thread, which is a worker's. */
 function sleep(ms: number): void {
   Atomics.wait(nothing, 0, 0, ms);
+}
+
+function isOfMachine(error: unknown): boolean {
+  return OF_MACHINE.has(resultCode(error));
 }
 
 /** SQLite's primary result code, whatever the extended one says. */

@@ -16,6 +16,7 @@ export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 export interface Failure {
   readonly message: string;
   readonly kind: 'operator' | 'no' | 'unknown';
+  readonly blames: 'store' | 'batch';
   readonly cause: unknown;
 }
 

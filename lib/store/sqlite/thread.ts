@@ -112,6 +112,6 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
   };
 }
 
-function toError({ message, kind, cause }: Failure): Error {
-  return kind === 'operator' ? new OperatorError(message) : new StoreError(message, kind, cause);
+function toError({ message, kind, cause, blames }: Failure): Error {
+  return kind === 'operator' ? new OperatorError(message) : new StoreError(message, kind, cause, blames);
 }

@@ -55,7 +55,11 @@ function serve(db: DatabaseSync, procedures: Procedures): void {
 }
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof Refusal) return { kind: 'operator', message: error.message, cause: undefined };
-  if (error instanceof StoreError) return { kind: error.applied, message: error.message, cause: error.cause };
-  return { kind: 'no', message: error instanceof Error ? error.message : String(error), cause: error };
+  if (error instanceof StoreError) {
+    const { applied, message, cause, blames } = error;
+    return { kind: applied, message, cause, blames };
+  }
+  if (error instanceof Refusal) return { kind: 'operator', message: error.message, cause: undefined, blames: 'store' };
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'no', message, cause: error, blames: 'store' };
 }

@@ -1,0 +1,137 @@
+// The order in which a lane sends: fresh and failed apart, failed ones in parts, and what is guilty by itself.
+import { expect } from 'chai';
+import { createLane, type Lane, type Part } from '../../lib/ledger/lane.ts';
+import type { Submission } from '../../lib/store/store.ts';
+import { operation } from './books.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+describe('ledger lane', () => {
+  let lane: Lane<Submission>;
+  let now: number;
+
+  beforeEach(() => {
+    lane = createLane(8);
+    now = 1000;
+  });
+  const item = (id: string): Submission => ({ op: operation('topup', id, 1), tried: false, abandoned: false });
+  const add = (...ids: string[]) => {
+    const items = ids.map(item);
+    for (const one of items) lane.add(one);
+    return items;
+  };
+  const idsOf = (part: Part<Submission> | undefined) =>
+    part?.items.map(({ op }) => ('paymentId' in op ? op.paymentId : '')).join('') ?? '';
+  const take = () => idsOf(lane.take(now));
+  /** Sends until nothing is due: what holds one of the guilty fails, the rest goes through. */
+  function run(guilty: string, blames: 'store' | 'batch', most = 100): { sent: string[]; parked: Part<Submission>[] } {
+    const sent: string[] = [];
+    const parked: Part<Submission>[] = [];
+    while ((lane.dueAt() ?? NEVER) <= now && sent.length < most) {
+      const ids = take();
+      sent.push(ids);
+      if (![...guilty].some((id) => ids.includes(id))) lane.succeeded();
+      else {
+        const setback = lane.failed(blames, now);
+        if (setback.parked) parked.push(setback.parked);
+      }
+    }
+    return { sent, parked };
+  }
+
+  it('sends what is new together, as much as the store takes', () => {
+    add(...'abcdefghij');
+    expect(run('', 'store').sent).to.deep.equal(['abcdefgh', 'ij']);
+    expect([lane.dueAt(), take()]).to.deep.equal([undefined, '']);
+  });
+
+  it('halves a batch that is to blame until the culprit is alone, and pauses for nobody', () => {
+    add(...'abcdefgh');
+    expect(take()).to.equal('abcdefgh');
+    add('x');
+    expect(lane.failed('batch', now)).to.deep.equal({ pauseMs: 0 });
+    const { sent, parked } = run('c', 'batch');
+    expect(sent).to.deep.equal(['abcd', 'x', 'efgh', 'ab', 'cd', 'c', 'd']);
+    expect(parked.map(idsOf)).to.deep.equal(['c']);
+    expect(lane.dueAt()).to.equal(undefined);
+  });
+
+  it('parts many culprits from the rest', () => {
+    add(...'abcdefgh');
+    const { sent, parked } = run('adg', 'batch');
+    expect(parked.map(idsOf).sort()).to.deep.equal(['a', 'd', 'g']);
+    expect(sent.length).to.be.at.most(15);
+  });
+
+  it('keeps a batch whole and pauses longer each time while the store is to blame, without evidence for ever', () => {
+    add(...'ab');
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 3; failures += 1) {
+      expect(take()).to.equal('ab');
+      pauses.push(lane.failed('store', now).pauseMs);
+    }
+    expect(pauses[2]).to.be.above(pauses[0] as number);
+    for (let failures = 0; failures < 50; failures += 1) {
+      expect(take()).to.not.equal('');
+      const { pauseMs, parked } = lane.failed('store', now);
+      expect(pauseMs).to.be.within(1, 500);
+      expect(parked).to.equal(undefined);
+    }
+    expect(run('', 'store').sent.sort().join('')).to.equal('ab');
+  });
+
+  it('never sends what is new with what failed', () => {
+    add(...'ab');
+    expect(take()).to.equal('ab');
+    add('x');
+    lane.failed('store', now);
+    expect([take(), lane.succeeded(), take()]).to.deep.equal(['ab', undefined, 'x']);
+  });
+
+  it('parts a batch that the store is blamed for once others went through meanwhile', () => {
+    add(...'ab');
+    take();
+    lane.failed('store', now);
+    const seen: string[] = [];
+    for (let turn = 0; turn < 20 && !seen.includes('parked b'); turn += 1) {
+      add('x');
+      const { sent, parked } = run('b', 'store', 2);
+      seen.push(...sent, ...parked.map((part) => `parked ${idsOf(part)}`));
+    }
+    expect(seen).to.include.members(['a', 'x', 'parked b']);
+  });
+
+  it('sends what was parked when its time has come, later each time, and nobody waits for it', () => {
+    add('a');
+    let { parked } = run('a', 'batch');
+    let before = 0;
+    for (let failures = 0; failures < 8; failures += 1) {
+      const [part] = parked as [Part<Submission>];
+      lane.park(part);
+      const waitMs = part.dueAt - now;
+      expect(waitMs).to.be.above(before / 2.01);
+      before = waitMs;
+      add('x');
+      expect(run('a', 'batch').sent).to.deep.equal(['x']);
+      now = part.dueAt;
+      ({ parked } = run('a', 'store'));
+    }
+    expect(before).to.be.within(5000, 30_000);
+    lane.park(parked[0] as Part<Submission>);
+    now = lane.dueAt() as number;
+    expect(run('', 'batch').sent).to.deep.equal(['a']);
+  });
+
+  it('forgets what nobody waits for unless it was tried or is under way', () => {
+    const [a, b, c] = add(...'abc') as [Submission, Submission, Submission];
+    take();
+    const [x] = add('x') as [Submission];
+    for (const one of [a, b, c, x]) one.abandoned = true;
+    expect([lane.drop(), lane.isUnderWay(a), lane.isUnderWay(x)]).to.deep.equal([1, true, false]);
+    b.tried = true;
+    lane.failed('store', now);
+    expect([...lane.items()]).to.have.members([a, b, c]);
+    expect(lane.drop()).to.equal(2);
+    expect(take()).to.equal('b');
+  });
+});

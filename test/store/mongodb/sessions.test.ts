@@ -1,0 +1,33 @@
+// The leases of sessions are in the server's time: whatever the clock of a process says, it is taken for dead in time and
+// not before.
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { applied, newWallet, RUB, topup, useStore } from '../../contract/store/context.ts';
+import { MONGODB } from '../../helpers/stores.ts';
+
+const HOUR_MS = 3_600_000;
+const LEASE_MS_MAX = 10_000;
+
+describe('sessions of a process whose clock is wrong', () => {
+  const context = useStore(MONGODB);
+  const now = Date.now;
+
+  afterEach(() => {
+    Date.now = now;
+  });
+
+  for (const hours of [1, -1]) {
+    it(`by ${hours} h: their lease ends when any other's does`, async () => {
+      const store = await context.open();
+      const wallet = await newWallet(context.store);
+      Date.now = () => now() + hours * HOUR_MS;
+      await applied(store, topup(wallet, RUB));
+      Date.now = now;
+      const client = await MongoClient.connect(context.url);
+      const rows = await client.db().collection('sessions').find().toArray();
+      await client.close();
+      expect(rows).to.have.length.above(1);
+      for (const { until } of rows) expect(until - now()).to.be.within(-LEASE_MS_MAX, LEASE_MS_MAX);
+    });
+  }
+});
