@@ -37,7 +37,7 @@ for (const kind of STORES) {
     const request = (wallet: string) => ({
       ...({ chargeId: newId('req'), wallet, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB } as const),
     });
-    const used = { amount: RUB / 2n, tokensInput: 1, tokensOutput: 1 };
+    const used = { amount: RUB / 2n, usage: { tokens_input: 1, tokens_output: 1 } };
     const orphan = (wallet: string) => applied(context.store, reserve(wallet, { owner: 'gone', lease: 1, at: 1 }));
     const messageOf = (promise: Promise<unknown>) =>
       promise.then(
