@@ -1,5 +1,6 @@
 // All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
 import assert from 'node:assert/strict';
+import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
 import type { Micro } from './money.ts';
 
 /** One account's money. `avail + held + charged = topped + adjusted` at all times. */
@@ -123,6 +124,8 @@ export interface ReserveOp extends ChargeStart {
 /** Charges a price at once, without a hold: a job that outlives its process. */
 export interface ChargeOp extends ChargeStart {
   readonly kind: 'charge';
+  /** The job that it pays for, made in the same transaction. */
+  readonly job?: CreateJob;
 }
 
 /**
@@ -137,20 +140,29 @@ export interface SettleOp extends Base {
   readonly usage: string | null;
 }
 
-/** Returns a hold (`release`: the call failed; `expire`: its process is gone) or a settled charge (`refund`). */
+/** Returns a hold; `release`: the call failed; `expire`: its process is gone. */
 export interface ReturnOp extends Base {
-  readonly kind: 'release' | 'expire' | 'refund';
+  readonly kind: 'release' | 'expire';
   readonly chargeId: string;
 }
 
-export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp;
+/** Returns a settled charge. */
+export interface RefundOp extends Base {
+  readonly kind: 'refund';
+  readonly chargeId: string;
+  /** The failure of its job, in the same transaction. */
+  readonly job?: FailJob;
+}
+
+export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp;
 
 /**
  * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
  * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount; `never_topped` there was no
  * payment yet, whatever an adjustment put into the wallet; `suspended`;
  * `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
- * `id_taken` the id belongs to an operation with other values.
+ * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
+ * meanwhile, or ended, so that neither happened.
  */
 export type OutcomeStatus =
   | 'done'
@@ -162,13 +174,16 @@ export type OutcomeStatus =
   | 'no_charge'
   | 'not_settled'
   | 'first_topup_too_small'
-  | 'id_taken';
+  | 'id_taken'
+  | 'stale_job';
 
 /** What an operation did, with the wallet and charge as they are after it. */
 export interface Outcome {
   readonly status: OutcomeStatus;
   readonly wallet?: Wallet;
   readonly charge?: Charge;
+  /** The job of an operation that has one. */
+  readonly job?: Job;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */
@@ -197,6 +212,11 @@ export function operationId(op: Operation): string {
     default:
       return `${op.kind}:${op.chargeId}`;
   }
+}
+
+/** The change of a job that goes with an operation. */
+export function jobChangeOf(op: Operation): CreateJob | FailJob | undefined {
+  return 'job' in op ? op.job : undefined;
 }
 
 /** The id of the charge an operation is about, if any. */
@@ -300,7 +320,7 @@ function settle(wallet: Wallet, charge: Charge | undefined, op: SettleOp): Decis
   return write(wallet, settled, op, { avail: difference, held: -held, charged: op.amount, overshoot });
 }
 
-function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp): Decision {
+function giveBack(wallet: Wallet, charge: Charge | undefined, op: ReturnOp | RefundOp): Decision {
   if (!charge) return { status: 'no_charge', wallet };
   if (op.kind === 'refund') {
     if (charge.state === 'held') return { status: 'not_settled', wallet, charge };

@@ -1,10 +1,12 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
+import { decideJob, type Job, type JobOutcome, jobIdOf } from '../jobs/decide.ts';
 import {
   type Charge,
   chargeIdOf,
   type Decision,
   decide,
   type Entry,
+  jobChangeOf,
   type Operation,
   type Outcome,
   operationId,
@@ -17,6 +19,7 @@ export interface Loaded {
   readonly charges: Map<string, Charge>;
   /** Entries by operation id, only for operations without a charge. */
   readonly entries: Map<string, Entry>;
+  readonly jobs: Map<string, Job>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
@@ -28,6 +31,8 @@ export interface Folded {
   readonly charges: readonly Charge[];
   /** New entries, in order. */
   readonly entries: readonly Entry[];
+  /** New and changed jobs, as they are at the end. */
+  readonly jobs: readonly Job[];
 }
 
 /** The ids of the rows a batch needs. */
@@ -35,15 +40,18 @@ export interface BatchKeys {
   readonly wallets: Set<string>;
   readonly charges: Set<string>;
   readonly entries: Set<string>;
+  readonly jobs: Set<string>;
 }
 
 export function keysOf(operations: readonly Operation[]): BatchKeys {
-  const keys: BatchKeys = { wallets: new Set(), charges: new Set(), entries: new Set() };
+  const keys: BatchKeys = { wallets: new Set(), charges: new Set(), entries: new Set(), jobs: new Set() };
   for (const op of operations) {
     keys.wallets.add(op.wallet);
     const chargeId = chargeIdOf(op);
     if (chargeId === undefined) keys.entries.add(operationId(op));
     else keys.charges.add(chargeId);
+    const change = jobChangeOf(op);
+    if (change) keys.jobs.add(jobIdOf(change));
   }
   return keys;
 }
@@ -51,6 +59,7 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
 export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const wallets = new Map<string, Wallet>();
   const charges = new Map<string, Charge>();
+  const jobs = new Map<string, Job>();
   const entries: Entry[] = [];
   const outcomes = operations.map((op): Outcome => {
     const chargeId = chargeIdOf(op);
@@ -58,19 +67,45 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const charge = chargeId === undefined ? undefined : (charges.get(chargeId) ?? loaded.charges.get(chargeId));
     const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
     const decision = decide({ wallet, charge, prior }, op);
-    if (!decision.entry) return decision;
-    const outcome = outcomeOf(decision);
+    const job = outcomeOfJob(op, decision, { jobs, loaded });
+    // Money and job change together or not at all.
+    if (job && decision.entry && job.status !== 'done')
+      return outcomeOf({ status: 'stale_job', wallet, charge }, job.job);
+    if (job?.status === 'done' && job.job) jobs.set(job.job.id, job.job);
+    const outcome = outcomeOf(decision, job?.job);
+    if (!decision.entry) return outcome;
     entries.push(decision.entry);
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
     return outcome;
   });
-  return { outcomes, wallets: [...wallets.values()], charges: [...charges.values()], entries };
+  const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
+  return { outcomes, ...changed, entries };
+}
+
+interface JobsSoFar {
+  readonly jobs: ReadonlyMap<string, Job>;
+  readonly loaded: Loaded;
+}
+
+/** What becomes of the job of an operation that happens, or had happened before; of a refused one nothing does. */
+function outcomeOfJob(op: Operation, { status }: Decision, { jobs, loaded }: JobsSoFar): JobOutcome | undefined {
+  const change = jobChangeOf(op);
+  if (!change || (status !== 'done' && status !== 'exists')) return undefined;
+  const id = jobIdOf(change);
+  return decideJob(jobs.get(id) ?? loaded.jobs.get(id), change);
+}
+
+interface Rows {
+  readonly status: Outcome['status'];
+  readonly wallet?: Wallet | undefined;
+  readonly charge?: Charge | undefined;
 }
 
 /** Without the entry; spreading the rest of an object costs as much as deciding. */
-function outcomeOf({ status, wallet, charge }: Decision): Outcome {
+function outcomeOf({ status, wallet, charge }: Rows, job: Job | undefined): Outcome {
   if (!wallet) return { status };
+  if (job) return charge ? { status, wallet, charge, job } : { status, wallet, job };
   return charge ? { status, wallet, charge } : { status, wallet };
 }

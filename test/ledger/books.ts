@@ -1,4 +1,5 @@
 // The books of one wallet in memory, and operations on it in few words.
+import type { Job } from '../../lib/jobs/decide.ts';
 import {
   type Charge,
   type Entry,
@@ -40,17 +41,20 @@ export interface Books {
   readonly wallets: Map<string, Wallet>;
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
+  readonly jobs: Map<string, Job>;
   readonly journal: Entry[];
 }
 
 export function newBooks(): Books {
-  return { wallets: new Map([['w', emptyWallet('w')]]), charges: new Map(), entries: new Map(), journal: [] };
+  const wallets = new Map([['w', emptyWallet('w')]]);
+  return { wallets, charges: new Map(), entries: new Map(), jobs: new Map(), journal: [] };
 }
 
 export function run(books: Books, op: Operation): OutcomeStatus | undefined {
   const folded = fold(books, [op]);
   for (const wallet of folded.wallets) books.wallets.set(wallet.id, wallet);
   for (const charge of folded.charges) books.charges.set(charge.id, charge);
+  for (const job of folded.jobs) books.jobs.set(job.id, job);
   books.journal.push(...folded.entries);
   return folded.outcomes[0]?.status;
 }

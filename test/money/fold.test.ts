@@ -1,6 +1,7 @@
 // Random histories over several wallets: the invariants hold after every batch, however the batches are cut.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Job } from '../../lib/jobs/decide.ts';
 import {
   type Charge,
   type ChargeState,
@@ -22,10 +23,16 @@ interface Rows {
   readonly wallets: Map<string, Wallet>;
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
+  readonly jobs: Map<string, Job>;
 }
 
 function newRows(): Rows {
-  return { wallets: new Map(WALLETS.map((id) => [id, emptyWallet(id)])), charges: new Map(), entries: new Map() };
+  return {
+    wallets: new Map(WALLETS.map((id) => [id, emptyWallet(id)])),
+    charges: new Map(),
+    entries: new Map(),
+    jobs: new Map(),
+  };
 }
 
 /** As a store does it: only the rows that the batch names are loaded, only what `fold` returns is written. */
@@ -36,10 +43,12 @@ function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
     wallets: pick(rows.wallets, keys.wallets),
     charges: pick(rows.charges, keys.charges),
     entries: pick(rows.entries, keys.entries),
+    jobs: pick(rows.jobs, keys.jobs),
   };
   const folded = fold(loaded, batch);
   for (const wallet of folded.wallets) rows.wallets.set(wallet.id, wallet);
   for (const charge of folded.charges) rows.charges.set(charge.id, charge);
+  for (const job of folded.jobs) rows.jobs.set(job.id, job);
   for (const entry of folded.entries) {
     expect(rows.entries.has(entry.opId), `${entry.opId} is written once`).to.equal(false);
     rows.entries.set(entry.opId, entry);

@@ -82,6 +82,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     wallets: new Map(wallet && [[wallet.id, wallet]]),
     charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
     entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
+    jobs: new Map(),
   };
   const unread = new Set(keys.charges).difference(new Set(asked));
   for (const id of unread) {

@@ -51,7 +51,7 @@ function createLoad(
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
   return (operations) => {
     const keys = keysOf(operations);
-    const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map() };
+    const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map() };
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);

@@ -1,8 +1,10 @@
 // Batches and outcomes as flat lists of values between threads: cloning objects costs four times as much.
+import type { CreateJob, FailJob, Job } from '../../jobs/decide.ts';
 import {
   type Charge,
   type ChargeOp,
   chargeIdOf,
+  jobChangeOf,
   type Operation,
   type Outcome,
   type OutcomeStatus,
@@ -29,11 +31,13 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
 /** Outcomes without what their operations say already. */
 export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
-  for (const [index, { status, wallet, charge }] of outcomes.entries()) {
+  for (const [index, { status, wallet, charge, job }] of outcomes.entries()) {
+    const op = operations[index] as Operation;
     cells.push(status);
+    if (jobChangeOf(op)) cells.push(jsonOf(job));
     if (wallet) pushWallet(cells, wallet);
     else cells.push(null);
-    if (isStart(status, operations[index] as Operation)) continue;
+    if (isStart(status, op)) continue;
     if (charge) pushCharge(cells, charge);
     else cells.push(null);
   }
@@ -44,13 +48,15 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
   const reader = createReader(cells);
   return operations.map((op) => {
     const status = reader.next<OutcomeStatus>();
+    const job = jobChangeOf(op) ? nextJob<Job>(reader.next) : undefined;
     const wallet = nextWallet(reader, op.wallet);
     if (!wallet) {
       reader.next();
       return { status };
     }
     const charge = isStart(status, op) ? startOf(op) : nextCharge(reader, op);
-    return charge ? { status, wallet, charge } : { status, wallet };
+    const money = charge ? { status, wallet, charge } : { status, wallet };
+    return job ? { ...money, ...job } : money;
   });
 }
 
@@ -86,15 +92,17 @@ function pushOperation(cells: Cell[], op: Operation): void {
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease);
       break;
     case 'charge':
-      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount);
+      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, jsonOf(op.job));
       break;
     case 'settle':
       cells.push(op.chargeId, op.amount, op.usage);
       break;
     case 'release':
     case 'expire':
-    case 'refund':
       cells.push(op.chargeId);
+      break;
+    case 'refund':
+      cells.push(op.chargeId, jsonOf(op.job));
       break;
     default:
       op satisfies never;
@@ -112,14 +120,25 @@ function nextOperation({ next }: Reader): Operation {
     case 'reserve':
       return { kind, ...base, ...nextStart(next), owner: next(), lease: next() };
     case 'charge':
-      return { kind, ...base, ...nextStart(next) };
+      return { kind, ...base, ...nextStart(next), ...nextJob<CreateJob>(next) };
     case 'settle':
       return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
     case 'release':
     case 'expire':
-    case 'refund':
       return { kind, ...base, chargeId: next() };
+    case 'refund':
+      return { kind, ...base, chargeId: next(), ...nextJob<FailJob>(next) };
   }
+}
+
+/** Jobs are rare beside calls: they travel as JSON. */
+function jsonOf(job: object | undefined): string | null {
+  return job ? JSON.stringify(job) : null;
+}
+
+function nextJob<T>(next: Reader['next']): { job?: T } {
+  const json = next<string | null>();
+  return json === null ? {} : { job: JSON.parse(json) };
 }
 
 function nextStart(next: Reader['next']) {

@@ -123,7 +123,7 @@ function createModel(id: string) {
   const journal = new Map<string, Entry>();
   return {
     apply(operations: readonly Operation[]) {
-      const folded = fold({ wallets, charges, entries: new Map(journal) }, operations);
+      const folded = fold({ wallets, charges, entries: new Map(journal), jobs: new Map() }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);
       for (const row of folded.entries) journal.set(row.opId, row);
