@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/'],
+  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/media/'],
   ['lib/catalog/'],
   ['lib/text/'],
   ['lib/dialects/'],
