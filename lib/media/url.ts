@@ -68,8 +68,7 @@ export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal
   const [, scheme = '', authority = ''] = BEGINNING.exec(text) ?? [];
   if (scheme === '') return 'scheme';
   if (authority.includes('@')) return 'credentials';
-  // A percent sign would be decoded into another host; other letters would be mapped.
-  if (!AUTHORITY.test(authority) || authority.includes('%')) return 'host';
+  if (!AUTHORITY.test(authority)) return 'host';
   const url = URL.parse(text);
   if (!url) return 'host';
   const trusted = rules.trustedOrigins?.has(url.origin) ?? false;
@@ -91,7 +90,7 @@ function checkHost(url: URL, authority: string): UrlRefusal | undefined {
   if (url.port !== '') return 'port';
   const [, host = ''] = PLAIN.exec(authority.toLowerCase()) ?? [];
   if (host.startsWith('[')) return isPublicAddress(hostOf(url)) ? undefined : 'not-public';
-  // The parser reads 2130706433, 0x7f.1 and 0177.1 as addresses: whatever it rewrote was not plain.
+  // The parser reads 2130706433, 0x7f.1 and 0177.1 as addresses and decodes percent signs: what it rewrote was not plain.
   if (host === '' || url.hostname !== host) return 'host';
   if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'not-public';
   return checkName(host);
