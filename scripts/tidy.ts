@@ -14,7 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/money/', 'lib/jobs/decide.ts'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/'],
+  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/media/'],
   ['lib/catalog/'],
   ['lib/call/'],
   ['lib/text/'],

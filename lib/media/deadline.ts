@@ -1,0 +1,35 @@
+// Time limits of a fetch and of its steps.
+import { setTimeout as delay } from 'node:timers/promises';
+import { FetchFailure } from './failure.ts';
+
+/** Runs with a signal that aborts with the outer one, or with a `slow` failure when the time is over. */
+export async function within<T>(ms: number, outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  outer.throwIfAborted();
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(outer.reason);
+  outer.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => controller.abort(new FetchFailure('slow')), ms);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The same promise, given up when the signal aborts. */
+export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** Waits until a whole number of steps has passed. Throws the reason of the signal when that comes first. */
+export async function untilStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
+  const passed = performance.now() - startedAt;
+  await delay(stepMs - (passed % stepMs), undefined, { signal }).catch(() => {});
+  signal.throwIfAborted();
+}

@@ -1,0 +1,49 @@
+// Why a fetch failed, in words of ours: what Node and undici say contains hosts and addresses, and goes nowhere.
+
+export type FailureReason =
+  | 'not-public'
+  /** The name has no address, or the servers of names do not answer. */
+  | 'unknown-host'
+  /** No connection, or a certificate that is not for the name. */
+  | 'no-connection'
+  /** The connection broke, or what came is not HTTP. */
+  | 'broken'
+  | 'slow'
+  | 'status'
+  | 'redirects'
+  | 'encoded'
+  | 'too-large'
+  | 'unsupported'
+  | 'no-memory';
+
+export class FetchFailure extends Error {
+  override readonly name = 'FetchFailure';
+  readonly reason: FailureReason;
+  /** The HTTP status, when that is the reason. */
+  readonly status: number | undefined;
+
+  constructor(reason: FailureReason, detail: { readonly cause?: unknown; readonly status?: number } = {}) {
+    super(reason + describe(detail));
+    this.reason = reason;
+    this.status = detail.status;
+  }
+}
+
+/** Codes of Node, OpenSSL and undici; anything else might hold a part of the URL. */
+const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
+
+function describe({ cause, status }: { readonly cause?: unknown; readonly status?: number }): string {
+  if (status !== undefined) return ` ${status}`;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return CODE.test(code) ? ` (${code})` : '';
+}
+
+/** Runs a step of a fetch; what it throws becomes a failure with this reason, failures and aborts aside. */
+export async function failAs<T>(reason: FailureReason, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause instanceof FetchFailure ? cause : new FetchFailure(reason, { cause });
+  }
+}

@@ -1,0 +1,167 @@
+// Fetches pictures that clients name and results that upstreams made: from public https hosts and trusted origins only,
+// over connections to addresses that were checked.
+import { type Fault, fault } from '../faults.ts';
+import type { UpstreamFault, UpstreamFaultKind } from '../plugin/contract.ts';
+import { upstreamFault } from '../plugin/fault.ts';
+import { type Dial, dialAddress } from './connect.ts';
+import { untilStep, within } from './deadline.ts';
+import { type FailureReason, FetchFailure } from './failure.ts';
+import { follow, type Network, REDIRECTS_MAX } from './hop.ts';
+import { type ByteBudget, type Image, tooLarge } from './image.ts';
+import { readPicture } from './picture.ts';
+import { type Resolve, systemResolvers } from './resolve.ts';
+import { openResult, type RemoteResult } from './result.ts';
+import { readUrl, type UrlRules, urlFault } from './url.ts';
+
+export interface FetcherOptions {
+  /** Origins as `readOrigins` returns them: exempt from the rules for scheme, port and address. */
+  readonly trustedOrigins?: ReadonlySet<string>;
+  /** Base of the gateway's own links: nothing on its host is fetched. */
+  readonly ownOrigin?: string;
+  /** Certificates of authorities to believe instead of Node's own. */
+  readonly ca?: string;
+  /** Resolves all names instead of the name servers and the system. */
+  readonly resolve?: Resolve;
+  /** Opens all connections instead of the system. */
+  readonly dial?: Dial;
+  readonly limits?: Partial<FetchLimits>;
+}
+
+export interface FetchLimits {
+  /** An image, from the first look at its URL to its last byte. */
+  readonly imageMs: number;
+  /** Failures to reach an image are told at whole multiples of it. */
+  readonly stepMs: number;
+  /** A result in all, and without a byte. */
+  readonly resultMs: number;
+  readonly resultIdleMs: number;
+}
+
+const LIMITS: FetchLimits = { imageMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
+
+/** URLs of results carry signatures. */
+const RESULT_URL_LENGTH_MAX = 8192;
+
+export interface ImageRequest {
+  /** The request field that faults name. */
+  readonly field: string;
+  readonly signal: AbortSignal;
+  readonly budget?: ByteBudget;
+}
+
+export interface ResultRequest {
+  readonly kind: 'image' | 'video';
+  readonly bytesMax: number;
+  /** Scheme, host and port of the upstream's `baseUrl`: may be fetched from as it is. */
+  readonly upstreamOrigin: string;
+  /** The operator's headers: sent to the upstream's own origin in the first request, and nowhere else. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a result; its failure to do so is passed on. */
+export type Keep<T> = (result: RemoteResult) => Promise<T>;
+
+export interface Fetcher {
+  /**
+   * An image. Throws 400 faults, a 503 fault when the budget has no room, and the reason of the signal.
+   *
+   * That a host is not public, not found, closed or slow is said in the same words and at the same times, so that nobody
+   * reads the inner network off this: neither its names nor what answers there.
+   */
+  fetchImage(url: string, request: ImageRequest): Promise<Image>;
+  /**
+   * A result, handed to `keep` as soon as its first bytes tell what it is; resolves with what `keep` returned. Throws what
+   * `keep` throws, the reason of the signal, and faults of the upstream for everything else.
+   */
+  fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T>;
+}
+
+export function createFetcher(options: FetcherOptions = {}): Fetcher {
+  const limits = { ...LIMITS, ...options.limits };
+  const { trustedOrigins = new Set<string>(), ownOrigin } = options;
+  const rules: UrlRules = { trustedOrigins, ...(ownOrigin !== undefined && { ownOrigin }) };
+  const { resolve, dial = dialAddress, ca } = options;
+  const resolvers = resolve ? { publicNames: resolve, trustedNames: resolve } : systemResolvers;
+  const network: Network = { resolvers, dial, ca };
+
+  async function fetchImage(url: string, { field, signal, budget }: ImageRequest): Promise<Image> {
+    const startedAt = performance.now();
+    const target = readUrl(url, rules);
+    if (typeof target === 'string' && target !== 'not-public') throw urlFault(target, field);
+    try {
+      if (target === 'not-public') throw new FetchFailure(target);
+      return await within(limits.imageMs, signal, async (ending) => {
+        const reply = await follow(target, { rules, network, signal: ending, headers: {} });
+        return readPicture(reply, budget, ending).finally(reply.close);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FetchFailure)) throw error;
+      const told = answerFault(error, field);
+      const inTime = performance.now() - startedAt < limits.imageMs;
+      if (!told && inTime) await untilStep(startedAt, limits.stepMs, signal);
+      throw told ?? fault('image_unreachable', { field }, error);
+    }
+  }
+
+  async function fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
+    const { kind, bytesMax, signal } = request;
+    const upstream = new URL(request.upstreamOrigin).origin;
+    const own = { ...rules, trustedOrigins: new Set([...trustedOrigins, upstream]), lengthMax: RESULT_URL_LENGTH_MAX };
+    try {
+      return await within(limits.resultMs, signal, async (ending) => {
+        const target = readUrl(url, own);
+        if (typeof target === 'string') throw new FetchFailure('not-public');
+        const headers = target.origin === upstream ? lowerCased(request.headers) : {};
+        const reply = await follow(target, { rules: own, network, signal: ending, headers });
+        const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
+        return reading.then(keep).finally(reply.close);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof FetchFailure ? resultFault(error) : error;
+    }
+  }
+
+  return { fetchImage, fetchResult };
+}
+
+/** The fault for an image whose public server did answer; nothing for all that must not be told apart. */
+function answerFault({ reason }: FetchFailure, field: string): Fault | undefined {
+  switch (reason) {
+    case 'status':
+      return fault('image_refused', { field, hint: 'did not answer with status 200' });
+    case 'redirects':
+      return fault('image_refused', { field, hint: `redirects more than ${REDIRECTS_MAX} times, or nowhere` });
+    case 'encoded':
+      return fault('image_refused', { field, hint: 'compresses it although it was asked not to' });
+    case 'too-large':
+      return tooLarge(field);
+    case 'unsupported':
+      return fault('image_unsupported', { field });
+    case 'no-memory':
+      return fault('overloaded');
+    default:
+      return undefined;
+  }
+}
+
+function resultFault({ reason, status = 0, message }: FetchFailure): UpstreamFault {
+  return upstreamFault(status >= 500 ? 'server' : (KINDS[reason] ?? 'protocol'), `cannot fetch the result: ${message}`);
+}
+
+const KINDS: Partial<Record<FailureReason, UpstreamFaultKind>> = {
+  'unknown-host': 'network',
+  'no-connection': 'network',
+  broken: 'network',
+  slow: 'timeout',
+};
+
+/** Names in lower case, so that our own replace them; the host is that of the URL. */
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { host: _, ...others } = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return others;
+}

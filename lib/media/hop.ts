@@ -1,0 +1,83 @@
+// One request on a connection of its own, pinned to checked addresses, and the head of its reply.
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import { exchange } from '../plugin/exchange.ts';
+import { type Connecting, openConnection } from './connect.ts';
+import { FetchFailure, failAs } from './failure.ts';
+import type { Reply } from './reply.ts';
+import { addressesOf, type Resolvers } from './resolve.ts';
+import { readUrl, type Target, type UrlRules } from './url.ts';
+
+export const REDIRECTS_MAX = 3;
+
+export interface Network extends Connecting {
+  readonly resolvers: Resolvers;
+}
+
+export interface Journey {
+  readonly rules: UrlRules;
+  readonly network: Network;
+  readonly signal: AbortSignal;
+  /** Of the first request; further hops get none of them. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The first reply that is no redirect. Each hop is checked as if it had been asked for. Throws a `FetchFailure`. */
+export async function follow(first: Target, journey: Journey): Promise<Reply> {
+  let target = first;
+  let { headers } = journey;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
+    const reply = await ask(target, headers, journey);
+    if (!REDIRECTS.has(reply.status)) return reply;
+    reply.close();
+    target = redirected(target, reply.headers.location, journey.rules);
+    headers = {};
+  }
+  throw new FetchFailure('redirects');
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+function redirected(from: Target, location: unknown, rules: UrlRules): Target {
+  // Sent twice it is a list.
+  const url = typeof location === 'string' ? URL.parse(location, from.origin + from.path) : null;
+  if (!url) throw new FetchFailure('redirects');
+  const target = readUrl(url.href, rules);
+  if (typeof target === 'string') throw new FetchFailure('not-public');
+  return target;
+}
+
+const OWN_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' };
+
+async function ask(target: Target, headers: Readonly<Record<string, string>>, journey: Journey): Promise<Reply> {
+  const { network, signal } = journey;
+  const addresses = await addressesOf(target, network.resolvers, signal);
+  const socket = await openConnection(target, addresses, network, signal);
+  const client = pinned(target.origin, socket);
+  const close = () => void client.destroy().catch(() => {});
+  const request = { path: target.path, method: 'GET', headers: { ...headers, ...OWN_HEADERS }, reset: true } as const;
+  try {
+    return { ...(await failAs('broken', signal, () => exchange(client, request, signal))), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** A client of one connection: it never makes another, so it can go nowhere else. */
+function pinned(origin: string, socket: Socket): Client {
+  let unused = true;
+  return new Client(origin, {
+    pipelining: 1,
+    allowH2: false,
+    // The deadline of the fetch counts.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(_options, callback) {
+      // In a later turn: undici does not see a connection that is there before it waits for it.
+      if (unused) queueMicrotask(() => callback(null, socket));
+      else queueMicrotask(() => callback(new Error('the only connection is over'), null));
+      unused = false;
+    },
+  });
+}

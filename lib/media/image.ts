@@ -1,0 +1,62 @@
+// A picture in memory: sniffed, counted against a budget, and let go by its holder.
+import { type Fault, fault } from '../faults.ts';
+import { type ImageFormat, type PictureSize, pictureSize, type SniffedImage } from './sniff.ts';
+
+export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface Image {
+  readonly bytes: Buffer;
+  readonly format: ImageFormat;
+  /** By the bytes, whatever was declared. */
+  readonly mediaType: string;
+  /** Absent when the header of the picture does not tell. */
+  readonly size: PictureSize | undefined;
+  /** Gives the bytes back to the budget; the second time it does nothing. */
+  release(): void;
+}
+
+/** Memory that all calls share. */
+export interface ByteBudget {
+  /** Takes bytes, once; nothing when there are not so many left. */
+  take(bytes: number): Release | undefined;
+}
+
+export type Release = () => void;
+
+export interface Held {
+  readonly bytes: Buffer;
+  readonly release: Release;
+}
+
+/** Memory from the budget; nothing when it has none left. Its content is whatever was there before. */
+export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
+  const release = budget ? budget.take(bytes) : () => {};
+  return release && { bytes: Buffer.allocUnsafeSlow(bytes), release };
+}
+
+export function createImage({ bytes, release }: Held, { format, mediaType }: SniffedImage): Image {
+  let held = true;
+  return {
+    bytes,
+    format,
+    mediaType,
+    size: pictureSize(bytes, format),
+    release() {
+      if (held) release();
+      held = false;
+    },
+  };
+}
+
+/**
+ * Whether a declared media type may stand above a picture. The bytes decide which of the four formats it is, since
+ * servers and clients mix those up; what declares something else is taken at its word.
+ */
+export function mayBePicture(declared: string | undefined): boolean {
+  const [type = ''] = (declared ?? '').split(';', 1);
+  return /^(?:|image\/(?!svg)[\w.+-]+|(?:application|binary)\/octet-stream)$/i.test(type.trim());
+}
+
+export function tooLarge(field: string): Fault {
+  return fault('image_too_large', { field, hint: `${IMAGE_BYTES_MAX / 1024 / 1024} MiB` });
+}

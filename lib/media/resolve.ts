@@ -1,0 +1,80 @@
+// From a host to the addresses that may be connected to: every answer is checked, and the connection keeps to them.
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isPublicAddress } from './address.ts';
+import { orAbort, within } from './deadline.ts';
+import { FetchFailure, failAs } from './failure.ts';
+import type { Target } from './url.ts';
+
+/** All addresses of a name; an empty list or an error when it has none. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+export interface Resolvers {
+  /** Names that anybody sent. */
+  readonly publicNames: Resolve;
+  /** Names of trusted origins. */
+  readonly trustedNames: Resolve;
+}
+
+const DNS_TIMEOUT_MS = 4_000;
+const TRY_MS = 1_500;
+const TRIES = 2;
+/** How long the addresses of one family are waited for when those of the other are there. */
+const OTHER_FAMILY_MS = 1_000;
+
+export const systemResolvers: Resolvers = { publicNames: createDnsResolve(), trustedNames: resolveBySystem };
+
+/**
+ * Asks name servers, those of the system by default, and nothing else. The system's own look-up would hold a thread of
+ * the few that files and ciphers need for as long as the name's server likes, and it knows local names.
+ */
+export function createDnsResolve(servers?: readonly string[]): Resolve {
+  return async (name, signal) => {
+    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    if (servers) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const asked = [resolver.resolve4(name), resolver.resolve6(name)];
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await Promise.any(asked);
+      timer = setTimeout(cancel, OTHER_FAMILY_MS);
+      const answers = await Promise.allSettled(asked);
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}
+
+/** Knows the hosts file and the names of containers. */
+async function resolveBySystem(name: string): Promise<readonly string[]> {
+  const answers = await lookup(name, { all: true });
+  return answers.map(({ address }) => address);
+}
+
+/** The addresses of a target, all of them public unless it is trusted. */
+export async function addressesOf(
+  target: Target,
+  resolvers: Resolvers,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const addresses = isIP(target.host) === 0 ? await resolve(target, resolvers, signal) : [target.host];
+  if (addresses.length === 0) throw new FetchFailure('unknown-host');
+  // One inner address among outer ones is what a rebinding name shows.
+  if (!target.trusted && !addresses.every(isPublicAddress)) throw new FetchFailure('not-public');
+  return addresses;
+}
+
+async function resolve(
+  { host, trusted }: Target,
+  resolvers: Resolvers,
+  outer: AbortSignal,
+): Promise<readonly string[]> {
+  const ask = trusted ? resolvers.trustedNames : resolvers.publicNames;
+  // A resolver that ignores its signal is left behind.
+  return within(DNS_TIMEOUT_MS, outer, (signal) =>
+    failAs('unknown-host', signal, () => orAbort(ask(host, signal), signal)),
+  );
+}

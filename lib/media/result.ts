@@ -1,0 +1,62 @@
+// Reads the picture or video that an upstream made: handed on as it comes, never whole in memory.
+import { readBytes } from '../stream/bytes.ts';
+import { FetchFailure } from './failure.ts';
+import { checkReply, type Reply } from './reply.ts';
+import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff } from './sniff.ts';
+
+export interface RemoteResult {
+  /** What it is by its bytes. */
+  readonly sniffed: SniffedImage | SniffedVideo;
+  /** As the server declares it; a body of another length fails. */
+  readonly length: number | undefined;
+  /** To be read once. Fails when the body breaks off, stalls or is too large: what was kept of it is to be thrown away. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface ResultLimits {
+  readonly kind: 'image' | 'video';
+  readonly bytesMax: number;
+  /** Without a byte. A reader that takes its time does not count. */
+  readonly idleMs: number;
+}
+
+/** Resolves when the first bytes tell what it is. Throws a `FetchFailure`, as its chunks do. */
+export async function openResult(reply: Reply, limits: ResultLimits, signal: AbortSignal): Promise<RemoteResult> {
+  const length = checkReply(reply);
+  if (length !== undefined && length > limits.bytesMax) throw new FetchFailure('too-large');
+  const chunks = countedChunks(reply, limits, signal);
+  const head: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes < SNIFF_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head.push(value);
+    bytes += value.length;
+  }
+  const sniffed = sniff(Buffer.concat(head));
+  if (sniffed?.kind !== limits.kind) throw new FetchFailure('unsupported');
+  return { sniffed, length, chunks: joined(head, chunks) };
+}
+
+async function* joined(head: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* head;
+  yield* rest;
+}
+
+async function* countedChunks(reply: Reply, limits: ResultLimits, outer: AbortSignal): AsyncGenerator<Uint8Array> {
+  const stalled = new AbortController();
+  const signal = AbortSignal.any([outer, stalled.signal]);
+  const toError = (cause: Error) => new FetchFailure('broken', { cause });
+  const arrivals = readBytes({ body: reply.source, signal, toError });
+  let bytes = 0;
+  for (;;) {
+    const timer = setTimeout(() => stalled.abort(new FetchFailure('slow')), limits.idleMs);
+    const { value: chunks, done } = await arrivals.next().finally(() => clearTimeout(timer));
+    if (done) return;
+    for (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > limits.bytesMax) throw new FetchFailure('too-large');
+      yield chunk;
+    }
+  }
+}

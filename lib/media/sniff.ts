@@ -1,0 +1,136 @@
+// What a file is, by its first bytes, and how large a picture is, by its header. What a sender declares is not asked.
+
+export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
+export type VideoFormat = 'mp4' | 'webm' | 'quicktime';
+
+export interface Sniffed<Format extends ImageFormat | VideoFormat = ImageFormat | VideoFormat> {
+  readonly kind: 'image' | 'video';
+  readonly format: Format;
+  readonly mediaType: string;
+  /** Of a file's name, without the dot. */
+  readonly extension: string;
+}
+
+export interface SniffedImage extends Sniffed<ImageFormat> {
+  readonly kind: 'image';
+}
+
+export interface SniffedVideo extends Sniffed<VideoFormat> {
+  readonly kind: 'video';
+}
+
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** With so many bytes, or with the whole of a shorter file, `sniff` has all it looks at. */
+export const SNIFF_BYTES = 64;
+
+const PNG = image('png', 'png');
+const JPEG = image('jpeg', 'jpg');
+const GIF = image('gif', 'gif');
+const WEBP = image('webp', 'webp');
+const MP4 = video('mp4', 'mp4');
+const WEBM = video('webm', 'webm');
+const QUICKTIME = video('quicktime', 'mov');
+
+/** Brands of the family that are pictures or sound. */
+const OTHER_BRANDS = /^(?:avi[fos]|hei[cmsx]|hev[cmsx]|mif[12]|miaf|msf1|M4[AB] |crx )$/;
+
+export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFF_BYTES)).toString('latin1');
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return PNG;
+  if (head.startsWith('\xff\xd8\xff')) return JPEG;
+  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return GIF;
+  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return WEBP;
+  if (head.startsWith('ftyp', 4) && head.length >= 12) return boxed(head.slice(8, 12));
+  // Its document type is among the first elements.
+  if (head.startsWith('\x1a\x45\xdf\xa3') && head.includes('\x42\x82\x84webm')) return WEBM;
+  return undefined;
+}
+
+/** Only pictures. */
+export function sniffImage(bytes: Uint8Array): SniffedImage | undefined {
+  const sniffed = sniff(bytes);
+  return sniffed?.kind === 'image' ? sniffed : undefined;
+}
+
+function boxed(brand: string): SniffedVideo | undefined {
+  if (brand === 'qt  ') return QUICKTIME;
+  return OTHER_BRANDS.test(brand) ? undefined : MP4;
+}
+
+function image(format: ImageFormat, extension: string): SniffedImage {
+  return { kind: 'image', format, mediaType: `image/${format}`, extension };
+}
+
+function video(format: VideoFormat, extension: string): SniffedVideo {
+  return { kind: 'video', format, mediaType: `video/${format}`, extension };
+}
+
+/** Width and height as the header of a picture has them; nothing when it is cut short or makes no sense. */
+export function pictureSize(bytes: Uint8Array, format: ImageFormat): PictureSize | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const size = readSize(view, format);
+  return size && size.width > 0 && size.height > 0 ? size : undefined;
+}
+
+function readSize(view: DataView, format: ImageFormat): PictureSize | undefined {
+  switch (format) {
+    case 'png':
+      // The first chunk is IHDR.
+      if (view.byteLength < 24 || view.getUint32(12) !== 0x49484452) return undefined;
+      return { width: view.getUint32(16), height: view.getUint32(20) };
+    case 'gif':
+      if (view.byteLength < 10) return undefined;
+      return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
+    case 'webp':
+      return webpSize(view);
+    case 'jpeg':
+      return jpegSize(view);
+  }
+}
+
+const VP8 = 0x56503820;
+const VP8_LOSSLESS = 0x5650384c;
+const VP8_EXTENDED = 0x56503858;
+
+function webpSize(view: DataView): PictureSize | undefined {
+  if (view.byteLength < 30) return undefined;
+  const upTo14Bits = (at: number) => view.getUint16(at, true) & 0x3fff;
+  switch (view.getUint32(12)) {
+    case VP8:
+      return view.getUint16(23) === 0x9d01 ? { width: upTo14Bits(26), height: upTo14Bits(28) } : undefined;
+    case VP8_LOSSLESS: {
+      const packed = view.getUint32(21, true);
+      return { width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 };
+    }
+    case VP8_EXTENDED:
+      // Two numbers of 24 bits, each less by one.
+      return { width: (view.getUint32(24, true) & 0xffffff) + 1, height: (view.getUint32(26, true) >>> 8) + 1 };
+    default:
+      return undefined;
+  }
+}
+
+/** Walks the segments to the frame header: three bytes at the least each, so it ends. */
+function jpegSize(view: DataView): PictureSize | undefined {
+  let at = 2;
+  while (at + 9 <= view.byteLength) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
+    if (isFrame(marker)) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    if (marker === 0xff) at += 1;
+    else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) at += 2;
+    // The data, or the end, before any frame.
+    else if (marker === 0xda || marker === 0xd9) return undefined;
+    else at += 2 + Math.max(2, view.getUint16(at + 2));
+  }
+  return undefined;
+}
+
+/** Start of a frame of any coding; C4, C8 and CC in their midst are tables. */
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+}

@@ -1,0 +1,134 @@
+// Whether a URL may be fetched, as far as its text can tell: cheap checks first, one parse, then the rules for hosts.
+// Names are resolved and checked by the fetcher; what is refused here is refused on the text alone.
+import { isIP } from 'node:net';
+import { OperatorError } from '../config.ts';
+import { fault } from '../faults.ts';
+import { isPublicAddress } from './address.ts';
+
+export const URL_LENGTH_MAX = 2048;
+
+/** Where a URL leads: only these parts are used from here on, never its text again. */
+export interface Target {
+  /** Scheme, host and port, as `URL` writes them. */
+  readonly origin: string;
+  readonly secure: boolean;
+  /** A name in lower case, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Path and query. */
+  readonly path: string;
+  /** Exempt from the rules for scheme, port and address. */
+  readonly trusted: boolean;
+}
+
+export interface UrlRules {
+  /** Origins as `readOrigins` returns them. */
+  readonly trustedOrigins?: ReadonlySet<string>;
+  /** Base of the gateway's own links: nothing on its host is fetched. */
+  readonly ownOrigin?: string;
+  readonly lengthMax?: number;
+}
+
+/** Why the text of a URL is refused. */
+export type UrlRefusal = 'scheme' | 'length' | 'characters' | 'credentials' | 'port' | 'host' | 'not-public';
+
+const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
+  scheme: 'must be an https URL or a data URI of an image',
+  length: `must be a URL of at most ${URL_LENGTH_MAX.toLocaleString('en')} characters`,
+  characters: 'must be a URL without spaces, control characters and backslashes',
+  credentials: 'must be a URL without a user name and a password',
+  port: 'must be a URL on port 443',
+  host: 'must be a URL whose host is a plain name in ASCII (punycode for other letters) or a plain address',
+};
+
+/**
+ * Checks the URL of an image as a client sent it in `field`. Throws a 400 fault that does not contain the URL. What it
+ * refuses as not public it refuses at once, the fetcher later than that: see `createFetcher`.
+ */
+export function checkUrl(text: string, { field, ...rules }: UrlRules & { readonly field: string }): Target {
+  const target = readUrl(text, rules);
+  if (typeof target === 'string') throw urlFault(target, field);
+  return target;
+}
+
+export function urlFault(refusal: UrlRefusal, field: string) {
+  if (refusal === 'not-public') return fault('image_unreachable', { field });
+  return fault('invalid_field', { field, hint: HINTS[refusal] });
+}
+
+/** Scheme and authority; the rest is left to the parser. */
+const BEGINNING = /^(https?):\/\/([^/?#]*)/i;
+const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u;
+/** The longest name, brackets of an address and a port. */
+const AUTHORITY = /^[\x21-\x7e]{1,261}$/;
+
+export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal {
+  if (text.length > (rules.lengthMax ?? URL_LENGTH_MAX)) return 'length';
+  if (FORBIDDEN.test(text)) return 'characters';
+  const [, scheme = '', authority = ''] = BEGINNING.exec(text) ?? [];
+  if (scheme === '') return 'scheme';
+  if (authority.includes('@')) return 'credentials';
+  if (!AUTHORITY.test(authority)) return 'host';
+  const url = URL.parse(text);
+  if (!url) return 'host';
+  const trusted = rules.trustedOrigins?.has(url.origin) ?? false;
+  const refusal = isOwn(url, trusted, rules.ownOrigin) ? 'not-public' : trusted ? undefined : checkHost(url, authority);
+  return refusal ?? targetOf(url, trusted);
+}
+
+/** A trusted service may share the host on another port; the gateway itself is never asked. */
+function isOwn(url: URL, trusted: boolean, ownOrigin: string | undefined): boolean {
+  const own = ownOrigin === undefined ? null : URL.parse(ownOrigin);
+  return own !== null && (trusted ? url.origin === own.origin : url.hostname === own.hostname);
+}
+
+const PLAIN = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:443)?$/;
+
+/** The rules for hosts that nobody vouches for. */
+function checkHost(url: URL, authority: string): UrlRefusal | undefined {
+  if (url.protocol !== 'https:') return 'scheme';
+  if (url.port !== '') return 'port';
+  const [, host = ''] = PLAIN.exec(authority.toLowerCase()) ?? [];
+  if (host.startsWith('[')) return isPublicAddress(hostOf(url)) ? undefined : 'not-public';
+  // The parser reads 2130706433, 0x7f.1 and 0177.1 as addresses and decodes percent signs: what it rewrote was not plain.
+  if (host === '' || url.hostname !== host) return 'host';
+  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'not-public';
+  return checkName(host);
+}
+
+/** Top-level names that are set apart, or in use inside networks: none of them leads to a public host. */
+const LOCAL_NAMES = new Set([
+  ...['alt', 'arpa', 'example', 'invalid', 'local', 'localhost', 'onion', 'test'],
+  ...['corp', 'home', 'internal', 'intranet', 'lan', 'localdomain', 'private'],
+]);
+
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+function checkName(name: string): UrlRefusal | undefined {
+  const labels = name.split('.');
+  if (name.length > 253 || !labels.every((label) => LABEL.test(label))) return 'host';
+  return labels.length === 1 || LOCAL_NAMES.has(labels.at(-1) ?? '') ? 'not-public' : undefined;
+}
+
+function targetOf(url: URL, trusted: boolean): Target {
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  return { origin: url.origin, secure, host: hostOf(url), port, path: url.pathname + url.search, trusted };
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/** Reads a comma-separated list of origins; throws an `OperatorError` for what is more or less than an origin. */
+export function readOrigins(list: string): ReadonlySet<string> {
+  const origins = new Set<string>();
+  for (const item of list.split(',').map((part) => part.trim())) {
+    if (item === '') continue;
+    const url = URL.parse(item);
+    const bare = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+    if (!bare) throw new OperatorError(`Not an origin (scheme, host, port and nothing else): ${item}`);
+    origins.add(url.origin);
+  }
+  return origins;
+}

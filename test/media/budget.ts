@@ -1,0 +1,17 @@
+// A budget that tells what was taken of it.
+import type { ByteBudget } from '../../lib/media/image.ts';
+
+export function createBudget(bytesMax: number) {
+  const state = { taken: 0, most: 0 };
+  const budget: ByteBudget = {
+    take(bytes) {
+      if (state.taken + bytes > bytesMax) return undefined;
+      state.taken += bytes;
+      state.most = Math.max(state.most, state.taken);
+      return () => {
+        state.taken -= bytes;
+      };
+    },
+  };
+  return { state, budget };
+}

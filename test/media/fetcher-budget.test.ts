@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { isFault } from '../../lib/faults.ts';
+import { createBudget } from './budget.ts';
+import { reply } from './network.ts';
+import * as files from './pictures.ts';
+import { chunked, createStage, drip, MIB, picture } from './stage.ts';
+
+describe('media fetcher with a budget', () => {
+  const { serve, fetchImage } = createStage();
+
+  it('takes what it holds and gives it back once, when it is let go', async () => {
+    const { state, budget } = createBudget(16 * MIB);
+    const bytes = files.png({ bytes: MIB });
+    for (const answer of [picture(bytes), chunked(bytes)]) {
+      const image = await fetchImage(await serve(answer), { budget });
+      expect(image.bytes.equals(bytes)).to.equal(true);
+      expect(state.taken).to.be.within(MIB, 4 * MIB);
+      image.release();
+      image.release();
+      expect(state.taken).to.equal(0);
+    }
+  });
+
+  it('gives everything back when the image is refused', async () => {
+    const { state, budget } = createBudget(32 * MIB);
+    const cut = reply({ headers: { 'content-length': 1000 }, body: files.PNG });
+    for (const answer of [picture(files.HTML), chunked(files.png({ bytes: 9 * MIB })), drip, cut]) {
+      const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
+      expect(isFault(thrown)).to.equal(true);
+    }
+    expect(state.taken).to.equal(0);
+    expect(state.most).to.be.above(8 * MIB);
+  });
+
+  it('answers 503 when there is no room, by the length or by what comes', async () => {
+    const { state, budget } = createBudget(MIB);
+    const bytes = files.png({ bytes: 2 * MIB });
+    for (const answer of [picture(bytes), chunked(bytes)]) {
+      const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
+      expect(isFault(thrown) && [thrown.data?.code, thrown.output.statusCode]).to.deep.equal(['overloaded', 503]);
+    }
+    expect(state.taken).to.equal(0);
+  });
+});

@@ -1,0 +1,124 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { createAuthority } from '../helpers/certificates.ts';
+import { type Answer, flood, reply } from './network.ts';
+import * as files from './pictures.ts';
+import { createStage, drip, MIB, picture, type Refusal, unmeasured } from './stage.ts';
+
+const REFUSED: Refusal = { code: 'image_refused' };
+const UNSUPPORTED: Refusal = { code: 'image_unsupported' };
+const TOO_LARGE: Refusal = { code: 'image_too_large' };
+const BROKEN: Refusal = { code: 'image_unreachable', reason: 'broken' };
+const SLOW: Refusal = { code: 'image_unreachable', reason: 'slow' };
+const NO_CONNECTION: Refusal = { code: 'image_unreachable', reason: 'no-connection' };
+const UNKNOWN_HOST: Refusal = { code: 'image_unreachable', reason: 'unknown-host' };
+
+const called = (contentType: string, body: Buffer) => picture(body, { 'content-type': contentType });
+const withHeaders = (headers: Parameters<typeof reply>[0]['headers'] = {}, body: Buffer | string = files.PNG) =>
+  reply({ headers, body });
+const raw = (text: string): Answer => {
+  return (socket) => socket.write(text);
+};
+
+const REPLIES: readonly (readonly [string, Refusal, Answer])[] = [
+  ['part of a file', REFUSED, reply({ status: 206, headers: { 'content-range': 'bytes 0-9/99' }, body: files.PNG })],
+  ['an empty success', REFUSED, reply({ status: 204, headers: { 'content-length': [] } })],
+  ['another success', REFUSED, reply({ status: 201, body: files.PNG })],
+  ['a file that is not there', REFUSED, reply({ status: 404, body: files.PNG })],
+  ['a failure', REFUSED, reply({ status: 500 })],
+  ['not modified', REFUSED, reply({ status: 304 })],
+  ['a choice', REFUSED, reply({ status: 300, headers: { location: '/x' } })],
+
+  ['gzip', REFUSED, withHeaders({ 'content-encoding': 'gzip' }, gzipSync(files.PNG))],
+  ['plain bytes called gzip', REFUSED, withHeaders({ 'content-encoding': 'x-gzip' })],
+  ['two encodings', REFUSED, withHeaders({ 'content-encoding': ['identity', 'br'] })],
+  ['gzip as a transfer', REFUSED, withHeaders({ 'transfer-encoding': 'gzip, chunked' }, '0\r\n\r\n')],
+  ['gzip that nobody declared', UNSUPPORTED, picture(gzipSync(files.png({ width: 300 })))],
+
+  ['SVG', UNSUPPORTED, called('image/svg+xml', files.SVG)],
+  ['SVG called PNG', UNSUPPORTED, called('image/png', files.SVG)],
+  ['PNG called SVG', UNSUPPORTED, called('IMAGE/SVG+XML; charset=utf-8', files.PNG)],
+  ['HTML', UNSUPPORTED, called('text/html', files.HTML)],
+  ['GIF called HTML', UNSUPPORTED, called('text/html', files.GIF)],
+  ['PNG called JSON', UNSUPPORTED, called('application/json', files.PNG)],
+  ['PNG called a film', UNSUPPORTED, called('video/mp4', files.PNG)],
+  ['a film', UNSUPPORTED, called('image/png', files.MP4)],
+  ['a PNG behind a PDF', UNSUPPORTED, picture(Buffer.concat([Buffer.from('%PDF-1.7\n'), files.PNG]))],
+  ['a JPEG behind HTML', UNSUPPORTED, picture(Buffer.concat([files.HTML, files.JPEG]))],
+  ['nothing', UNSUPPORTED, picture(Buffer.alloc(0))],
+  ['some bytes', UNSUPPORTED, picture(files.PNG.subarray(0, 5))],
+
+  ['a declared byte too many', TOO_LARGE, reply({ headers: { 'content-length': 8 * MIB + 1 }, end: false })],
+  ['a length beyond numbers', TOO_LARGE, reply({ headers: { 'content-length': '9'.repeat(18) }, end: false })],
+  ['a byte too many', TOO_LARGE, unmeasured(files.png({ bytes: 8 * MIB + 1 }))],
+
+  ['less than was declared', BROKEN, withHeaders({ 'content-length': 1000 })],
+  ['a negative length', BROKEN, withHeaders({ 'content-length': -5 })],
+  ['a length that is no number', BROKEN, withHeaders({ 'content-length': '1e3' })],
+  ['two lengths', BROKEN, withHeaders({ 'content-length': ['70', '71'] })],
+  ['a length and chunks', BROKEN, withHeaders({ 'content-length': 5, 'transfer-encoding': 'chunked' })],
+  ['chunks that end too early', BROKEN, withHeaders({ 'transfer-encoding': 'chunked' }, '5\r\nabc')],
+  ['chunks of nonsense', BROKEN, withHeaders({ 'transfer-encoding': 'chunked' }, 'zz\r\n')],
+  ['what is not HTTP', BROKEN, raw('220 mail.pictures.net ESMTP\r\n')],
+  ['endless headers', BROKEN, raw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(MIB)}`)],
+  ['a change of the protocol', BROKEN, raw('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')],
+  ['a reset at once', BROKEN, (socket) => socket.destroy()],
+  ['a reset in the middle', BROKEN, (socket) => socket.write(HEAD, () => socket.destroy())],
+
+  ['an answer that never comes', SLOW, () => {}],
+  ['hints without an answer', SLOW, raw('HTTP/1.1 103 Early Hints\r\n\r\n')],
+  ['a body that stalls', SLOW, reply({ headers: { 'content-length': 1000 }, body: files.PNG, end: false })],
+  ['a body that drips', SLOW, drip],
+];
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n123';
+
+describe('media fetcher refuses', () => {
+  const { network, serve, refused } = createStage();
+
+  for (const [name, refusal, answer] of REPLIES) {
+    it(`${name}: ${refusal.reason ?? refusal.code}`, async () => {
+      const limits = { imageMs: refusal === SLOW ? 500 : 10_000 };
+      await refused(await serve(answer), refusal, { limits });
+      expect(network.dialled).to.have.length(1);
+    });
+  }
+
+  it('an endless film after its first bytes, without waiting for more', async () => {
+    const film = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
+    await refused(await serve(film.answer), UNSUPPORTED, { limits: { imageMs: 10_000 } });
+    expect(film.sent()).to.be.below(16 * MIB);
+  });
+
+  it('hosts that nobody is behind', async () => {
+    network.names.set('closed.pictures.net', [network.nextAddress()]);
+    await refused('https://closed.pictures.net/secret', NO_CONNECTION);
+    await refused('https://unknown.pictures.net/secret', UNKNOWN_HOST);
+    network.names.set('empty.pictures.net', []);
+    await refused('https://empty.pictures.net/secret', UNKNOWN_HOST);
+  });
+
+  it('hosts and resolvers that keep it waiting', async () => {
+    const address = network.nextAddress();
+    network.silence(address);
+    network.names.set('silent.pictures.net', [address]);
+    network.names.set('slow.pictures.net', () => new Promise(() => {}));
+    const limits = { imageMs: 150 };
+    await refused('https://silent.pictures.net/secret', SLOW, { limits });
+    await refused('https://slow.pictures.net/secret', SLOW, { limits });
+  });
+
+  it('certificates that are not for the name, and what is no TLS, before it asks for anything', async () => {
+    const otherName = await serve(picture(), { certificate: ['other.net'] });
+    await refused(otherName, NO_CONNECTION);
+    await refused(await serve(picture(), { certificate: 'none', port: 443 }), NO_CONNECTION);
+    await refused(await serve(picture()), NO_CONNECTION, { ca: createAuthority().ca });
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      await refused(otherName, NO_CONNECTION);
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+    expect(network.heads.filter((head) => head.startsWith('GET'))).to.deep.equal([]);
+  });
+});

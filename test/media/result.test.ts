@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import type { Fetcher, FetcherOptions, ResultRequest } from '../../lib/media/fetcher.ts';
+import type { RemoteResult } from '../../lib/media/result.ts';
+import { readOrigins } from '../../lib/media/url.ts';
+import type { UpstreamFaultKind } from '../../lib/plugin/contract.ts';
+import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { type Answer, flood, redirect, reply } from './network.ts';
+import * as files from './pictures.ts';
+import { chunked, createStage, drip, expectSecrecy, MIB, picture, unmeasured } from './stage.ts';
+
+const UPSTREAM = 'http://models.intranet:8000';
+const headers = { Authorization: 'Bearer secret', 'Accept-Encoding': 'gzip', Host: 'evil.org' };
+
+async function whole(result: RemoteResult): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of result.chunks) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe('media results', () => {
+  const { network, serve } = createStage();
+
+  const request: ResultRequest = {
+    kind: 'video',
+    bytesMax: 4 * MIB,
+    upstreamOrigin: `${UPSTREAM}/`,
+    headers,
+    signal: new AbortController().signal,
+  };
+  type Changes = Partial<ResultRequest> & { readonly options?: FetcherOptions };
+  const fetchResult = <T>(url: string, { options, ...changes }: Changes, keep: Parameters<Fetcher['fetchResult']>[2]) =>
+    network.fetcher(options).fetchResult(url, { ...request, ...changes }, keep) as Promise<T>;
+
+  /** Servers behind the upstream's own origin, at an inner address. */
+  let upstreams = 0;
+  async function upstream(answer: Answer): Promise<string> {
+    upstreams += 1;
+    const address = `10.0.0.${upstreams}`;
+    await network.host('models.intranet', answer, { certificate: 'none', address, port: 8000 });
+    network.names.set('models.intranet', [address]);
+    return `${UPSTREAM}/results/1`;
+  }
+
+  async function refused(url: string, kind: UpstreamFaultKind, changes: Changes = {}): Promise<void> {
+    const thrown: unknown = await fetchResult(url, changes, whole).catch((error) => error);
+    if (!isUpstreamFault(thrown)) throw new Error('not refused', { cause: thrown });
+    expect(thrown.kind, thrown.detail).to.equal(kind);
+    expectSecrecy(thrown);
+  }
+
+  const film = Buffer.concat([files.MP4, Buffer.alloc(3 * MIB, 7)]);
+
+  it('come from public hosts, with what they are and their bytes as they were', async () => {
+    for (const [answer, length] of [
+      [picture(film), film.length],
+      [chunked(film), undefined],
+      [unmeasured(film), undefined],
+    ] as const) {
+      const kept = await fetchResult<object>(await serve(answer), {}, async (result) => {
+        expect(result.sniffed).to.deep.equal({
+          kind: 'video',
+          format: 'mp4',
+          mediaType: 'video/mp4',
+          extension: 'mp4',
+        });
+        expect(result.length).to.equal(length);
+        return { same: (await whole(result)).equals(film) };
+      });
+      expect(kept).to.deep.equal({ same: true });
+    }
+    const small = await fetchResult(await serve(picture(files.GIF)), { kind: 'image' }, whole);
+    expect(small).to.deep.equal(files.GIF);
+  });
+
+  it("come from the upstream's own origin, and only there with the operator's headers", async () => {
+    expect(await fetchResult(await upstream(picture(files.MP4)), {}, whole)).to.deep.equal(files.MP4);
+    expect(network.dialled).to.have.length(1);
+    expect(network.heads.join()).to.match(/^GET \/results\/1 .*\r\nauthorization: Bearer secret\r\n/s);
+    expect(network.heads.join())
+      .to.match(/\r\naccept-encoding: identity\r\n/)
+      .and.not.to.match(/gzip|evil/i);
+
+    network.forget();
+    await fetchResult(await serve(picture(files.MP4)), {}, whole);
+    expect(network.heads.join()).not.to.match(/authorization|Bearer/i);
+  });
+
+  it("do not take the operator's headers across a redirect, not even back home", async () => {
+    const elsewhere = await serve(picture(files.MP4));
+    await fetchResult(await upstream(redirect(elsewhere)), {}, whole);
+    const home = await upstream((socket, head) =>
+      (head.startsWith('GET /two') ? picture(files.MP4) : redirect('/two'))(socket, head),
+    );
+    await fetchResult(home, {}, whole);
+    await fetchResult(await serve(redirect(`${UPSTREAM}/two`)), {}, whole);
+    const secrets = network.heads.map((head) => /Bearer secret/.test(head));
+    expect(secrets).to.deep.equal([true, false, true, false, false, false]);
+  });
+
+  it('come from trusted origins', async () => {
+    await network.host('minio', picture(files.MP4), { certificate: 'none', address: '10.0.1.1', port: 9000 });
+    const options = { trustedOrigins: readOrigins('http://minio:9000') };
+    expect(await fetchResult('http://minio:9000/secret', { options }, whole)).to.deep.equal(files.MP4);
+    expect(network.heads.join()).not.to.contain('Bearer');
+    await refused('http://minio:9000/secret', 'protocol');
+  });
+
+  it('come from nowhere else', async () => {
+    network.names.set('inner.pictures.net', ['10.0.0.9']);
+    const urls = [
+      'https://inner.pictures.net/secret',
+      'https://10.0.0.9/',
+      'http://pictures.net/',
+      `${UPSTREAM}1/`,
+      'file:///x',
+    ];
+    for (const url of [
+      ...urls,
+      'http://models.intranet/',
+      'https://models.intranet:8000/',
+      `https://a.net/${'x'.repeat(9000)}`,
+    ]) {
+      await refused(url, 'protocol');
+      expect(network.dialled).to.deep.equal([]);
+      network.names.set('models.intranet', ['10.0.0.250']);
+      await refused(await upstream(redirect(url)), 'protocol');
+      expect(network.dialled).to.have.length(1);
+      network.forget();
+    }
+  });
+
+  const FAILURES: readonly (readonly [string, UpstreamFaultKind, Answer])[] = [
+    ['a server that fails', 'server', reply({ status: 503 })],
+    ['a link that has expired', 'protocol', reply({ status: 403 })],
+    ['a part', 'protocol', reply({ status: 206, body: files.MP4 })],
+    ['gzip', 'protocol', picture(files.MP4, { 'content-encoding': 'gzip' })],
+    ['a page', 'protocol', picture(files.HTML)],
+    ['a picture where a film is due', 'protocol', picture(files.PNG)],
+    ['nothing', 'protocol', picture(Buffer.alloc(0))],
+    ['too much, by its length', 'protocol', reply({ headers: { 'content-length': 4 * MIB + 1 }, end: false })],
+    ['too much, by what comes', 'protocol', unmeasured(Buffer.concat([film, film]))],
+    [
+      'a body that breaks off',
+      'network',
+      reply({ headers: { 'content-length': 9_999_99 }, body: film.subarray(0, 5_000) }),
+    ],
+    ['a body that stalls', 'timeout', reply({ headers: { 'content-length': 9_999 }, body: files.MP4, end: false })],
+    ['what drips', 'timeout', drip],
+  ];
+  for (const [name, kind, answer] of FAILURES) {
+    it(`fail on ${name}: ${kind}`, async () => {
+      // A stall is noticed long before the time of the whole is over; what drips never stalls.
+      const limits = { resultMs: answer === drip ? 800 : 60_000, resultIdleMs: kind === 'timeout' ? 300 : 20_000 };
+      await refused(await serve(answer), kind, { options: { limits } });
+    });
+  }
+
+  it('fail on hosts that are silent', async () => {
+    await refused(await serve(() => {}), 'timeout', { options: { limits: { resultMs: 300 } } });
+  });
+
+  it('fail on hosts that are not there', async () => {
+    await refused('https://unknown.pictures.net/', 'network');
+    network.names.set('closed.pictures.net', [network.nextAddress()]);
+    await refused('https://closed.pictures.net/', 'network');
+  });
+
+  it('wait for a reader that takes its time, and hold little of the rest meanwhile', async () => {
+    const film64 = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
+    const url = await serve(film64.answer);
+    let bytes = 0;
+    const changes = { bytesMax: 100 * MIB, options: { limits: { resultMs: 60_000, resultIdleMs: 200 } } };
+    await fetchResult(url, changes, async ({ chunks }) => {
+      for await (const chunk of chunks) {
+        if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 600));
+        // The sockets of both ends hold some of it.
+        if (bytes === 0) expect(film64.sent()).to.be.below(16 * MIB);
+        bytes += chunk.length;
+      }
+    });
+    expect(bytes)
+      .to.equal(film64.sent())
+      .and.to.be.above(60 * MIB);
+  });
+
+  it('throw what their keeper throws, and close the connection', async () => {
+    const closed = new Promise((resolve) => {
+      void serve((socket) => {
+        socket.on('close', resolve);
+        reply({ headers: { 'content-length': 9_999 }, body: files.MP4, end: false })(socket, '');
+      }).then(async (url) => {
+        const full = new Error('the disk is full');
+        const thrown: unknown = await fetchResult(url, {}, () => Promise.reject(full)).catch((error) => error);
+        expect(thrown).to.equal(full);
+      });
+    });
+    await closed;
+  });
+
+  it('end when their call does', async () => {
+    const call = new AbortController();
+    const url = await serve(reply({ headers: { 'content-length': 9_999 }, body: files.MP4, end: false }));
+    const fetching = fetchResult(url, { signal: call.signal }, async (result) => {
+      setTimeout(() => call.abort(new Error('shutting down')), 20);
+      return whole(result);
+    });
+    expect(String(await fetching.catch((error) => error))).to.equal('Error: shutting down');
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { type ImageFormat, pictureSize, sniff, sniffImage } from '../../lib/media/sniff.ts';
+import * as files from './pictures.ts';
+
+const PICTURES: readonly (readonly [string, Buffer, ImageFormat, string, number, number])[] = [
+  ['PNG', files.PNG, 'png', 'png', 2, 3],
+  ['JPEG', files.JPEG, 'jpeg', 'jpg', 5, 7],
+  ['GIF', files.GIF, 'gif', 'gif', 5, 7],
+  ['lossy WebP', files.WEBP_LOSSY, 'webp', 'webp', 5, 7],
+  ['lossless WebP', files.WEBP_LOSSLESS, 'webp', 'webp', 5, 7],
+  ['extended WebP', files.WEBP_EXTENDED, 'webp', 'webp', 5, 7],
+];
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const boxed = (brand: string) => latin1(`\0\0\0\x18ftyp${brand}\0\0\0\0isom`);
+
+/** None of them is a picture, whatever lies inside. */
+const NEITHER: readonly (readonly [string, Buffer])[] = [
+  ['nothing', Buffer.alloc(0)],
+  ['one byte', latin1('\x89')],
+  ['a cut signature', files.PNG.subarray(0, 7)],
+  ['a PNG whose line ends were changed', latin1('\x89PNG\n\x1a\n')],
+  ['SVG', files.SVG],
+  ['SVG after a byte order mark', Buffer.concat([latin1('\xef\xbb\xbf'), files.SVG])],
+  ['HTML', files.HTML],
+  ['a space before a PNG', Buffer.concat([latin1(' '), files.PNG])],
+  ['a zip before a JPEG', Buffer.concat([latin1('PK\x03\x04'), files.JPEG])],
+  ['a PDF before a PNG', Buffer.concat([latin1('%PDF-1.7\n'), files.PNG])],
+  ['HTML before a GIF', Buffer.concat([files.HTML, files.GIF])],
+  ['gzip', latin1('\x1f\x8b\x08\0\0\0\0\0')],
+  ['a GIF of another year', latin1('GIF88a\x05\0\x07\0')],
+  ['RIFF with sound', latin1('RIFF\x24\0\0\0WAVEfmt ')],
+  ['WEBP without RIFF', latin1('XXXX\x24\0\0\0WEBPVP8 ')],
+  ['BMP', latin1('BM\x36\0\0\0\0\0\0\0\x36\0\0\0')],
+  ['TIFF', latin1('II*\0\x08\0\0\0')],
+  ['an icon', latin1('\0\0\x01\0\x01\0')],
+  ['JPEG 2000', latin1('\0\0\0\x0cjP  \r\n\x87\n')],
+  ['AVIF', boxed('avif')],
+  ['HEIC', boxed('heic')],
+  ['HEIF', boxed('mif1')],
+  ['sound in a box', boxed('M4A ')],
+  ['a box that is cut', latin1('\0\0\0\x18ftypis')],
+  ['Matroska', latin1('\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska')],
+  ['EBML without a type', latin1('\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01')],
+];
+
+describe('media sniff', () => {
+  for (const [name, bytes, format, extension, width, height] of PICTURES) {
+    it(`knows ${name} and its size`, () => {
+      const expected = { kind: 'image', format, mediaType: `image/${format}`, extension };
+      expect(sniff(bytes)).to.deep.equal(expected);
+      expect(sniffImage(bytes)).to.deep.equal(expected);
+      expect(pictureSize(bytes, format)).to.deep.equal({ width, height });
+    });
+
+    it(`reads no size beyond the end of a cut ${name}`, () => {
+      for (let end = 0; end < bytes.length; end++) {
+        const size = pictureSize(bytes.subarray(0, end), format);
+        if (size) expect(size).to.deep.equal({ width, height });
+      }
+      expect(pictureSize(bytes.subarray(0, 9), format)).to.equal(undefined);
+    });
+  }
+
+  it('knows videos', () => {
+    const kinds = [files.MP4, files.QUICKTIME, files.WEBM, boxed('mp42'), boxed('isom')].map((bytes) => sniff(bytes));
+    expect(kinds.map((sniffed) => [sniffed?.kind, sniffed?.mediaType, sniffed?.extension])).to.deep.equal([
+      ['video', 'video/mp4', 'mp4'],
+      ['video', 'video/quicktime', 'mov'],
+      ['video', 'video/webm', 'webm'],
+      ['video', 'video/mp4', 'mp4'],
+      ['video', 'video/mp4', 'mp4'],
+    ]);
+    expect(sniffImage(files.MP4)).to.equal(undefined);
+  });
+
+  for (const [name, bytes] of NEITHER) {
+    it(`does not take ${name} for anything`, () => expect(sniff(bytes)).to.equal(undefined));
+  }
+
+  it('looks at a view of a larger buffer where it begins', () => {
+    const around = Buffer.concat([Buffer.alloc(33, 0xff), files.PNG, Buffer.alloc(33, 0xff)]);
+    const view = new Uint8Array(around.buffer, around.byteOffset + 33, files.PNG.length);
+    expect(sniff(view)?.format).to.equal('png');
+    expect(pictureSize(view, 'png')).to.deep.equal({ width: 2, height: 3 });
+  });
+
+  it('calls a picture without width or height one of unknown size', () => {
+    expect(pictureSize(files.png({ width: 0 }), 'png')).to.equal(undefined);
+    expect(pictureSize(latin1('GIF89a\0\0\x05\0'), 'gif')).to.equal(undefined);
+  });
+
+  it('walks a JPEG of megabytes of tiny segments in no time', () => {
+    const segments = Buffer.alloc(8 * 1024 * 1024, 'fffe0002', 'hex');
+    const startedAt = performance.now();
+    expect(pictureSize(Buffer.concat([latin1('\xff\xd8'), segments]), 'jpeg')).to.equal(undefined);
+    expect(pictureSize(Buffer.alloc(8 * 1024 * 1024, 0xff), 'jpeg')).to.equal(undefined);
+    expect(performance.now() - startedAt).to.be.below(1_000);
+  });
+});
