@@ -13,6 +13,7 @@ import {
 } from './decide.ts';
 import { formatRub, type Micro } from './money.ts';
 import { createQueue, NoOutcome } from './queue.ts';
+import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
@@ -68,8 +69,8 @@ export interface Ledger {
   settle(hold: Hold, used: { amount: Micro; tokensInput: number; tokensOutput: number }): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
-  /** Returns the holds of owners that are gone; resolves to how many it returned. */
-  expireOrphans(limit: number): Promise<number>;
+  /** Returns holds of owners that are gone, some at a time; resolves to how many it returned. */
+  expireOrphans: Sweep;
   /** Operations that have no outcome yet. */
   size(): number;
   /** Waits for what is under way; resolves to how many operations are left without an outcome. */
@@ -127,15 +128,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     };
   }
 
-  async function expireOrphans(limit: number): Promise<number> {
-    const orphans = await store.ledger.orphans(now(), limit);
-    const outcomes = await Promise.all(
-      orphans.map((charge) => end({ kind: 'expire', wallet: charge.wallet, chargeId: charge.id, at: now() })),
-    );
-    // Another process may have been there first.
-    return outcomes.filter((outcome) => outcome?.status === 'done').length;
-  }
-
   return {
     hold,
     settle: (open, { amount, tokensInput, tokensOutput }) => {
@@ -144,7 +136,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
-    expireOrphans,
+    expireOrphans: createSweep({
+      store: store.ledger,
+      leaseMs,
+      expire: ({ id: chargeId, wallet }) => end({ kind: 'expire', wallet, chargeId, at: now() }),
+    }),
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };
