@@ -1,10 +1,11 @@
 // The use counters of keys: counted in memory, written in one batch about once a second.
-import type { KeyRow, KeyStore, KeyUse } from '../store/store.ts';
+import { randomUUID } from 'node:crypto';
+import type { Batch, KeyRow, KeyStore, KeyUse } from '../store/store.ts';
 
 export interface UsesOptions {
   readonly store: Pick<KeyStore, 'use'>;
   readonly flushMs?: number;
-  /** A batch was not written; its counts are kept. */
+  /** A batch was not confirmed; it is sent again as it is. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: () => number;
 }
@@ -31,9 +32,16 @@ export interface Uses {
 interface Tally {
   count: number;
   lastUsedAt: number;
-  /** `open`: counting, always the last of its key. `sent`: in a batch under way. `written`: in the store. */
+  /** `open`: counting, always the last of its key. `sent`: in a batch not confirmed. `written`: in the store. */
   state: 'open' | 'sent' | 'written';
   writtenAt: number;
+}
+
+/** A batch on its way, until the store has confirmed it. */
+interface Sending {
+  readonly batch: Batch;
+  readonly uses: readonly KeyUse[];
+  readonly tallies: readonly Tally[];
 }
 
 const FLUSH_MS = 1000;
@@ -42,6 +50,9 @@ const KEEP_MS = 5000;
 
 export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.now }: UsesOptions): Uses {
   const tallies = new Map<string, Tally[]>();
+  const writer = randomUUID();
+  let batches = 0;
+  let unconfirmed: Sending | undefined;
   let flying: Promise<boolean> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -91,37 +102,40 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
   }
 
   async function write(): Promise<boolean> {
+    if (unconfirmed && !(await send(unconfirmed))) return false;
+    const sending = gather();
+    return sending ? send(sending) : true;
+  }
+
+  function gather(): Sending | undefined {
+    const uses: KeyUse[] = [];
     const sent: Tally[] = [];
-    const batch: KeyUse[] = [];
     for (const [id, list] of tallies) {
       const last = list.at(-1);
       if (last?.state !== 'open') continue;
       last.state = 'sent';
       sent.push(last);
-      batch.push({ id, count: last.count, lastUsedAt: last.lastUsedAt });
+      uses.push({ id, count: last.count, lastUsedAt: last.lastUsedAt });
     }
-    if (batch.length === 0) return true;
+    if (uses.length === 0) return undefined;
+    batches += 1;
+    return { batch: { writer, number: batches }, uses, tallies: sent };
+  }
+
+  async function send(sending: Sending): Promise<boolean> {
+    unconfirmed = sending;
     try {
-      await store.use(batch);
+      await store.use(sending.uses, sending.batch);
     } catch (error) {
-      for (const { id } of batch) reopen(id);
       onError?.(error);
       return false;
     }
-    for (const tally of sent) {
+    unconfirmed = undefined;
+    for (const tally of sending.tallies) {
       tally.state = 'written';
       tally.writtenAt = clock();
     }
     return true;
-  }
-
-  /** What was not written goes into the next batch, together with what was counted meanwhile. */
-  function reopen(id: string): void {
-    const list = tallies.get(id) ?? [];
-    const kept = list.filter((tally) => tally.state === 'written');
-    const unwritten = list.filter((tally) => tally.state !== 'written');
-    const lastUsedAt = unwritten.at(-1)?.lastUsedAt ?? 0;
-    tallies.set(id, [...kept, { count: sum(unwritten), lastUsedAt, state: 'open', writtenAt: 0 }]);
   }
 
   function prune(): void {

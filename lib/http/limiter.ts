@@ -1,7 +1,8 @@
 // Rate limits by a window from its first request: in memory while this process is alone on the store, in the store
 // otherwise; nothing is lost when it changes over.
+import { randomUUID } from 'node:crypto';
 import { fault } from '../faults.ts';
-import type { LimitStore, LimitWindow } from '../store/store.ts';
+import type { Batch, LimitStore, LimitWindow } from '../store/store.ts';
 
 export interface LimitRule {
   /** The bucket's name; each key has one of each. */
@@ -21,8 +22,11 @@ export interface Limiter {
    * request has waited for the store already is part of that time.
    */
   hit(rule: LimitRule, keyId: string, waitedMs?: number): LimitResult | Promise<LimitResult>;
-  /** Says how many other processes use the store now. */
-  setPeers(peers: number): Promise<void>;
+  /**
+   * Says how many other processes use the store now, and whether they have handed over to it what they counted by
+   * themselves; until then nothing is allowed.
+   */
+  setPeers(peers: number, settled?: boolean): Promise<void>;
 }
 
 export interface LimiterOptions {
@@ -42,7 +46,13 @@ interface OpenWindow {
   readonly endsAt: number;
   count: number;
   /** How many of the count the store knows of. */
-  readonly stored: number;
+  stored: number;
+}
+
+/** Counts on their way to the store, until it has confirmed them. */
+interface Sending {
+  readonly batch: Batch;
+  readonly parts: readonly { readonly bucket: string; readonly window: OpenWindow; readonly count: number }[];
 }
 
 export function createLimiter(options: LimiterOptions): Limiter {
@@ -53,16 +63,21 @@ export function createLimiter(options: LimiterOptions): Limiter {
   let mode: 'local' | 'shared' = 'local';
   let change: Promise<void> = Promise.resolve();
   let changing: Promise<void> | undefined;
+  /** Another process still counts by itself. */
+  let unsettled: PromiseWithResolvers<void> | undefined;
+  const writer = randomUUID();
+  let batches = 0;
+  let unconfirmed: Sending | undefined;
 
   function hit(rule: LimitRule, keyId: string, waitedMs = 0): LimitResult | Promise<LimitResult> {
     const bucket = `${rule.name}:${keyId}`;
-    if (mode === 'local' && !changing) return judge(rule, count(bucket));
+    if (mode === 'local' && !changing && !unsettled) return judge(rule, count(bucket));
     return inTime(countShared(bucket), answerWithinMs - waitedMs).then((window) => judge(rule, window));
   }
 
   async function countShared(bucket: string): Promise<LimitWindow> {
     // A change that fails leaves everything as it was.
-    while (changing) await changing.catch(() => undefined);
+    while (changing || unsettled) await (changing?.catch(() => undefined) ?? unsettled?.promise);
     return mode === 'local' ? count(bucket) : store.hit(bucket, windowMs, now());
   }
 
@@ -90,13 +105,29 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   async function share(): Promise<void> {
-    const mine = [...windows].map(([bucket, { endsAt, count, stored }]) => ({ bucket, endsAt, count: count - stored }));
-    await store.merge(
-      mine.filter(({ count }) => count > 0),
-      now(),
-    );
+    if (unconfirmed) await send(unconfirmed);
+    const rest = gather();
+    if (rest) await send(rest);
     windows = new Map();
     mode = 'shared';
+  }
+
+  /** What the store does not know of. */
+  function gather(): Sending | undefined {
+    const all = [...windows].map(([bucket, window]) => ({ bucket, window, count: window.count - window.stored }));
+    const parts = all.filter(({ count }) => count > 0);
+    if (parts.length === 0) return undefined;
+    batches += 1;
+    return { batch: { writer, number: batches }, parts };
+  }
+
+  async function send(sending: Sending): Promise<void> {
+    unconfirmed = sending;
+    const { parts, batch } = sending;
+    const mine = parts.map(({ bucket, window: { endsAt }, count }) => ({ bucket, endsAt, count }));
+    await store.merge(mine, now(), batch);
+    for (const { window, count } of parts) window.stored += count;
+    unconfirmed = undefined;
   }
 
   async function keep(): Promise<void> {
@@ -106,16 +137,27 @@ export function createLimiter(options: LimiterOptions): Limiter {
     mode = 'local';
   }
 
+  async function changeTo(wanted: typeof mode): Promise<void> {
+    if (wanted === mode) return;
+    changing = (wanted === 'shared' ? share() : keep()).finally(() => {
+      changing = undefined;
+    });
+    await changing;
+  }
+
   return {
     hit,
-    setPeers(peers) {
+    setPeers(peers, settled = true) {
       change = change.then(async () => {
-        const wanted = peers > 0 ? 'shared' : 'local';
-        if (wanted === mode) return;
-        changing = (wanted === 'shared' ? share() : keep()).finally(() => {
-          changing = undefined;
-        });
-        await changing;
+        if (!settled) unsettled ??= Promise.withResolvers();
+        try {
+          await changeTo(peers > 0 ? 'shared' : 'local');
+        } finally {
+          if (settled) {
+            unsettled?.resolve();
+            unsettled = undefined;
+          }
+        }
       });
       const result = change;
       change = change.catch(() => undefined);

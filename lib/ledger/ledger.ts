@@ -14,8 +14,8 @@ import {
 } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
-import { createExpiries } from './expiries.ts';
 import { createQueue, NoOutcome } from './queue.ts';
+import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
   readonly store: Store;
@@ -77,8 +77,8 @@ export interface Ledger {
   settle(hold: Hold, due: Due): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
-  /** Returns the holds of owners that are gone; resolves to how many went back since the last time. */
-  expireOrphans(limit: number): Promise<number>;
+  /** Returns holds of owners that are gone, some at a time; resolves to how many went back since the last time. */
+  expireOrphans: Sweep;
   /** Operations that have no outcome yet. */
   size(): number;
   /** Waits for what is under way; resolves to how many operations are left without an outcome. */
@@ -97,7 +97,6 @@ export function createLedger(options: LedgerOptions): Ledger {
         'the store cannot apply this operation and takes others; it is tried again by itself',
       ),
   });
-  const expiries = createExpiries({ store, end, leaseMs, now });
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
@@ -151,7 +150,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     release: (open) =>
       finish(open, { kind: 'release', wallet: open.charge.wallet, chargeId: open.charge.id, at: now() }),
-    expireOrphans: expiries.sweep,
+    expireOrphans: createSweep({ store: store.ledger, end, leaseMs, now }),
     size: queue.size,
     drain: (withinMs) => queue.drain(withinMs),
   };

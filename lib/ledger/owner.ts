@@ -1,5 +1,6 @@
-// This process as an owner of holds: renews its lease, counts the others, and returns what dead ones left held.
-import type { OwnerStore } from '../store/store.ts';
+// This process as an owner of holds: renews its lease, agrees with the others on who counts rate limits, and returns what
+// dead ones left held.
+import type { Others, OwnerStore } from '../store/store.ts';
 import type { Ledger, LedgerLog } from './ledger.ts';
 
 export interface OwnerOptions {
@@ -8,9 +9,11 @@ export interface OwnerOptions {
   readonly ownerId: string;
   readonly leaseMs: number;
   readonly log: LedgerLog;
-  /** Called after each renewal with the number of other live owners. */
-  readonly onPeers?: (peers: number) => Promise<void>;
-  readonly now?: () => number;
+  /**
+   * Called after each renewal with the number of other live owners. `settled`: none of them counts by its own memory any
+   * more, or none that does has answered.
+   */
+  readonly onPeers?: (peers: number, settled: boolean) => Promise<void>;
 }
 
 export interface Owner {
@@ -23,68 +26,119 @@ export interface Owner {
 const ORPHANS_AT_ONCE = 500;
 /** Others learn at least so often that they are not alone. */
 const RENEW_MS_MAX = 1000;
+/** While another one counts alone: it hands over with its next renewal, or else it is dead. */
+const LOOK_MS = 100;
+const LOOKS_MAX = 20;
 
 export function createOwner(options: OwnerOptions): Owner {
-  const { store, ledger, ownerId, leaseMs, log, onPeers, now = Date.now } = options;
+  const { store, ledger, ownerId, leaseMs, log, onPeers } = options;
   const everyMs = Math.min(RENEW_MS_MAX, Math.max(50, Math.floor(leaseMs / 3)));
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> | undefined;
+  let sweeping: Promise<void> | undefined;
   let stopped = false;
-  /** Since when every renewal succeeded: after an outage the others get a whole lease to report first. */
-  let steadySince: number | undefined;
-  /** When this process last looked at the clock. */
-  let lookedAt = 0;
+  /**
+   * When those whose lease is over may be taken for dead: after the start, an outage and a jump of the clock the others
+   * get a whole lease to report.
+   */
+  let trustFrom: number | undefined;
+  /** The store's clock at the last renewal. */
+  let seenAt = 0;
+  /** The others are told that this process may count by its own memory. */
+  let alone = false;
+  /** How often in a row another one was seen to count alone. */
+  let looks = 0;
 
-  /** Resolves to the end of the lease. */
-  async function renew(): Promise<number> {
-    const at = now();
-    const until = at + leaseMs;
-    const peers = await store.renew({ id: ownerId, now: at, until });
-    await onPeers?.(peers);
-    return until;
-  }
+  const renew = () => store.renew({ id: ownerId, leaseMs, alone });
 
   /** The clock jumped, or the machine slept: the leases of all processes seem over, though none of them is gone. */
-  function noticeGap(): void {
-    const at = now();
-    if (at - lookedAt > Math.max(leaseMs - everyMs, 2 * everyMs)) steadySince = undefined;
-    lookedAt = at;
+  function isGap(now: number): boolean {
+    const passed = now - seenAt;
+    seenAt = now;
+    return passed < 0 || passed > Math.max(leaseMs - everyMs, 2 * everyMs);
+  }
+
+  /**
+   * Changes over in an order in which nobody counts by memory beside another: whoever wants to be alone says so before
+   * it looks, and takes it back after it has handed over.
+   */
+  async function agree(first: Others, isTrusted: boolean): Promise<void> {
+    if (!onPeers) return;
+    let seen = first;
+    if (seen.others === 0 && !alone) {
+      if (isTrusted) {
+        alone = true;
+        seen = await renew();
+      } else {
+        // In doubt there is somebody who could not report.
+        seen = { ...seen, others: 1 };
+      }
+    }
+    looks = seen.alone === 0 ? 0 : looks + 1;
+    try {
+      await onPeers(seen.others, looks === 0 || looks > LOOKS_MAX);
+    } catch (err) {
+      log.warn({ err }, 'could not hand over the counts of rate limits');
+      return;
+    }
+    if (seen.others === 0 || !alone) return;
+    alone = false;
+    await renew();
   }
 
   async function tick(): Promise<void> {
     try {
-      noticeGap();
-      const until = await renew();
+      const began = performance.now();
+      const seen = await renew();
       // The store took so long that the lease is over again: the holds of the living, ours too, would look orphaned.
-      if (now() > until) throw new Error('the lease ended while it was renewed');
-      steadySince ??= now() + leaseMs;
-      if (now() < steadySince) return;
-      const expired = await ledger.expireOrphans(ORPHANS_AT_ONCE);
-      if (expired > 0) log.warn({ expired }, 'returned the holds of a process that is gone');
+      if (performance.now() - began > leaseMs) throw new Error('the lease ended while it was renewed');
+      if (isGap(seen.now)) trustFrom = undefined;
+      trustFrom ??= performance.now() + leaseMs;
+      const isTrusted = performance.now() >= trustFrom;
+      await agree(seen, isTrusted);
+      if (isTrusted) sweep(seen.now);
     } catch (err) {
-      steadySince = undefined;
-      log.warn({ err }, 'could not renew the lease or look for orphans');
+      trustFrom = undefined;
+      log.warn({ err }, 'could not renew the lease');
     }
+  }
+
+  /** Beside the renewals, which must not wait for a wallet that cannot be written. */
+  function sweep(now: number): void {
+    sweeping ??= ledger
+      .expireOrphans({ now, limit: ORPHANS_AT_ONCE })
+      .then(
+        (expired) => {
+          if (expired > 0) log.warn({ expired }, 'returned the holds of a process that is gone');
+        },
+        (err: unknown) => log.warn({ err }, 'could not look for orphans'),
+      )
+      .finally(() => {
+        sweeping = undefined;
+      });
   }
 
   function loop(): void {
     if (stopped) return;
     turn = tick().finally(() => {
-      if (!stopped) timer = setTimeout(loop, everyMs);
+      const isLooking = looks > 0 && looks <= LOOKS_MAX;
+      if (!stopped) timer = setTimeout(loop, isLooking ? Math.min(LOOK_MS, everyMs) : everyMs);
     });
   }
 
   return {
     async start() {
-      await renew();
-      steadySince = now();
-      lookedAt = steadySince;
+      const seen = await renew();
+      seenAt = seen.now;
+      trustFrom = performance.now() + leaseMs;
+      await agree(seen, true);
       timer = setTimeout(loop, 0);
     },
     async stop() {
       stopped = true;
       clearTimeout(timer);
       await turn;
+      await sweeping;
       await store.remove(ownerId).catch((err: unknown) => log.warn({ err }, 'could not leave the store'));
     },
   };

@@ -103,8 +103,8 @@ function createLedgerWatch(registry: Registry): (ledger: Ledger) => Ledger {
       ...ledger,
       settle: async (hold, used) => count(hold, await ledger.settle(hold, used)),
       release: async (hold) => count(hold, await ledger.release(hold)),
-      async expireOrphans(limit) {
-        const found = await ledger.expireOrphans(limit);
+      async expireOrphans(page) {
+        const found = await ledger.expireOrphans(page);
         expired.inc(found);
         return found;
       },

@@ -65,10 +65,20 @@ export interface LedgerStore {
   entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as it stood at `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
-  /** Held charges whose lease is over at `now` and whose owner is not alive. */
-  orphans(now: number, limit: number): Promise<readonly Charge[]>;
+  /** Held charges whose lease is over and whose owner is not alive, in order of `lease` and `id`. */
+  orphans(page: OrphanPage): Promise<readonly Charge[]>;
   /** What the audit compares, for wallets with an id above `after`, in order of id; each wallet read consistently. */
   audit(page: { readonly after: string; readonly limit: number }): Promise<readonly WalletAudit[]>;
+}
+
+export interface OrphanPage {
+  /** By the store's clock, as `renew` has told it. */
+  readonly now: number;
+  /** A lease that ends later than two of these from now is over too: it was made by a clock that ran ahead. */
+  readonly leaseMs: number;
+  /** The last one of the page before. */
+  readonly after?: { readonly lease: number; readonly id: string };
+  readonly limit: number;
 }
 
 /** A wallet beside the sums of its rows. */
@@ -138,6 +148,17 @@ export interface KeyUse {
   readonly lastUsedAt: number;
 }
 
+/**
+ * The name of counts that are sent again, as they were, until the store has confirmed them: it counts them once, also
+ * when their first commit only seemed to fail. Without one a repeat counts again.
+ */
+export interface Batch {
+  /** Whoever counts; never used again by another. */
+  readonly writer: string;
+  /** From 1, one more with every batch; the one before is confirmed. */
+  readonly number: number;
+}
+
 export interface KeyStore {
   /** Adds an active key unless the account has `activeMax` of them already; decided atomically. */
   add(
@@ -150,7 +171,7 @@ export interface KeyStore {
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /** Adds to the counters; `lastUsedAt` never goes back. */
-  use(uses: readonly KeyUse[]): Promise<void>;
+  use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;
 }
 
 /** A counting window: it opens with its first hit and ends `windowMs` later. */
@@ -169,15 +190,34 @@ export interface LimitStore {
   /** The windows open at `now`; hits sent before this call are in them. */
   open(now: number): Promise<readonly LimitWindow[]>;
   /** Adds counts from elsewhere to the store's windows and drops those that ended. */
-  merge(windows: readonly LimitWindow[], now: number): Promise<void>;
+  merge(windows: readonly LimitWindow[], now: number, batch?: Batch): Promise<void>;
 }
 
-/** The gateway processes on this store, each alive as long as it renews. */
+/**
+ * The gateway processes on this store. One is alive until its lease ends by the store's clock: the server's, or that of
+ * the machine which the file is on. A lease that ends later than two of its length from now is over: the clock ran ahead.
+ */
 export interface OwnerStore {
-  /** Registers or renews; returns how many other owners are alive at `now`. */
-  renew(owner: { readonly id: string; readonly until: number; readonly now: number }): Promise<number>;
+  /** Registers, or renews for a whole lease from now; then looks at the others. */
+  renew(owner: OwnerLease): Promise<Others>;
   /** Leaves: its open holds become orphans when their own leases end. */
   remove(id: string): Promise<void>;
+}
+
+export interface OwnerLease {
+  readonly id: string;
+  readonly leaseMs: number;
+  /** It may count rate limits by its own memory. */
+  readonly alone: boolean;
+}
+
+export interface Others {
+  /** The store's clock, in ms since the epoch. */
+  readonly now: number;
+  /** Other owners that are alive. */
+  readonly others: number;
+  /** How many of them may count rate limits by their own memory. */
+  readonly alone: number;
 }
 
 export interface Setting {

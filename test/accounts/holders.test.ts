@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { createHolders, type Holders, type HoldersOptions } from '../../lib/accounts/holders.ts';
-import { makeKey } from '../../lib/accounts/key.ts';
+import { hashKey, makeKey } from '../../lib/accounts/key.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { KeyStore, Store } from '../../lib/store/store.ts';
+import { collectGarbage } from '../helpers/garbage.ts';
 
 describe('holders', () => {
   let folder: string;
@@ -30,7 +31,7 @@ describe('holders', () => {
       add: (key, activeMax) => real.add(key, activeMax),
       list: (account) => real.list(account),
       revoke: (id, at) => real.revoke(id, at),
-      use: (uses) => real.use(uses),
+      use: (uses, batch) => real.use(uses, batch),
       find: async (hash) => {
         reads += 1;
         await beforeRead();
@@ -112,6 +113,46 @@ describe('holders', () => {
     expect(holders.find(issued[2]!.key)).to.deep.include({ id: issued[2]!.id });
   });
 
+  describe('forgets the texts of keys', () => {
+    /** Whether anything still refers to the holder of a key that was used twice, after what comes next. */
+    async function isKept(ttlMs: number, next: (use: () => Promise<void>) => Promise<void>): Promise<boolean> {
+      const row = (await store.keys.find(hashKey((await issue()).key)))!;
+      // A look-up brings a row of its own.
+      const made = { ...keys, find: async () => ({ ...row }) };
+      const holders = createHolders({ store: { keys: made }, prefix: 'tg-', holdersMax: 1, ttlMs });
+      const use = async () => {
+        const key = makeKey('tg-');
+        await holders.find(key);
+        holders.find(key);
+        holders.find(key);
+      };
+      const first = makeKey('tg-');
+      const kept = new WeakRef((await holders.find(first))!);
+      holders.find(first);
+      await next(use);
+      await sleep(1);
+      collectGarbage();
+      return kept.deref() !== undefined;
+    }
+
+    it('when their row is too old', async () => {
+      expect(
+        await isKept(20, async (use) => {
+          await sleep(25);
+          await use();
+        }),
+      ).to.equal(false);
+    });
+
+    it('when there are many', async () => {
+      const useMany = (count: number) => async (use: () => Promise<void>) => {
+        for (let key = 0; key < count; key += 1) await use();
+      };
+      expect(await isKept(800, useMany(2)), 'a few').to.equal(true);
+      expect(await isKept(800, useMany(1001)), 'many').to.equal(false);
+    });
+  });
+
   it('reads again once its row is too old', async () => {
     const holders = open({ ttlMs: 20 });
     const { key } = await issue();
@@ -132,17 +173,21 @@ describe('holders', () => {
         await sleep(5);
       }
     })();
-    await sleep(50);
-    await accounts.revokeKey(revoked.id);
-    await accounts.suspend(suspended.account);
-    const start = performance.now();
-    while ((await holders.find(revoked.key)) !== undefined) await sleep(10);
-    while ((await holders.find(suspended.key))?.accountStatus !== 'suspended') await sleep(10);
-    expect(performance.now() - start).to.be.below(1000);
-    await accounts.resume(suspended.account);
-    while ((await holders.find(suspended.key))?.accountStatus !== 'active') await sleep(10);
-    stopUse.abort();
-    await use;
+    try {
+      await sleep(50);
+      await accounts.revokeKey(revoked.id);
+      await accounts.suspend(suspended.account);
+      const start = performance.now();
+      while ((await holders.find(revoked.key)) !== undefined) await sleep(10);
+      while ((await holders.find(suspended.key))?.accountStatus !== 'suspended') await sleep(10);
+      expect(performance.now() - start).to.be.below(1000);
+      await accounts.resume(suspended.account);
+      while ((await holders.find(suspended.key))?.accountStatus !== 'active') await sleep(10);
+    } finally {
+      // A use that goes on would keep the run alive.
+      stopUse.abort();
+      await use;
+    }
     expect(reads).to.be.below(20);
   });
 

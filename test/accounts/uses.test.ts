@@ -2,19 +2,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createUses } from '../../lib/accounts/uses.ts';
-import type { KeyUse } from '../../lib/store/store.ts';
+import type { Batch, KeyUse } from '../../lib/store/store.ts';
 
 /** Rows as a store keeps them; a test can hold a batch back or let it fail. */
 function createRows() {
   const rows = new Map<string, { requestsCount: number; lastUsedAt: number | null }>();
+  const written = new Set<string>();
   const rig = {
     batches: [] as (readonly KeyUse[])[],
     before: async () => {},
     after: async () => {},
     read: (id: string) => ({ id, ...(rows.get(id) ?? { requestsCount: 0, lastUsedAt: null }) }),
-    use: async (uses: readonly KeyUse[]) => {
+    use: async (uses: readonly KeyUse[], batch?: Batch) => {
       rig.batches.push(uses);
       await rig.before();
+      const name = `${batch?.writer} ${batch?.number}`;
+      if (written.has(name)) return;
+      written.add(name);
       for (const { id, count, lastUsedAt } of uses) {
         const row = rig.read(id);
         rows.set(id, {
@@ -98,7 +102,24 @@ describe('uses', () => {
     expect(rows.read('a').requestsCount).to.equal(3);
   });
 
-  it('keeps the counts of a failed batch and sends them with the next', async () => {
+  it('counts once what a store wrote whose answer was lost, and shows it once meanwhile', async () => {
+    const rows = createRows();
+    const uses = createUses({ store: rows });
+    const fresh = rows.read('a');
+    for (let call = 0; call < 7; call += 1) uses.used('a');
+    rows.after = () => Promise.reject(new Error('lost'));
+    expect(await uses.flush()).to.equal(false);
+    uses.used('a');
+    for (const row of [fresh, rows.read('a')]) expect(uses.usage(row).requestsCount).to.equal(8);
+    expect(await uses.flush(), 'the first is confirmed, the answer to the next is lost').to.equal(false);
+    rows.after = async () => {};
+    await uses.close();
+    expect(rows.batches.map(([use]) => use?.count)).to.deep.equal([7, 7, 1, 1]);
+    expect(rows.read('a').requestsCount).to.equal(8);
+    expect(uses.usage(rows.read('a')).requestsCount).to.equal(8);
+  });
+
+  it('keeps the counts of a failed batch and sends them before the next', async () => {
     const rows = createRows();
     const errors: unknown[] = [];
     const uses = createUses({ store: rows, onError: (error) => errors.push(error) });
@@ -137,6 +158,20 @@ describe('uses', () => {
     const total = [0, 1, 2, 3, 4, 5, 6].reduce((sum, key) => sum + rows.read(`key${key}`).requestsCount, 0);
     expect(total).to.equal(50);
     expect(failures).to.be.below(0);
+  });
+
+  it('forgets what every row has by now, and stops when nothing is left', async () => {
+    const rows = createRows();
+    let now = 1_000_000;
+    const uses = createUses({ store: rows, flushMs: 5, clock: () => now });
+    const stale = rows.read('a');
+    uses.used('a');
+    await sleep(30);
+    expect(uses.usage(stale).requestsCount).to.equal(1);
+    now += 5001;
+    await sleep(30);
+    expect(uses.usage(stale).requestsCount).to.equal(0);
+    await uses.close();
   });
 
   it('shows no use of a key that was never used', () => {

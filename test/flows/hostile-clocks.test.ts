@@ -1,43 +1,45 @@
 // The clock is set forward or back, or the machine sleeps, while calls run: nobody is taken for dead, no key is locked out.
 import { expect } from 'chai';
-import { createLimiter } from '../../lib/http/limiter.ts';
+import { createLimiter, type Limiter } from '../../lib/http/limiter.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { until } from '../helpers/client.ts';
+import { type TestClock, takeClock } from '../helpers/clock.ts';
 import { type Books, type Home, makeHome, openBooks } from '../helpers/process.ts';
 
 const LEASE_MS = 600;
 const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 const RULE = { name: 'generate', perMinute: 3 };
 
 describe('hostile clocks', () => {
   let home: Home;
   let books: Books;
   let store: Store;
-  let offsetMs: number;
+  let clock: TestClock;
   let owners: Owner[];
-  const now = () => Date.now() + offsetMs;
   const log = { warn: () => undefined, error: () => undefined };
 
   beforeEach(async () => {
-    offsetMs = 0;
+    clock = takeClock();
     owners = [];
     home = makeHome();
     books = await openBooks(home);
     store = await openStore(`sqlite:${home.database}`);
   });
   afterEach(async () => {
+    clock.restore();
     for (const owner of owners) await owner.stop();
     await store.close();
     await books.close();
     home.remove();
   });
 
-  async function start(ownerId: string) {
-    const ledger = createLedger({ store, ownerId, leaseMs: LEASE_MS, log, now });
-    const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs: LEASE_MS, log, now });
+  async function start(ownerId: string, onPeers: Limiter['setPeers'] = async () => undefined) {
+    const ledger = createLedger({ store, ownerId, leaseMs: LEASE_MS, log });
+    const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs: LEASE_MS, log, onPeers });
     owners.push(owner);
     await owner.start();
     return ledger;
@@ -54,8 +56,10 @@ describe('hostile clocks', () => {
       const hold = (index: number) => ({ ...call, wallet: account.id, chargeId: `call-${index}` });
       const holds = await Promise.all(ledgers.map((ledger, index) => ledger.hold(hold(index))));
       await sleep(afterMs);
-      offsetMs = HOUR_MS;
+      clock.set(HOUR_MS);
       await sleep(2 * LEASE_MS);
+      // The hold of one that was taken for dead would be charged the same.
+      for (const { charge } of holds) expect((await store.ledger.charge(charge.id))?.state).to.equal('held');
       const used = { amount: 4_000_000n, usage: { tokens_input: 1, tokens_output: 1 } };
       for (const [index, ledger] of ledgers.entries()) {
         const { charged } = await ledger.settle(holds[index]!, used);
@@ -68,20 +72,56 @@ describe('hostile clocks', () => {
   it('set forward by an hour: the hold of a dead process goes back all the same', async () => {
     const account = await books.account();
     await start('living');
-    const dead = createLedger({ store, ownerId: 'dead', leaseMs: LEASE_MS, log, now });
+    const dead = createLedger({ store, ownerId: 'dead', leaseMs: LEASE_MS, log });
     await dead.hold({ ...call, wallet: account.id, chargeId: 'call' });
-    offsetMs = HOUR_MS;
+    clock.set(HOUR_MS);
     await until(async () => (await books.held()) === 0n, 4 * LEASE_MS);
     expect((await store.ledger.charge('call'))?.state).to.equal('expired');
   });
 
+  it('set forward by an hour: of two processes none counts limits by its own memory', async () => {
+    const limiters = [createLimiter({ store: store.limits }), createLimiter({ store: store.limits })];
+    for (const [index, { setPeers }] of limiters.entries()) await start(`own-${index}`, setPeers);
+    const isLocal = (limiter: Limiter) => !(limiter.hit(RULE, 'key') instanceof Promise);
+    await until(() => !limiters.some(isLocal));
+    clock.set(HOUR_MS);
+    for (const from = performance.now(); performance.now() - from < 2 * LEASE_MS; ) {
+      expect(limiters.map(isLocal)).to.deep.equal([false, false]);
+      await sleep(20);
+    }
+  });
+
+  it('set back by a year: the hold of a process that died before goes back all the same', async () => {
+    const account = await books.account();
+    clock.set(YEAR_MS);
+    const dead = createLedger({ store, ownerId: 'dead', leaseMs: LEASE_MS, log });
+    await store.owners.renew({ id: 'dead', leaseMs: LEASE_MS, alone: true });
+    await dead.hold({ ...call, wallet: account.id, chargeId: 'call' });
+    clock.set(0);
+    await start('living');
+    await until(async () => (await books.held()) === 0n, 4 * LEASE_MS);
+    expect((await store.ledger.charge('call'))?.state).to.equal('expired');
+  });
+
+  it('set back by a year: calls of every living process stay held', async () => {
+    const account = await books.account();
+    const ledgers = [await start('first'), await start('second')];
+    clock.set(YEAR_MS);
+    await sleep(2 * LEASE_MS);
+    const hold = (index: number) => ({ ...call, wallet: account.id, chargeId: `call-${index}` });
+    const holds = await Promise.all(ledgers.map((ledger, index) => ledger.hold(hold(index))));
+    clock.set(0);
+    await sleep(2 * LEASE_MS);
+    for (const { charge } of holds) expect((await store.ledger.charge(charge.id))?.state).to.equal('held');
+  });
+
   for (const peers of [0, 1]) {
     it(`set back by an hour: a key waits no hour for its next window (${peers} other processes)`, async () => {
-      const limiter = createLimiter({ store: store.limits, now });
+      const limiter = createLimiter({ store: store.limits });
       await limiter.setPeers(peers);
       for (let hit = 0; hit < 4; hit += 1) await limiter.hit(RULE, 'key');
       expect((await limiter.hit(RULE, 'key')).allowed).to.equal(false);
-      offsetMs = -HOUR_MS;
+      clock.set(-HOUR_MS);
       expect((await limiter.hit(RULE, 'key')).allowed).to.equal(true);
       for (let hit = 0; hit < 4; hit += 1) await limiter.hit(RULE, 'key');
       expect((await limiter.hit(RULE, 'key')).allowed).to.equal(false);

@@ -1,21 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isFault } from '../../lib/faults.ts';
 import { createLimiter, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/http/limiter.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { LimitStore, Store } from '../../lib/store/store.ts';
-
-/** What is left after a collection of garbage. */
-function heapMiB(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  return process.memoryUsage().heapUsed / 1024 / 1024;
-}
+import { type LimitStore, type Store, StoreError } from '../../lib/store/store.ts';
+import { heapMiB } from '../helpers/garbage.ts';
 
 const RULE: LimitRule = { name: 'generate', perMinute: 3 };
 const OTHER: LimitRule = { name: 'balance', perMinute: 5 };
@@ -56,7 +48,7 @@ describe('limiter', () => {
   const storeWith = (replaced: Partial<LimitStore>): LimitStore => ({
     hit: (bucket, windowMs, at) => store.limits.hit(bucket, windowMs, at),
     open: (at) => store.limits.open(at),
-    merge: (windows, at) => store.limits.merge(windows, at),
+    merge: (windows, at, batch) => store.limits.merge(windows, at, batch),
     ...replaced,
   });
 
@@ -121,6 +113,15 @@ describe('limiter', () => {
     };
     const before = hitMany(50_000);
     expect(hitMany(300_000) - before).to.be.below(10);
+  });
+
+  it('looks through its windows now and then only, however many are open', () => {
+    const limiter = open();
+    const from = process.cpuUsage();
+    for (let at = 0; at < 40_000; at += 1) void limiter.hit(RULE, `key-${at}`);
+    const { user, system } = process.cpuUsage(from);
+    // With a look at all of them for each that is new it takes seconds.
+    expect((user + system) / 1000).to.be.below(1000);
   });
 
   describe('handing over', () => {
@@ -204,12 +205,64 @@ describe('limiter', () => {
       );
     });
 
+    it('counts once what the store took whose answer was lost, with what was counted since', async () => {
+      let isLost = true;
+      const limiter = open({
+        store: storeWith({
+          merge: async (windows, at, batch) => {
+            await store.limits.merge(windows, at, batch);
+            if (isLost) throw new StoreError('lost', 'unknown');
+          },
+        }),
+      });
+      const rule = { name: 'lost', perMinute: 100 };
+      const stored = async () =>
+        (await store.limits.open(now)).find(({ bucket }) => bucket === `lost:${key}`)?.count ?? 0;
+      await hits(limiter, 12, rule);
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        expect(await limiter.setPeers(1).catch((error: Error) => error.message)).to.equal('lost');
+        expect(await stored()).to.equal(12);
+      }
+      await hits(limiter, 2, rule);
+      await limiter.setPeers(0);
+      await hits(limiter, 1, rule);
+      isLost = false;
+      await limiter.setPeers(1);
+      expect(await stored()).to.equal(15);
+    });
+
+    it('lets a request wait while another process has not handed over, and sees what that counted', async () => {
+      const [living, starting] = [open(), open()];
+      await hits(living, 2);
+      await starting.setPeers(1, false);
+      const waiting = [1, 2, 3].map(() => allowed(starting));
+      await starting.setPeers(1, false);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await Promise.race([...waiting, 'none'])).to.equal('none');
+      await living.setPeers(1);
+      await starting.setPeers(1);
+      expect(await Promise.all(waiting)).to.deep.equal([true, false, false]);
+    });
+
+    it('allows nothing by memory either while another process does, and goes on when that is gone', async () => {
+      const limiter = open({
+        store: storeWith({ merge: () => Promise.reject(new Error('down')) }),
+        answerWithinMs: 30,
+      });
+      await hits(limiter, 1);
+      expect(await limiter.setPeers(1, false).catch((error: Error) => error.message)).to.equal('down');
+      expect(isFault(await allowed(limiter).catch((error: unknown) => error))).to.equal(true);
+      await limiter.setPeers(0);
+      // The request that was refused counts.
+      expect(await hits(limiter, 2)).to.deep.equal([true, false]);
+    });
+
     it('stays as it was when the store fails, and tries again', async () => {
       let isDown = true;
       const down = <T>(call: () => Promise<T>) => (isDown ? Promise.reject(new Error('down')) : call());
       const limiter = open({
         store: storeWith({
-          merge: (windows, at) => down(() => store.limits.merge(windows, at)),
+          merge: (windows, at, batch) => down(() => store.limits.merge(windows, at, batch)),
           open: (at) => down(() => store.limits.open(at)),
         }),
       });
@@ -232,6 +285,15 @@ describe('limiter', () => {
     async function failure(limiter: Limiter): Promise<unknown> {
       return Promise.resolve(limiter.hit(RULE, key)).catch((error: unknown) => error);
     }
+
+    it('leaves no timer behind', async () => {
+      const limiter = open();
+      await limiter.setPeers(1);
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const before = timers();
+      await hits(limiter, 20);
+      expect(timers() - before).to.be.below(5);
+    });
 
     it('is a 503 when it fails', async () => {
       const limiter = open({ store: storeWith({ hit: () => Promise.reject(new Error('down')) }) });
@@ -256,7 +318,7 @@ describe('limiter', () => {
         release = resolve;
       });
       const limiter = open({
-        store: storeWith({ merge: (windows, at) => gate.then(() => store.limits.merge(windows, at)) }),
+        store: storeWith({ merge: (windows, at, batch) => gate.then(() => store.limits.merge(windows, at, batch)) }),
         answerWithinMs: 30,
       });
       await hits(limiter, 1);

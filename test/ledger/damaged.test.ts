@@ -65,7 +65,7 @@ for (const kind of STORES) {
     /** Calls on a wallet and looks for its orphans, again and again. */
     function disturb(ledger: Ledger, wallet: string) {
       const timer = setInterval(() => {
-        void ledger.expireOrphans(10);
+        void ledger.expireOrphans({ now: Date.now(), limit: 10 });
         void messageOf(ledger.hold(request(wallet)).then((hold) => ledger.release(hold)));
       }, 25);
       return { stop: () => clearInterval(timer) };
@@ -110,16 +110,16 @@ for (const kind of STORES) {
       const repair = await damageWallet(url, bad, { held: 5n * RUB });
       const ledger = ledgerOf(store, 150);
       for (let sweep = 0; sweep < 5; sweep += 1) {
-        await ledger.expireOrphans(10);
+        await ledger.expireOrphans({ now: Date.now(), limit: 10 });
         expect(ledger.size()).to.equal(1);
       }
       // What waits takes no place from what can be returned.
       const good = await newWallet(store);
       await orphan(good);
-      expect(await ledger.expireOrphans(1)).to.equal(1);
+      expect(await ledger.expireOrphans({ now: Date.now(), limit: 1 })).to.equal(1);
       await repair();
       expect(await ledger.drain(10_000)).to.equal(0);
-      expect(await ledger.expireOrphans(10)).to.equal(1);
+      expect(await ledger.expireOrphans({ now: Date.now(), limit: 10 })).to.equal(1);
       await checkMoney();
     });
 
@@ -183,7 +183,10 @@ for (const kind of STORES) {
       await applied(store, reserve(good, { owner: 'gone', lease: 2, at: 1 }));
       await loseWallet(url, gone);
       const ledger = ledgerOf(store);
-      expect([await ledger.expireOrphans(2), await ledger.expireOrphans(2)]).to.deep.equal([0, 1]);
+      expect([
+        await ledger.expireOrphans({ now: Date.now(), limit: 2 }),
+        await ledger.expireOrphans({ now: Date.now(), limit: 2 }),
+      ]).to.deep.equal([0, 1]);
       expect(ledger.size()).to.equal(0);
     });
   });

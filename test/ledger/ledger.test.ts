@@ -245,6 +245,7 @@ describe('ledger', () => {
   });
 
   describe('orphans', () => {
+    const expire = (limit: number) => ledger.expireOrphans({ now: Date.now(), limit });
     const orphan = async (chargeId: string, owner: string, leftMs: number) => {
       const { kind: chargeKind, ...start } = request(chargeId);
       const at = Date.now();
@@ -252,15 +253,16 @@ describe('ledger', () => {
     };
 
     it('are holds whose lease is over and whose owner is gone; they go back in full, so many at once', async () => {
-      await store.real.owners.renew({ id: 'alive', now: Date.now(), until: Date.now() + 60_000 });
-      await store.real.owners.renew({ id: 'late', now: Date.now(), until: Date.now() - 1 });
+      await store.real.owners.renew({ id: 'alive', leaseMs: 60_000, alone: false });
+      await store.real.owners.renew({ id: 'late', leaseMs: 1, alone: false });
+      await new Promise((resolve) => setTimeout(resolve, 5));
       await orphan('of-alive', 'alive', -1);
       await orphan('of-nobody', 'nobody', -1);
       await orphan('of-late', 'late', -1);
       await orphan('with-lease', 'nobody', 60_000);
-      expect(await ledger.expireOrphans(1)).to.equal(1);
-      expect(await ledger.expireOrphans(10)).to.equal(1);
-      expect(await ledger.expireOrphans(10)).to.equal(0);
+      expect(await expire(1)).to.equal(1);
+      expect(await expire(10)).to.equal(1);
+      expect(await expire(10)).to.equal(0);
       const states = ['of-alive', 'of-nobody', 'of-late', 'with-lease'].map(async (id) => (await chargeOf(id))?.state);
       expect(await Promise.all(states)).to.deep.equal(['held', 'expired', 'expired', 'held']);
       expect(await store.read(wallet)).to.include({ avail: 980n * RUB, held: 20n * RUB });
@@ -271,9 +273,9 @@ describe('ledger', () => {
       const other = createLedger({ store: store.real, ownerId: 'other', leaseMs: 60_000, log: quiet });
       const gate = makeGate();
       store.next('ledger.apply', waitFor(gate.opened));
-      const mine = ledger.expireOrphans(10);
+      const mine = expire(10);
       await until(() => ledger.size() === 1);
-      expect(await other.expireOrphans(10)).to.equal(1);
+      expect(await other.expireOrphans({ now: Date.now(), limit: 10 })).to.equal(1);
       gate.open();
       expect(await mine).to.equal(0);
       expect([ledger.size(), (await chargeOf('of-both'))?.state]).to.deep.equal([0, 'expired']);
@@ -282,12 +284,12 @@ describe('ledger', () => {
     it('reject when they cannot be read, and go back late when that cannot be written', async () => {
       await orphan(a, 'nobody', -1);
       store.next('ledger.orphans', refuse);
-      await ledger.expireOrphans(10).then(
+      await expire(10).then(
         () => expect.fail('it was read'),
         (error: Error) => expect(error.name).to.equal('StoreError'),
       );
       store.always('ledger.apply', refuse);
-      await ledger.expireOrphans(10);
+      await expire(10);
       expect((await chargeOf(a))?.state).to.equal('held');
       store.always('ledger.apply', undefined);
       expect(await ledger.drain(5000)).to.equal(0);

@@ -50,7 +50,13 @@ describe('owner', () => {
     await store.apply({ ...start, kind: 'reserve', amount: 10_000_000n, at, owner, lease: at - 1 });
   }
   const stateOf = async (id: string) => (await store.real.ledger.charge(id))?.state;
-  const peersOf = (id: string) => store.real.owners.renew({ id, now: Date.now(), until: 0 });
+  /** What another one sees that looks in. */
+  const look = async (id = 'you') => {
+    const seen = await store.real.owners.renew({ id, leaseMs: 1, alone: false });
+    await store.real.owners.remove(id);
+    return seen;
+  };
+  const peersOf = async (id: string) => (await look(id)).others;
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it('does not start on a store that does not answer', async () => {
@@ -117,18 +123,94 @@ describe('owner', () => {
     await until(() => counts.at(-1) === 0);
   });
 
-  it('goes on renewing when the listener of peers fails', async () => {
-    let failing = false;
-    const onPeers = async () => {
-      if (!failing) return;
-      failing = false;
-      throw new Error('no limits now');
-    };
-    await makeOwner('me', { onPeers }).start();
-    failing = true;
-    await until(() => warnings.length === 1);
-    await sleep(LEASE_MS + 100);
+  describe('agrees with the others on who counts limits', () => {
+    const aloneOf = async () => (await look()).alone;
+    const leaseMs = 60_000;
+
+    it('says that it counts alone before it does, until it has handed over', async () => {
+      const seen = { before: [] as number[], after: [] as number[] };
+      const gate = makeGate();
+      const onPeers = async (peers: number) => {
+        if (peers > 0) await gate.opened;
+        seen[peers > 0 ? 'after' : 'before'].push(await aloneOf());
+      };
+      await makeOwner('first', { leaseMs, onPeers }).start();
+      await store.real.owners.renew({ id: 'second', leaseMs, alone: false });
+      await sleep(1200);
+      expect(await aloneOf(), 'it has not handed over').to.equal(1);
+      gate.open();
+      await until(async () => (await aloneOf()) === 0);
+      expect(new Set(seen.before)).to.deep.equal(new Set([1]));
+      expect(seen.after[0]).to.equal(1);
+      await store.real.owners.remove('second');
+    });
+
+    it('looks once more after it has said so', async () => {
+      const told: number[] = [];
+      store.next(
+        'owners.renew',
+        (call) => call(),
+        async (call) => {
+          await store.real.owners.renew({ id: 'second', leaseMs, alone: false });
+          return call();
+        },
+      );
+      await makeOwner('first', { leaseMs, onPeers: async (peers) => void told.push(peers) }).start();
+      expect(new Set(told)).to.deep.equal(new Set([1]));
+      expect(await aloneOf()).to.equal(0);
+      await store.real.owners.remove('second');
+    });
+  });
+
+  it('lets the others know within about a second, however long the lease', async () => {
+    const told: number[] = [];
+    const leaseMs = 60_000;
+    await makeOwner('first', { leaseMs, onPeers: async (peers) => void told.push(peers) }).start();
+    await sleep(100);
+    await makeOwner('second', { leaseMs }).start();
+    const startedAt = performance.now();
+    await until(() => told.at(-1) === 1);
+    expect(performance.now() - startedAt).to.be.below(1500);
+  });
+
+  it('goes on renewing and returning while limits can never be handed over', async () => {
+    await hold(id('of-gone'), 'gone');
+    await makeOwner('me', { onPeers: () => Promise.reject(new Error('no limits')) }).start();
+    await until(async () => (await stateOf(id('of-gone'))) === 'expired');
     expect(await peersOf('you')).to.equal(1);
+    expect(warnings).to.include('could not hand over the counts of rate limits');
+    expect(warnings).to.not.include('could not renew the lease');
+  });
+
+  it('goes on renewing while the store does not take what it returns', async () => {
+    await hold(id('of-gone'), 'gone');
+    const gate = makeGate();
+    let began = false;
+    store.next('ledger.apply', (call, args) => {
+      began = true;
+      return waitFor(gate.opened)(call, args);
+    });
+    await makeOwner('me').start();
+    await until(() => began);
+    await sleep(2 * LEASE_MS);
+    expect(await peersOf('you')).to.equal(1);
+    gate.open();
+    await until(async () => (await stateOf(id('of-gone'))) === 'expired');
+  });
+
+  it('believes for a whole lease after its start that everybody lives', async () => {
+    await store.real.owners.renew({ id: 'locked-out', leaseMs: 1, alone: false });
+    await hold(id('of-locked-out'), 'locked-out');
+    await hold(id('of-gone'), 'gone');
+    await makeOwner('me').start();
+    const startedAt = performance.now();
+    // The store was locked for longer than a lease, and lets both in now.
+    await sleep(LEASE_MS / 2);
+    await store.real.owners.renew({ id: 'locked-out', leaseMs: 60_000, alone: false });
+    await until(async () => (await stateOf(id('of-gone'))) === 'expired');
+    expect(performance.now() - startedAt).to.be.at.least(LEASE_MS - 20);
+    expect(await stateOf(id('of-locked-out'))).to.equal('held');
+    await store.real.owners.remove('locked-out');
   });
 
   it('returns what a process that is gone left, and nothing of the living', async () => {
@@ -175,7 +257,7 @@ describe('owner', () => {
     await until(() => warnings.length === 1);
     await sleep(2 * LEASE_MS);
     expect(await stateOf(id('of-me'))).to.equal('held');
-    expect(warnings).to.deep.equal(['could not renew the lease or look for orphans']);
+    expect(warnings).to.deep.equal(['could not renew the lease']);
   });
 
   it('goes on when orphans cannot be read', async () => {
@@ -183,9 +265,6 @@ describe('owner', () => {
     store.next('ledger.orphans', refuse);
     await makeOwner('me').start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
-    expect(warnings).to.deep.equal([
-      'could not renew the lease or look for orphans',
-      'returned the holds of a process that is gone',
-    ]);
+    expect(warnings).to.deep.equal(['could not look for orphans', 'returned the holds of a process that is gone']);
   });
 });

@@ -122,10 +122,10 @@ describe('money metrics', () => {
     for (const chargeId of ['dead-1', 'dead-2']) {
       await store.apply({ ...start, kind: 'reserve', chargeId, owner: 'nobody', lease: at - 1 });
     }
-    expect(await ledger.expireOrphans(10)).to.equal(2);
+    expect(await ledger.expireOrphans({ now: Date.now(), limit: 10 })).to.equal(2);
     expect((await look()).sum('tollgate_holds_expired_total')).to.equal(2);
     store.next('ledger.orphans', refuse);
-    await ledger.expireOrphans(10).then(
+    await ledger.expireOrphans({ now: Date.now(), limit: 10 }).then(
       () => expect.fail('it was read'),
       (error: Error) => expect(error.name).to.equal('StoreError'),
     );

@@ -1,6 +1,7 @@
 // Accounts and API keys in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
 import { type Account, type AccountStore, type KeyHolder, type KeyRow, type KeyStore, StoreError } from '../store.ts';
+import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { type Row, SCAN_MS } from './ledger.ts';
@@ -77,14 +78,14 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       if (n === 1) return 'revoked';
       return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'exists' : 'no_key';
     },
-    async use(uses) {
+    async use(uses, batch) {
       if (uses.length === 0) return;
       const updates = uses.map(({ id, count, lastUsedAt }) => ({
         q: { _id: id },
         u: { $inc: { requestsCount: count }, $max: { lastUsedAt } },
       }));
       // All or nothing: a part that was counted would be counted again.
-      await transactions.run({ steps: (step) => step({ update: 'keys', updates }) });
+      await runOnce(transactions, batch, { update: 'keys', updates });
     },
   };
 }

@@ -1,4 +1,4 @@
-// The server's clock, as seen from here: processes on several machines judge windows and leases by one clock.
+// The server's clock, as seen from here: processes on several machines judge windows by one clock.
 import type { MongoClient } from 'mongodb';
 
 export interface ServerClock {
@@ -6,21 +6,26 @@ export interface ServerClock {
   offsetMs(): number;
 }
 
+/** The server's own time, in an expression. */
+export const NOW = { $toLong: '$$NOW' };
+
 /** Clocks that differ less agree: a difference that small cannot be told from the way of the message. */
 const AGREE_MS = 250;
 const SAMPLES = 10;
 
 export function watchClock(client: MongoClient): ServerClock {
+  /** By the monotonic clock: what is known of the server stays true when this machine's clock is set. */
   const samples: number[] = [];
   client.on('serverHeartbeatSucceeded', ({ reply }) => {
     if (!reply.isWritablePrimary || !(reply.localTime instanceof Date)) return;
-    samples.push(reply.localTime.getTime() - Date.now());
+    samples.push(reply.localTime.getTime() - performance.now());
     if (samples.length > SAMPLES) samples.shift();
   });
   return {
     offsetMs() {
+      if (samples.length === 0) return 0;
       // A message can only be late, which makes its difference smaller: the largest is nearest to the truth.
-      const offset = samples.length === 0 ? 0 : Math.max(...samples);
+      const offset = Math.round(Math.max(...samples) + performance.now() - Date.now());
       return Math.abs(offset) < AGREE_MS ? 0 : offset;
     },
   };

@@ -6,6 +6,7 @@ import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { chargeOf, entryOf, fromSum, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
+import { aliveAt } from './service.ts';
 
 /** A document of a collection whose ids are texts. */
 export interface Row extends Document {
@@ -50,17 +51,19 @@ export function ledgerReads(connection: Connection): Reads {
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
     },
-    async orphans(now, limit) {
-      const until = { $gte: now + connection.clock.offsetMs() };
+    async orphans({ now, leaseMs, after, limit }) {
       const owners = await read((signal) =>
         db
           .collection<Row>('owners')
-          .find({ until }, { signal, projection: { _id: 1 } })
+          .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
           .toArray(),
       );
       const alive = owners.map((owner) => owner._id);
-      const filter = { state: 'held', lease: { $lt: now }, owner: { $nin: alive } };
-      const found = await read((signal) => charges.find(filter, { signal }).sort({ lease: 1 }).limit(limit).toArray());
+      const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
+      const rest = after && [{ lease: { $gt: after.lease } }, { lease: after.lease, _id: { $gt: after.id } }];
+      const filter = { state: 'held', owner: { $nin: alive }, $and: [{ $or: over }, ...(rest ? [{ $or: rest }] : [])] };
+      const sort = { lease: 1, _id: 1 } as const;
+      const found = await read((signal) => charges.find(filter, { signal }).sort(sort).limit(limit).toArray());
       return found.map(chargeOf);
     },
     audit: (page) => audit(connection, page),

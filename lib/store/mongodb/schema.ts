@@ -120,7 +120,8 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     validator: fields({ _id: name, endsAt: time, count: { ...count, minimum: 1 } }),
     indexes: [{ key: { endsAt: 1 }, name: 'by_end' }],
   },
-  { name: 'owners', validator: fields({ _id: name, until: time }) },
+  { name: 'owners', validator: fields({ _id: name, until: time, leaseMs: time, alone: { bsonType: 'bool' } }) },
+  { name: 'batches', validator: fields({ _id: name, number: count, at: time }) },
   { name: 'sessions', validator: fields({ _id: name, until: time, sessions: { bsonType: 'array' } }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];

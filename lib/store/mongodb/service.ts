@@ -1,7 +1,9 @@
 // What the processes of the service keep about themselves: rate limit windows, live owners and settings.
 import type { Document } from 'mongodb';
 import type { LimitStore, LimitWindow, OwnerStore, SettingStore } from '../store.ts';
+import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
+import { NOW } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
 import type { Row } from './ledger.ts';
@@ -47,7 +49,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
       const rows = await read((signal) => limits.find(filter, { signal }).sort({ _id: 1 }).toArray());
       return rows.map((row) => windowOf(row, offset));
     },
-    async merge(windows, now) {
+    async merge(windows, now, batch) {
       const offset = clock.offsetMs();
       const updates = windows
         .filter(({ endsAt }) => endsAt > now)
@@ -61,7 +63,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
           const $set = windowAfter(both, endsAt + offset);
           return { q: { _id: bucket }, u: [{ $set }], upsert: true };
         });
-      if (updates.length > 0) await transactions.run({ steps: (step) => step({ update: 'limits', updates }) });
+      if (updates.length > 0) await runOnce(transactions, batch, { update: 'limits', updates });
       const deletes = [{ q: { endsAt: { $lte: now + offset } }, limit: 0 }];
       await call({ repeatable: true }, (signal) => send(db, { delete: 'limits', deletes, ...FAST }, { signal }));
     },
@@ -90,18 +92,33 @@ function windowOf(row: Document, offsetMs: number): LimitWindow {
 /** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
 const OWNER_KEPT_MS = 3_600_000;
 
-export function ownerStore({ db, clock }: Connection, sessions: Sessions): OwnerStore {
+/** A condition on owners: alive at a time of the server. */
+export function aliveAt(now: Document | number): Document {
+  const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
+  return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
+}
+
+export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
   const owners = db.collection<Row>('owners');
+  const gone = { $expr: { $lt: ['$until', { $subtract: [NOW, OWNER_KEPT_MS] }] } };
   return {
-    async renew({ id, until, now }) {
-      const offset = clock.offsetMs();
-      const updates = [{ q: { _id: id }, u: { $set: { until: until + offset } }, upsert: true }];
-      const deletes = [{ q: { until: { $lt: now + offset - OWNER_KEPT_MS } }, limit: 0 }];
+    async renew({ id, leaseMs, alone }) {
+      const $set = { until: { $add: [NOW, leaseMs] }, leaseMs, alone };
+      const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
       await call({ repeatable: true }, (signal) => send(db, { update: 'owners', updates, ...MAJORITY }, { signal }));
+      const deletes = [{ q: gone, limit: 0 }];
       await call({ repeatable: true }, (signal) => send(db, { delete: 'owners', deletes, ...FAST }, { signal }));
       sessions.reap().catch(() => undefined);
-      const others = { _id: { $ne: id }, until: { $gte: now + offset } };
-      return read((signal) => owners.countDocuments(others, { signal }));
+      // Its own row is there: the group has the server's time even when nobody else is.
+      const other = { $and: [{ $ne: ['$_id', id] }, aliveAt(NOW)] };
+      const group = {
+        _id: null,
+        now: { $max: NOW },
+        others: { $sum: { $cond: [other, 1, 0] } },
+        alone: { $sum: { $cond: [{ $and: ['$alone', other] }, 1, 0] } },
+      };
+      const [seen] = await read((signal) => owners.aggregate([{ $group: group }], { signal }).toArray());
+      return { now: Number(seen?.now), others: Number(seen?.others), alone: Number(seen?.alone) };
     },
     async remove(id) {
       const deletes = [{ q: { _id: id }, limit: 1 }];

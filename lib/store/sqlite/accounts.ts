@@ -1,6 +1,7 @@
 // Accounts and API keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, KeyHolder, KeyRow, KeyStore, KeyUse } from '../store.ts';
+import type { Account, Batch, KeyHolder, KeyRow, KeyStore, KeyUse } from '../store.ts';
+import { createOnce } from './batches.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
@@ -22,6 +23,7 @@ export function accountWrites({ db, write }: Connection) {
     `UPDATE keys SET requests_count = requests_count + ?, last_used_at = max(coalesce(last_used_at, 0), ?)
     WHERE id = ?`,
   );
+  const once = createOnce(db);
   return {
     createAccount: (id: string, name: string, createdAt: number): void =>
       write(() => {
@@ -42,9 +44,11 @@ export function accountWrites({ db, write }: Connection) {
         if (revoke.run(at, id).changes === 1) return 'revoked';
         return hasKey.get(id) ? 'exists' : 'no_key';
       }),
-    useKeys: (uses: readonly KeyUse[]): void =>
+    useKeys: (uses: readonly KeyUse[], batch?: Batch): void =>
       write(() => {
-        for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
+        once(batch, () => {
+          for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
+        });
       }),
   };
 }

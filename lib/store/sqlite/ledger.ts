@@ -5,9 +5,10 @@ import { type Charge, chargeIdOf, type Entry, type Operation, operationId, type 
 import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import type { Micro } from '../../money/money.ts';
 import { createKnown } from '../known.ts';
-import type { WalletAudit } from '../store.ts';
+import type { OrphanPage, WalletAudit } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
+import { ALIVE } from './service.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
@@ -149,9 +150,10 @@ export function ledgerReads(db: DatabaseSync) {
   );
   const orphans = prepareBig(
     db,
-    `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND lease < ?
-      AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = charges.owner AND owners.until >= ?)
-    ORDER BY lease LIMIT ?`,
+    `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (lease < :now OR lease > :now + 2 * :leaseMs)
+      AND (lease, id) > (:lease, :id)
+      AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = charges.owner AND ${ALIVE})
+    ORDER BY lease, id LIMIT :limit`,
   );
   return {
     wallet: (id: string): Wallet | undefined => mapped(wallet.get(id), walletOf),
@@ -164,7 +166,8 @@ export function ledgerReads(db: DatabaseSync) {
     },
     chargedAt: (walletId: string, at: number): Micro =>
       mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
-    orphans: (now: number, limit: number): Charge[] => orphans.all(now, now, limit).map(chargeOf),
+    orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
+      orphans.all({ ...page, ...after }).map(chargeOf),
     audit: createAudit(db),
   };
 }

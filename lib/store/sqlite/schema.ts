@@ -112,6 +112,22 @@ const MIGRATIONS: readonly string[] = [
   `,
   // The journal knows the charges of a wallet; an index of their own cost every call a page.
   'DROP INDEX charges_of_wallet',
+  // Processes on the file renew within a second: none of their rows is worth keeping.
+  `
+  DROP TABLE owners;
+  CREATE TABLE owners (
+    id TEXT NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL,
+    lease_ms INTEGER NOT NULL CHECK (lease_ms > 0),
+    alone INTEGER NOT NULL CHECK (alone IN (0, 1))
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE batches (
+    writer TEXT NOT NULL PRIMARY KEY,
+    number INTEGER NOT NULL CHECK (number > 0),
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Not `IN`: for more than two values SQLite builds a temporary index for every row it checks, 2 µs each. */

@@ -1,6 +1,7 @@
 // What the processes of the service keep about themselves: rate limit windows, live owners and settings.
 import type { DatabaseSync } from 'node:sqlite';
-import type { LimitWindow, Setting } from '../store.ts';
+import type { Batch, LimitWindow, Others, OwnerLease, Setting } from '../store.ts';
+import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
 
 export function limitWrites({ db, write }: Connection) {
@@ -18,6 +19,7 @@ export function limitWrites({ db, write }: Connection) {
   );
   const open = db.prepare('SELECT bucket, ends_at AS endsAt, count FROM limits WHERE ends_at > ? ORDER BY bucket');
   const drop = db.prepare('DELETE FROM limits WHERE ends_at <= ?');
+  const once = createOnce(db);
   // A window lost with the machine's power costs a minute of leniency; waiting for the disk would cost every call.
   const durability = 'normal';
   return {
@@ -25,10 +27,12 @@ export function limitWrites({ db, write }: Connection) {
       write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
     // Read by the writing thread, because hits that were sent before must be in it.
     openLimits: (now: number): LimitWindow[] => open.all(now).map(windowOf),
-    mergeLimits: (windows: readonly LimitWindow[], now: number): void =>
+    mergeLimits: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
       write(() => {
         drop.run(now);
-        for (const { bucket, endsAt, count } of windows) if (endsAt > now) merge.run({ bucket, endsAt, count });
+        once(batch, () => {
+          for (const { bucket, endsAt, count } of windows) if (endsAt > now) merge.run({ bucket, endsAt, count });
+        });
       }, durability),
   };
 }
@@ -37,20 +41,29 @@ function windowOf(row: Record<string, unknown> | undefined): LimitWindow {
   return { bucket: row?.bucket as string, endsAt: row?.endsAt as number, count: row?.count as number };
 }
 
-/** Rows of owners that are gone stay for a while: the clocks of processes may differ. */
+/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
 const OWNER_KEPT_MS = 3_600_000;
 
+/** Owners that are alive at `:now`. */
+export const ALIVE = 'until >= :now AND until <= :now + 2 * lease_ms';
+
 export function ownerWrites({ db, write }: Connection) {
-  const renew = db.prepare('INSERT INTO owners (id, until) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET until = ?2');
+  const renew = db.prepare(
+    `INSERT INTO owners (id, until, lease_ms, alone) VALUES (?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET until = ?2, lease_ms = ?3, alone = ?4`,
+  );
   const forget = db.prepare('DELETE FROM owners WHERE until < ?');
-  const others = db.prepare('SELECT count(*) AS alive FROM owners WHERE id <> ? AND until >= ?');
+  const look = db.prepare(
+    `SELECT count(*) AS others, coalesce(sum(alone), 0) AS alone FROM owners WHERE id <> :id AND ${ALIVE}`,
+  );
   const remove = db.prepare('DELETE FROM owners WHERE id = ?');
   return {
-    renewOwner: (id: string, until: number, now: number): number =>
+    renewOwner: ({ id, leaseMs, alone }: OwnerLease, now: number): Others =>
       write(() => {
         forget.run(now - OWNER_KEPT_MS);
-        renew.run(id, until);
-        return Number(others.get(id, now)?.alive);
+        renew.run(id, now + leaseMs, leaseMs, Number(alone));
+        const seen = look.get({ id, now });
+        return { now, others: seen?.others as number, alone: seen?.alone as number };
       }),
     removeOwner: (id: string): void => {
       write(() => remove.run(id));

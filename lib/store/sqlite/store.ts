@@ -43,15 +43,15 @@ export async function openSqliteStore(path: string, { busyMs = BUSY_MS }: Sqlite
       find: (hash) => reader.call('findKey', hash),
       list: (account) => reader.call('keys', account),
       revoke: (id, at) => writer.call('revokeKey', id, at),
-      use: (uses) => writer.call('useKeys', uses),
+      use: (uses, batch) => writer.call('useKeys', uses, batch),
     },
     limits: {
       hit: (bucket, windowMs, now) => writer.call('hitLimit', bucket, windowMs, now),
       open: (now) => writer.call('openLimits', now),
-      merge: (windows, now) => writer.call('mergeLimits', windows, now),
+      merge: (windows, now, batch) => writer.call('mergeLimits', windows, now, batch),
     },
     owners: {
-      renew: ({ id, until, now }) => writer.call('renewOwner', id, until, now),
+      renew: (owner) => writer.call('renewOwner', owner, Date.now()),
       remove: (id) => writer.call('removeOwner', id),
     },
     settings: {
@@ -75,7 +75,7 @@ function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>, scanner: Thread
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),
-    orphans: (now, limit) => reader.call('orphans', now, limit),
+    orphans: (page) => reader.call('orphans', page),
     audit: ({ after, limit }) => scanner.call('audit', after, limit),
   };
 }

@@ -44,7 +44,7 @@ async function obey(opened: Store, order: Order): Promise<unknown> {
     }
     case 'hold': {
       const { wallet, owner } = order;
-      await opened.owners.renew({ id: owner, now: AT, until: AT + 1000 });
+      await opened.owners.renew({ id: owner, leaseMs: 1000, alone: false });
       return statuses(opened, reserve(wallet, { owner, lease: AT + 1000 }));
     }
     case 'load':

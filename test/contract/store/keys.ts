@@ -131,6 +131,24 @@ function counterTests(context: StoreContext): void {
     expect([two?.requestsCount, two?.lastUsedAt]).to.deep.equal([1, AT + 6]);
   });
 
+  it('count a batch once, however often it is sent, and each writer for itself', async () => {
+    const { store } = context;
+    const key = await addKey(store, await newAccount(store));
+    const openers = [store, await context.open()];
+    const [mine, theirs] = [newId('writer'), newId('writer')];
+    const send = (writer: string, number: number, by = store) =>
+      by.keys.use([{ id: key.id, count: 7, lastUsedAt: AT + number }], { writer, number });
+    await send(mine, 1);
+    await send(mine, 1);
+    await send(mine, 1, openers[1]);
+    expect((await store.keys.find(key.hash))?.requestsCount).to.equal(7);
+    await send(theirs, 1);
+    await send(mine, 2);
+    await send(mine, 2);
+    const found = await store.keys.find(key.hash);
+    expect([found?.requestsCount, found?.lastUsedAt]).to.deep.equal([21, AT + 2]);
+  });
+
   it('never put the last use back', async () => {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));

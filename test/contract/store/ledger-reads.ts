@@ -1,6 +1,7 @@
 // What the ledger tells: wallets, charges, the journal, sums over time, orphans and the numbers of the audit.
 import { expect } from 'chai';
-import type { Store, WalletAudit } from '../../../lib/store/store.ts';
+import type { Charge } from '../../../lib/money/decide.ts';
+import type { OrphanPage, Store, WalletAudit } from '../../../lib/store/store.ts';
 import {
   AT,
   adjust,
@@ -174,60 +175,96 @@ function chargedAtTests(context: StoreContext): void {
 }
 
 function orphanTests(context: StoreContext): void {
+  const LEASE_MS = 30_000;
+  const page = (now: number, more: Partial<OrphanPage> = {}) => ({ now, leaseMs: LEASE_MS, limit: 10_000, ...more });
   const orphansOf = async (store: Store, wallet: string, now: number) =>
-    (await store.ledger.orphans(now, 10_000)).filter((row) => row.wallet === wallet);
+    (await store.ledger.orphans(page(now))).filter((row) => row.wallet === wallet);
+  /** An owner that is alive for so long from the store's time, which it resolves to. */
+  const renew = async (store: Store, id: string, leaseMs: number) =>
+    (await store.owners.renew({ id, leaseMs, alone: false })).now;
 
   it('are held charges whose lease is over and whose owner is not alive', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const [alive, dead] = [newId('own'), newId('own')];
-    await store.owners.renew({ id: alive, until: AT + 30_000, now: AT });
-    await store.owners.renew({ id: dead, until: AT + 5000, now: AT });
+    await renew(store, dead, 5000);
+    const from = await renew(store, alive, LEASE_MS);
     const [ofAlive, ofDead, leased, settled, released] = Array.from({ length: 5 }, () => newId('req')) as [
       ...[string, string, string, string, string],
     ];
     await applied(
       store,
-      reserve(wallet, { chargeId: ofAlive, owner: alive, lease: AT + 10_000 }),
-      reserve(wallet, { chargeId: ofDead, owner: dead, lease: AT + 10_000 }),
-      reserve(wallet, { chargeId: leased, owner: dead, lease: AT + 60_000 }),
-      reserve(wallet, { chargeId: settled, owner: dead, lease: AT + 10_000 }),
-      reserve(wallet, { chargeId: released, owner: dead, lease: AT + 10_000 }),
+      reserve(wallet, { chargeId: ofAlive, owner: alive, lease: from + 10_000 }),
+      reserve(wallet, { chargeId: ofDead, owner: dead, lease: from + 10_000 }),
+      reserve(wallet, { chargeId: leased, owner: dead, lease: from + 60_000 }),
+      reserve(wallet, { chargeId: settled, owner: dead, lease: from + 10_000 }),
+      reserve(wallet, { chargeId: released, owner: dead, lease: from + 10_000 }),
     );
     await applied(store, settle(wallet, settled), giveBack('release', wallet, released));
     const ids = async (now: number) => (await orphansOf(store, wallet, now)).map((row) => row.id);
-    expect(await ids(AT + 10_000), 'the lease is not over').to.deep.equal([]);
-    expect(await ids(AT + 20_000)).to.deep.equal([ofDead]);
-    expect(await ids(AT + 30_000), 'the owner lives until then').to.deep.equal([ofDead]);
-    expect(await ids(AT + 30_001)).to.have.members([ofDead, ofAlive]);
-    expect(await ids(AT + 90_000)).to.have.members([ofDead, ofAlive, leased]);
-    const [row] = await orphansOf(store, wallet, AT + 20_000);
+    expect(await ids(from + 10_000), 'the lease is not over').to.deep.equal([]);
+    expect(await ids(from + 20_000)).to.deep.equal([ofDead]);
+    expect(await ids(from + LEASE_MS - 1000), 'the owner lives until then').to.deep.equal([ofDead]);
+    expect(await ids(from + LEASE_MS + 1000)).to.have.members([ofDead, ofAlive]);
+    expect(await ids(from + 90_000)).to.have.members([ofDead, ofAlive, leased]);
+    const [row] = await orphansOf(store, wallet, from + 20_000);
     expect(row).to.deep.equal(await store.ledger.charge(ofDead));
+  });
+
+  it('include those whose clock ran ahead: a lease that ends later than two from now is over', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const owner = newId('own');
+    const from = await renew(store, owner, LEASE_MS);
+    const year = 365 * 86_400_000;
+    const [near, far] = [newId('req'), newId('req')];
+    await applied(
+      store,
+      reserve(wallet, { chargeId: near, owner: newId('own'), lease: from + 2 * LEASE_MS }),
+      reserve(wallet, { chargeId: far, owner: newId('own'), lease: from + 2 * LEASE_MS + 1 }),
+      reserve(wallet, { owner, lease: from + year }),
+    );
+    const ids = async (now: number) => (await orphansOf(store, wallet, now)).map((row) => row.id);
+    expect(await ids(from)).to.deep.equal([far]);
+    // As seen by a store whose clock was set back: the owner's own lease is far ahead too.
+    expect(await ids(from - LEASE_MS - 1000)).to.have.length(3);
   });
 
   it('include those of an owner that never registered, and those of one that left', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
     const left = newId('own');
-    await store.owners.renew({ id: left, until: AT + 90_000, now: AT });
+    const now = await renew(store, left, 90_000);
     await applied(
       store,
-      reserve(wallet, { owner: newId('own'), lease: AT }),
-      reserve(wallet, { owner: left, lease: AT }),
+      reserve(wallet, { owner: newId('own'), lease: now - 1 }),
+      reserve(wallet, { owner: left, lease: now - 1 }),
     );
-    expect(await orphansOf(store, wallet, AT + 1)).to.have.length(1);
+    expect(await orphansOf(store, wallet, now)).to.have.length(1);
     await store.owners.remove(left);
-    expect(await orphansOf(store, wallet, AT + 1)).to.have.length(2);
+    expect(await orphansOf(store, wallet, now)).to.have.length(2);
   });
 
-  it('are as many as asked for, and none once they expired', async () => {
+  it('are as many as asked for, page after page, and none once they expired', async () => {
     const { store } = context;
     const wallet = await newWallet(store);
-    await applied(store, ...Array.from({ length: 5 }, () => reserve(wallet, { owner: newId('own'), lease: AT })));
-    expect(await store.ledger.orphans(AT + 1, 3)).to.have.length(3);
-    const found = await orphansOf(store, wallet, AT + 1);
+    const leases = [AT - 3, AT - 2, AT - 2, AT - 2, AT - 1];
+    await applied(store, ...leases.map((lease) => reserve(wallet, { owner: newId('own'), lease })));
+    const pages: Charge[] = [];
+    let after: OrphanPage['after'];
+    while (true) {
+      const found = await store.ledger.orphans(page(AT, { limit: 2, ...(after && { after }) }));
+      pages.push(...found);
+      const last = found.at(-1);
+      if (!last) break;
+      expect(found.length).to.be.at.most(2);
+      after = { lease: last.lease!, id: last.id };
+    }
+    expect(pages).to.deep.equal(await store.ledger.orphans(page(AT)));
+    expect(pages.filter((row) => row.wallet === wallet).map((row) => row.lease)).to.deep.equal(leases);
+    const found = await orphansOf(store, wallet, AT);
     await applied(store, ...found.map((row) => giveBack('expire', wallet, row.id)));
-    expect(await orphansOf(store, wallet, AT + 1)).to.deep.equal([]);
+    expect(await orphansOf(store, wallet, AT)).to.deep.equal([]);
   });
 }
 

@@ -77,6 +77,20 @@ export function limitContract(kind: StoreKind): void {
       expect((await limits.hit(fresh, MINUTE, AT + 2)).count).to.equal(8);
     });
 
+    it('counts a batch once, however often it is sent', async () => {
+      const { limits } = context.store;
+      const bucket = newId('key');
+      const writer = newId('writer');
+      const send = (number: number) =>
+        limits.merge([{ bucket, endsAt: AT + MINUTE, count: 12 }], AT, { writer, number });
+      await send(1);
+      await send(1);
+      expect((await openAt(AT, bucket))?.count).to.equal(12);
+      await send(2);
+      await send(2);
+      expect((await openAt(AT, bucket))?.count).to.equal(24);
+    });
+
     it('takes two windows of a bucket as one that began with the first hit of both', async () => {
       const { limits } = context.store;
       const [early, late] = [newId('key'), newId('key')];

@@ -1,6 +1,10 @@
-// The processes on a store: each is alive as long as it renews.
+// The processes on a store: each is alive as long as it renews, by the store's clock.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AT, newId, type StoreKind, useStore } from './context.ts';
+import { newId, type StoreKind, useStore } from './context.ts';
+
+const LONG_MS = 60_000;
+const SHORT_MS = 80;
 
 export function ownerContract(kind: StoreKind): void {
   const context = useStore(kind);
@@ -13,39 +17,61 @@ export function ownerContract(kind: StoreKind): void {
   afterEach(async () => {
     for (const id of forget.splice(0)) await context.store.owners.remove(id);
   });
+  const renew = (id: string, leaseMs = LONG_MS, alone = false) => context.store.owners.renew({ id, leaseMs, alone });
+  const othersOf = async (id: string) => (await renew(id)).others;
 
   it('counts the other owners that are alive', async () => {
-    const { owners } = context.store;
     const [first, second, third] = [newOwner(), newOwner(), newOwner()];
-    expect(await owners.renew({ id: first, until: AT + 10_000, now: AT })).to.equal(0);
-    expect(await owners.renew({ id: second, until: AT + 10_000, now: AT })).to.equal(1);
-    expect(await owners.renew({ id: third, until: AT + 10_000, now: AT })).to.equal(2);
-    expect(await owners.renew({ id: first, until: AT + 11_000, now: AT + 1000 })).to.equal(2);
+    expect(await othersOf(first)).to.equal(0);
+    expect(await othersOf(second)).to.equal(1);
+    expect(await othersOf(third)).to.equal(2);
+    expect(await othersOf(first)).to.equal(2);
   });
 
   it('does not count itself, or those that stopped renewing', async () => {
-    const { owners } = context.store;
     const [first, second] = [newOwner(), newOwner()];
-    await owners.renew({ id: first, until: AT + 10_000, now: AT });
-    await owners.renew({ id: second, until: AT + 20_000, now: AT });
-    expect(await owners.renew({ id: second, until: AT + 30_000, now: AT + 10_001 })).to.equal(0);
-    expect(await owners.renew({ id: first, until: AT + 30_000, now: AT + 15_000 }), 'back again').to.equal(1);
+    await renew(first, SHORT_MS);
+    expect(await othersOf(second)).to.equal(1);
+    await sleep(SHORT_MS + 20);
+    expect(await othersOf(second)).to.equal(0);
+    expect(await othersOf(first), 'back again').to.equal(1);
+    expect(await othersOf(second)).to.equal(1);
+  });
+
+  it('tells who may count by its own memory, as each said last', async () => {
+    const [first, second, third] = [newOwner(), newOwner(), newOwner()];
+    expect(await renew(first, LONG_MS, true)).to.include({ others: 0, alone: 0 });
+    await renew(second, SHORT_MS, true);
+    expect(await renew(third)).to.include({ others: 2, alone: 2 });
+    await sleep(SHORT_MS + 20);
+    expect(await renew(third), 'only of the living').to.include({ others: 1, alone: 1 });
+    await renew(first, LONG_MS, false);
+    expect(await renew(third)).to.include({ others: 1, alone: 0 });
+  });
+
+  it('tells the time of the store', async () => {
+    const id = newOwner();
+    const before = Date.now();
+    const first = (await renew(id)).now;
+    const second = (await renew(id)).now;
+    // The server of a test is on this machine.
+    expect(first).to.be.within(before - 5, Date.now() + 5);
+    expect(second).to.be.within(first, Date.now() + 5);
   });
 
   it('forgets one that leaves, also twice', async () => {
-    const { owners } = context.store;
     const [first, second] = [newOwner(), newOwner()];
-    await owners.renew({ id: first, until: AT + 10_000, now: AT });
-    await owners.renew({ id: second, until: AT + 10_000, now: AT });
-    await owners.remove(second);
-    await owners.remove(second);
-    expect(await owners.renew({ id: first, until: AT + 10_000, now: AT })).to.equal(0);
+    await renew(first);
+    await renew(second);
+    await context.store.owners.remove(second);
+    await context.store.owners.remove(second);
+    expect(await othersOf(first)).to.equal(0);
   });
 
   it('is shared by all openers', async () => {
     const other = await context.open();
     const [first, second] = [newOwner(), newOwner()];
-    await context.store.owners.renew({ id: first, until: AT + 10_000, now: AT });
-    expect(await other.owners.renew({ id: second, until: AT + 10_000, now: AT })).to.equal(1);
+    await renew(first);
+    expect(await other.owners.renew({ id: second, leaseMs: LONG_MS, alone: false })).to.include({ others: 1 });
   });
 }

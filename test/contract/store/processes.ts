@@ -80,7 +80,7 @@ export function processContract(kind: StoreKind): void {
     const owner = newId('own');
     expect(await ask(await start(), { task: 'hold', wallet, owner })).to.deep.equal(['done']);
     const orphansAt = async (now: number) =>
-      (await store.ledger.orphans(now, 1000)).filter((charge) => charge.owner === owner);
+      (await store.ledger.orphans({ now, leaseMs: 1000, limit: 1000 })).filter((charge) => charge.owner === owner);
     expect(await orphansAt(AT + 1000)).to.deep.equal([]);
     const [orphan] = await orphansAt(AT + 1001);
     expect(await statuses(store, giveBack('expire', wallet, orphan?.id ?? ''))).to.deep.equal(['done']);

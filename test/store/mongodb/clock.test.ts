@@ -4,6 +4,10 @@ import { expect } from 'chai';
 import type { MongoClient } from 'mongodb';
 import { watchClock } from '../../../lib/store/mongodb/clock.ts';
 import { fromSum, toLong } from '../../../lib/store/mongodb/rows.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { type TestClock, takeClock } from '../../helpers/clock.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
 
 describe('MongoDB: the clock of the server', () => {
   /** Heartbeats of a server whose clock is ahead, each a little late. */
@@ -32,8 +36,73 @@ describe('MongoDB: the clock of the server', () => {
     expect(offsetAfter(5000, [0, ...Array.from({ length: 10 }, () => 4000)])).to.be.within(950, 1000);
   });
 
+  it('stays right when the clock of this process is set, also before the next heartbeat', () => {
+    const HOUR_MS = 3_600_000;
+    const client = new EventEmitter();
+    const clock = watchClock(client as unknown as MongoClient);
+    const reply = { isWritablePrimary: true, localTime: new Date() };
+    client.emit('serverHeartbeatSucceeded', { reply });
+    expect(clock.offsetMs()).to.equal(0);
+    const own = takeClock();
+    try {
+      own.set(HOUR_MS);
+      expect(clock.offsetMs()).to.be.within(-HOUR_MS - 50, -HOUR_MS + 50);
+      own.set(-HOUR_MS);
+      expect(clock.offsetMs()).to.be.within(HOUR_MS - 50, HOUR_MS + 50);
+    } finally {
+      own.restore();
+    }
+  });
+
   it('asks the primary only', () => {
     expect(offsetAfter(5000, [0], { isWritablePrimary: false })).to.equal(0);
+  });
+});
+
+describe('MongoDB: processes whose clocks differ', () => {
+  const HOUR_MS = 3_600_000;
+  let database: MongoDatabase;
+  let store: Store;
+  let own: TestClock;
+  before(async () => {
+    database = await createMongoDatabase();
+    store = await openStore(database.url);
+  });
+  beforeEach(() => {
+    own = takeClock();
+  });
+  afterEach(() => own.restore());
+  after(async () => {
+    await store.close();
+    await database.remove();
+  });
+
+  it('count in the same windows', async () => {
+    const { limits } = store;
+    const { endsAt } = await limits.hit('key', 60_000, Date.now());
+    own.set(HOUR_MS);
+    const ahead = await limits.hit('key', 60_000, Date.now());
+    expect(ahead.count).to.equal(2);
+    expect(ahead.endsAt - HOUR_MS).to.be.within(endsAt - 100, endsAt + 100);
+    const [open] = await limits.open(Date.now());
+    expect(open?.count).to.equal(2);
+    await limits.merge([{ ...ahead, count: 3 }], Date.now());
+    own.set(0);
+    expect((await limits.hit('key', 60_000, Date.now())).count).to.equal(6);
+  });
+
+  it('live by the clock of the server', async () => {
+    const { owners } = store;
+    const renew = (id: string) => owners.renew({ id, leaseMs: 300, alone: false });
+    own.set(HOUR_MS);
+    const { now } = await renew('ahead');
+    own.set(-HOUR_MS);
+    const seen = await renew('behind');
+    expect(seen.others).to.equal(1);
+    expect(seen.now - now).to.be.within(0, 200);
+    own.set(0);
+    await new Promise((resolve) => setTimeout(resolve, 320));
+    expect(await renew('right')).to.include({ others: 0 });
   });
 });
 

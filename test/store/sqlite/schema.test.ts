@@ -31,10 +31,13 @@ describe('sqlite schema', () => {
     await store.close();
     // As version 1 left it.
     const db = folder.raw(path);
+    db.exec('DROP TABLE batches; DROP TABLE owners');
+    db.exec('CREATE TABLE owners (id TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL) STRICT, WITHOUT ROWID');
     db.exec('CREATE INDEX charges_of_wallet ON charges (wallet); PRAGMA user_version = 1');
     const again = await folder.open(path);
     expect(await again.ledger.wallet(wallet)).to.deep.equal(before);
     expect(await verifyLedger(again)).to.include({ ok: true, entries: 2 });
+    expect(await again.owners.renew({ id: 'own', leaseMs: 1000, alone: false })).to.include({ others: 0 });
     expect(db.prepare('PRAGMA user_version').get()).to.deep.include({ user_version: SCHEMA_VERSION });
     expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'charges_of_wallet'").all()).to.deep.equal([]);
   });

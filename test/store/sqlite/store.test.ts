@@ -68,7 +68,7 @@ describe('sqlite store', () => {
       for (const call of [
         store.accounts.setStatus(wallet, 'suspended'),
         store.limits.hit('a', 60_000, 0),
-        store.owners.renew({ id: 'own', until: 1, now: 0 }),
+        store.owners.renew({ id: 'own', leaseMs: 1000, alone: false }),
       ]) {
         expect(await rejection(call))
           .to.be.instanceOf(StoreError)

@@ -1,0 +1,60 @@
+// Returns what owners that are gone left held, page by page and around again: those that cannot be returned, because
+// their wallet is missing or damaged, are not queued again and do not keep the rest from their turn.
+import type { Outcome, ReturnOp } from '../money/decide.ts';
+import type { LedgerStore, OrphanPage } from '../store/store.ts';
+
+export interface SweepOptions {
+  readonly store: Pick<LedgerStore, 'orphans'>;
+  readonly leaseMs: number;
+  /** Resolves to undefined when the outcome comes later. */
+  readonly end: (op: ReturnOp, onLate: (outcome: Outcome) => void) => Promise<Outcome | undefined>;
+  readonly now: () => number;
+}
+
+/** Looks at the next page; resolves to how many holds went back since the last time. `now` is the store's time. */
+export type Sweep = (page: Pick<OrphanPage, 'now' | 'limit'>) => Promise<number>;
+
+/** A hold without its wallet is looked at again after this. */
+const HOPELESS_MS = 60_000;
+
+export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): Sweep {
+  /** Holds that are passed over, and until when (performance.now()): what is queued until it has an outcome. */
+  const passedOver = new Map<string, number>();
+  let after: OrphanPage['after'];
+  let returned = 0;
+
+  async function expire(wallet: string, chargeId: string): Promise<void> {
+    const settle = ({ status }: Outcome) => {
+      // Another process may have been there first.
+      if (status === 'done') returned += 1;
+      if (status === 'done' || status === 'exists') passedOver.delete(chargeId);
+      else passedOver.set(chargeId, performance.now() + HOPELESS_MS);
+    };
+    passedOver.set(chargeId, Number.POSITIVE_INFINITY);
+    const outcome = await end({ kind: 'expire', wallet, chargeId, at: clock() }, settle);
+    if (outcome) settle(outcome);
+  }
+
+  return async ({ now, limit }) => {
+    for (const [id, until] of passedOver) if (until <= performance.now()) passedOver.delete(id);
+    const size = limit + passedOver.size;
+    const orphans = await store.orphans({ now, leaseMs, limit: size, ...(after && { after }) });
+    const last = orphans.at(-1);
+    after = last && orphans.length === size ? { lease: last.lease ?? 0, id: last.id } : undefined;
+    const fresh = orphans.filter(({ id }) => !passedOver.has(id));
+    // One that cannot be returned keeps no sweep from its end.
+    await within(Promise.all(fresh.map(({ wallet, id }) => expire(wallet, id))), leaseMs / 3);
+    const count = returned;
+    returned = 0;
+    return count;
+  };
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}

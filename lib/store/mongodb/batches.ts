@@ -1,0 +1,28 @@
+// Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
+import type { Document } from 'mongodb';
+import type { Batch } from '../store.ts';
+import { NOW } from './clock.ts';
+import type { Step, Transactions } from './transaction.ts';
+
+/** No writer sends a batch again after so long. */
+const KEPT_MS = 86_400_000;
+
+/** Runs the command in a transaction, unless the batch has been committed before. */
+export async function runOnce(transactions: Transactions, batch: Batch | undefined, command: Document): Promise<void> {
+  await transactions.run({
+    steps: async (step) => {
+      if (batch && (await isKnown(step, batch))) return;
+      await step(command);
+    },
+  });
+}
+
+async function isKnown(step: Step, { writer, number }: Batch): Promise<boolean> {
+  // Whoever is new clears away those that are long gone.
+  if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD, limit: 0 }] });
+  const update = [{ $set: { number, at: NOW } }];
+  const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });
+  return value !== null && Number(value.number) >= number;
+}
+
+const OLD = { $expr: { $lt: ['$at', { $subtract: [NOW, KEPT_MS] }] } };

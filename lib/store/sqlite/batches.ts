@@ -1,0 +1,24 @@
+// Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch } from '../store.ts';
+
+/** No writer sends a batch again after so long. */
+const KEPT_MS = 86_400_000;
+
+/** What runs `work` in the transaction under way, unless the batch has been committed before. */
+export function createOnce(db: DatabaseSync): (batch: Batch | undefined, work: () => void) => void {
+  const note = db.prepare(
+    `INSERT INTO batches (writer, number, at) VALUES (?, ?, ?) ON CONFLICT (writer)
+    DO UPDATE SET number = ?2, at = ?3 WHERE number < ?2`,
+  );
+  const forget = db.prepare('DELETE FROM batches WHERE at < ?');
+  return (batch, work) => {
+    if (batch) {
+      const now = Date.now();
+      // Whoever is new clears away those that are long gone.
+      if (batch.number === 1) forget.run(now - KEPT_MS);
+      if (note.run(batch.writer, batch.number, now).changes === 0) return;
+    }
+    work();
+  };
+}

@@ -1,0 +1,14 @@
+// Loaded before a service with `--import`: its clock jumps an hour ahead with every SIGUSR2.
+import { isMainThread } from 'node:worker_threads';
+import { takeClock } from './clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+if (isMainThread) {
+  const clock = takeClock();
+  let hours = 0;
+  process.on('SIGUSR2', () => {
+    hours += 1;
+    clock.set(hours * HOUR_MS);
+  });
+}

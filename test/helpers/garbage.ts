@@ -1,0 +1,13 @@
+// What is left in memory after a collection of garbage.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
+export function heapMiB(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed / 1024 / 1024;
+}
