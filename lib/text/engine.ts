@@ -9,7 +9,7 @@ import { attempt, type Ending, endingOfAbort } from './attempt.ts';
 import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type TextOutput } from './delivery.ts';
-import { countBufferedInput, estimateInput } from './estimate.ts';
+import { estimateInput } from './estimate.ts';
 import type { TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
@@ -34,7 +34,7 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
     const { model, smart } = chooseModel(catalog(), request);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const { price } = model;
-    const estimate = estimateInput(request);
+    const estimate = await estimateInput(request);
     const buffered = model.delivery === 'buffered';
     context.signal.throwIfAborted();
     const hold = await ledger.hold({
@@ -44,12 +44,12 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
       kind: 'text',
       model: model.id,
       prices: model.prices,
-      amount: textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens }),
+      amount: textReserve(price, { input: estimate.tokensHeld, maxTokens: request.maxTokens }),
       waitedMs: context.waitedMs ?? 0,
     });
     const meter = createMeter({
       trusted: !buffered,
-      inputEstimate: buffered ? countBufferedInput(request) : estimate.tokens,
+      inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
       inputMax: estimate.tokensMax,
       outputMax: buffered ? Number.POSITIVE_INFINITY : request.maxTokens,
     });
