@@ -1,6 +1,7 @@
 // What belongs to one running text call: who calls, what was asked, which model answers, how much is counted.
 import type { TextModel } from '../catalog/catalog.ts';
 import type { Hold } from '../ledger/ledger.ts';
+import type { Tokens } from '../ledger/price.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import type { Meter } from '../stream/meter.ts';
 import type { Ending } from './attempt.ts';
@@ -38,6 +39,8 @@ export interface HeldCall {
   readonly smart: SmartRouting | undefined;
   readonly context: CallContext;
   readonly hold: Hold;
+  /** The tokens that it is made for. */
+  readonly held: Tokens;
   readonly meter: Meter;
   readonly delivery: Delivery;
   readonly timeouts: TextTimeouts;

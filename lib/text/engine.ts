@@ -2,7 +2,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
 import type { Ledger, Settlement } from '../ledger/ledger.ts';
-import { type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
+import { reservedTokens, type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
 import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
 import { createMeter } from '../stream/meter.ts';
 import { attempt, type Ending, endingOfAbort } from './attempt.ts';
@@ -10,6 +10,7 @@ import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type TextOutput } from './delivery.ts';
 import { estimateInput } from './estimate.ts';
+import { createRunningCalls } from './overshoot.ts';
 import type { TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
@@ -30,12 +31,15 @@ export interface TextEngine {
 }
 
 export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextEngineOptions): TextEngine {
+  const running = createRunningCalls();
+
   async function open(request: TextRequest, context: CallContext, output: TextOutput): Promise<HeldCall> {
     const { model, smart } = chooseModel(catalog(), request);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const { price } = model;
     const estimate = await estimateInput(request);
     const buffered = model.delivery === 'buffered';
+    const reserve = { input: estimate.tokensHeld, maxTokens: request.maxTokens };
     context.signal.throwIfAborted();
     const hold = await ledger.hold({
       chargeId: context.requestId,
@@ -44,7 +48,8 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
       kind: 'text',
       model: model.id,
       prices: model.prices,
-      amount: textReserve(price, { input: estimate.tokensHeld, maxTokens: request.maxTokens }),
+      amount: textReserve(price, reserve),
+      owed: running.overshoot(context.accountId),
       waitedMs: context.waitedMs ?? 0,
     });
     const meter = createMeter({
@@ -61,7 +66,8 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
       inputTokens: meter.inputSoFar,
       onBegin: context.onFirst,
     });
-    return { request, model, smart, context, hold, meter, delivery, timeouts, onAttempt };
+    const held = reservedTokens(reserve);
+    return { request, model, smart, context, hold, held, meter, delivery, timeouts, onAttempt };
   }
 
   /** Ends the money of a call by how the call ended. */
@@ -83,10 +89,12 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
   return {
     async run(request, context, output) {
       const call = await open(request, context, output);
+      running.add(call);
       const ended = await answer(call, output);
       // When many leave at once, the upstreams of all are closed before the first of them is billed.
       if (ended.ending.type === 'gone') await twoTurns();
       const paid = await pay(call, ended);
+      running.remove(call);
       context.log.note(describe(ended, paid));
       finish(call, output, { ended, paid });
     },
