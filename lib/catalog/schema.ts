@@ -1,10 +1,11 @@
-// The shape of a catalog file, and its reading: JSON files of one folder, merged, with `${NAME}` from the environment.
+// The shape of a catalog file, and its reading: JSON files of one folder, merged.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../ledger/money.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import { forbiddenVariables } from './variables.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
@@ -172,8 +173,11 @@ export function catalogFilesOf(folder: string): readonly string[] {
   }
 }
 
-/** Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file. */
-export function readCatalogFiles(paths: readonly string[]): CatalogFile {
+/**
+ * Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file, also
+ * when it names a variable that `variables` (patterns) do not allow.
+ */
+export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
   const models: ModelEntry[] = [];
   const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
@@ -181,7 +185,7 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
   for (const path of paths) {
-    const part = readFile(path);
+    const part = readFile(path, variables);
     for (const [key, value] of Object.entries(part.upstreams ?? {})) {
       if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
       upstreams[key] = value;
@@ -203,10 +207,12 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
   return { upstreams, models, smart, vision, defaults, retired };
 }
 
-function readFile(path: string): Partial<CatalogFile> {
+function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
   const parsed = parseFile(path, readText(path));
   const { value, error } = file.validate(parsed);
   if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
+  const forbidden = forbiddenVariables(value.upstreams, 'upstreams', variables);
+  if (forbidden.length > 0) throw new OperatorError(`${path}: ${forbidden.join('; ')}`);
   return value;
 }
 
@@ -229,32 +235,6 @@ function parseFile(path: string, text: string): unknown {
     const line = text.slice(0, text.indexOf(quote) + quote.length / 2).split('\n').length;
     throw new OperatorError(`${path}: ${what} in JSON near line ${line}`);
   }
-}
-
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** Replaces `${NAME}` in every string of a value; `missing` collects the names that are unset or empty. */
-export function substitute(
-  value: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-  missing: Set<string>,
-): unknown {
-  if (typeof value === 'string') {
-    return value.replace(VARIABLE, (_match, variable: string) => {
-      if (!env[variable]) missing.add(variable);
-      return env[variable] ?? '';
-    });
-  }
-  if (Array.isArray(value)) return value.map((item) => substitute(item, env, missing));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
-}
-
-/** The names of all variables that a value mentions. */
-export function variablesOf(value: unknown): ReadonlySet<string> {
-  const names = new Set<string>();
-  substitute(value, {}, names);
-  return names;
 }
 
 /** A price that the schema has accepted. */

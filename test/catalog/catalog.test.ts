@@ -25,7 +25,7 @@ describe('catalog', () => {
 
   function build(content: object, providers: Readonly<Record<string, Provider>> = { one: provider }) {
     folder.write(content);
-    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog)), new Map(Object.entries(providers)));
+    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(Object.entries(providers)));
   }
   const mistake = (content: object) => mistakeOf(() => build(content));
 

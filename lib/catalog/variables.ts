@@ -1,0 +1,49 @@
+// `${NAME}` in a catalog: which variables of the environment it may name, and their values.
+import { VARIABLES } from '../config.ts';
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Replaces `${NAME}` in every string of a value; `missing` collects the names that are unset or empty. */
+export function substitute(
+  value: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+  missing: Set<string>,
+): unknown {
+  if (typeof value === 'string') {
+    return value.replace(VARIABLE, (_match, variable: string) => {
+      if (!env[variable]) missing.add(variable);
+      return env[variable] ?? '';
+    });
+  }
+  if (Array.isArray(value)) return value.map((item) => substitute(item, env, missing));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
+}
+
+/** The names of all variables that a value mentions. */
+export function variablesOf(value: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  substitute(value, {}, names);
+  return names;
+}
+
+/**
+ * What is wrong with the variables that a value names, each with its field. Who edits a catalog chooses the host that
+ * settings are sent to: the service's own secrets must not be among them, whatever `patterns` allow (`*` is any text).
+ */
+export function forbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
+  if (typeof value === 'string') {
+    return [...variablesOf(value)].flatMap((name) => {
+      if (VARIABLES.includes(name)) return [`${field}: ${name} is the service's own and never for a catalog`];
+      if (patterns.some((pattern) => matches(name, pattern))) return [];
+      return [`${field}: ${name} is not a variable that CATALOG_VARIABLES lets a catalog name`];
+    });
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => forbiddenVariables(item, `${field}.${key}`, patterns));
+}
+
+/** Patterns are letters, digits, `_` and `*`: the configuration takes no others. */
+function matches(name: string, pattern: string): boolean {
+  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
+}
