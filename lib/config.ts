@@ -12,6 +12,8 @@ export interface Config {
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly catalogDir: string;
+  /** Names of variables that a catalog may name, `*` for any text; never one of the service's own. */
+  readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
   readonly logLevel: string;
   readonly sandbox: 'auto' | 'on' | 'off';
@@ -44,6 +46,9 @@ export class OperatorError extends Error {
 
 const milliseconds = (byDefault: number) => Joi.number().integer().min(1).max(2_147_483_647).default(byDefault);
 
+/** What upstreams need: their keys, addresses and the like. */
+const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SCOPE,*_AUTH_URL,*_CA';
+
 const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
@@ -55,6 +60,9 @@ const schema = Joi.object({
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
   CATALOG_DIR: Joi.string(),
+  CATALOG_VARIABLES: Joi.string()
+    .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/, 'names with * for any text, separated by commas')
+    .default(CATALOG_VARIABLES),
   PROVIDERS_PATH: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
@@ -99,6 +107,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
+    catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
     providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,

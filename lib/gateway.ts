@@ -1,6 +1,7 @@
 // The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders } from './accounts/holders.ts';
+import { createPaidCalls } from './call/paid.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
@@ -84,7 +85,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     holders,
     calls,
     log,
-    text: createTextEngine({ catalog: catalog.current, ledger, timeouts: config, onAttempt: metrics?.onAttempt }),
+    ...openEngines(config, { catalog, ledger, metrics }),
     limits: {
       generate: { name: 'generate', perMinute: config.rateLimitPerMinute },
       balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
@@ -167,6 +168,19 @@ type OpenMetrics = Metrics & MetricsServer;
 function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledger {
   if (!metrics) return createLedger(options);
   return metrics.watchLedger(createLedger({ ...options, store: metrics.watchStore(options.store) }));
+}
+
+interface EngineParts {
+  readonly catalog: LiveCatalog;
+  readonly ledger: Ledger;
+  readonly metrics: Metrics | undefined;
+}
+
+/** What answers calls, by their kind. */
+function openEngines(timeouts: Config, { catalog, ledger, metrics }: EngineParts) {
+  const paidCalls = createPaidCalls(ledger);
+  const shared = { catalog: catalog.current, paidCalls, timeouts, onAttempt: metrics?.onAttempt };
+  return { text: createTextEngine(shared) };
 }
 
 interface HttpParts extends AuthOptions {

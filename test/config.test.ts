@@ -83,6 +83,15 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ],
     bad: [],
   },
+  CATALOG_VARIABLES: {
+    field: 'catalogVariables',
+    byDefault: ['*_API_KEY', '*_SECRET', '*_SHOP_ID', '*_BASE_URL', '*_FOLDER', '*_SCOPE', '*_AUTH_URL', '*_CA'],
+    good: [
+      ['MY_KEY', ['MY_KEY']],
+      [' A_*, *_B ,C', ['A_*', '*_B', 'C']],
+    ],
+    bad: ['A,', ',A', 'A B', '[A]', '$' + '{A}', '.*'],
+  },
   LOG_LEVEL: {
     field: 'logLevel',
     byDefault: 'info',

@@ -1,8 +1,10 @@
 // One paid call of any kind: hold its price, ask upstream, settle or return the hold. Whatever ends it, its hold ends
 // once, and the log line says how.
 import type { Due, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
+import type { Micro } from '../money/money.ts';
 import type { CallContext } from './context.ts';
 import { type Ending, endingOfAbort, failed } from './ending.ts';
+import { createRunningCalls } from './running.ts';
 
 export interface PaidCall<Result, Owed extends Due = Due> {
   readonly context: CallContext;
@@ -10,6 +12,8 @@ export interface PaidCall<Result, Owed extends Due = Due> {
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount'>;
   /** The upstream's part; a rejection fails the call. */
   ask(): Promise<Ending<Result>>;
+  /** What it has used so far above what it held, if it can. */
+  overshoot?(held: Micro): Micro;
   /** What is owed for how it ended; undefined when the hold goes back in full. Asked once. */
   owed(ending: Ending<Result>): Owed | undefined;
 }
@@ -20,27 +24,36 @@ export interface PaidEnding<Result, Owed extends Due = Due> {
   readonly paid: Settlement;
 }
 
-/** Rejects with a fault when nothing is held, and then nothing was asked; never later. */
-export async function runPaid<Result, Owed extends Due>(
-  ledger: Ledger,
-  call: PaidCall<Result, Owed>,
-): Promise<PaidEnding<Result, Owed>> {
-  const { context, terms } = call;
-  context.signal.throwIfAborted();
-  const hold = await ledger.hold({
-    ...terms,
-    chargeId: context.requestId,
-    wallet: context.accountId,
-    key: context.keyId,
-    waitedMs: context.waitedMs ?? 0,
-  });
-  const ending = await end(call);
-  // When many leave at once, the upstreams of all are closed before the first of them is billed.
-  if (ending.type === 'gone') await twoTurns();
-  const due = call.owed(ending);
-  const paid = await pay(ledger, hold, due);
-  context.log.note(notesOf(ending, due, paid));
-  return { ending, due, paid };
+export interface PaidCalls {
+  /** Rejects with a fault when nothing is held, and then nothing was asked; never later. */
+  run<Result, Owed extends Due>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
+}
+
+export function createPaidCalls(ledger: Ledger): PaidCalls {
+  const running = createRunningCalls();
+  return {
+    async run(call) {
+      const { context, terms } = call;
+      context.signal.throwIfAborted();
+      const hold = await ledger.hold({
+        ...terms,
+        chargeId: context.requestId,
+        wallet: context.accountId,
+        key: context.keyId,
+        owed: running.overshoot(context.accountId),
+        waitedMs: context.waitedMs ?? 0,
+      });
+      const remove = running.add(context.accountId, () => call.overshoot?.(hold.charge.reserved) ?? 0n);
+      const ending = await end(call);
+      // When many leave at once, the upstreams of all are closed before the first of them is billed.
+      if (ending.type === 'gone') await twoTurns();
+      const due = call.owed(ending);
+      const paid = await pay(ledger, hold, due);
+      remove();
+      context.log.note(notesOf(ending, due, paid));
+      return { ending, due, paid };
+    },
+  };
 }
 
 async function end<Result>({ ask, context }: Pick<PaidCall<Result>, 'ask' | 'context'>): Promise<Ending<Result>> {

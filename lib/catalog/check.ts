@@ -11,7 +11,7 @@ export interface CatalogCheck {
 
 /** Throws an `OperatorError` that says what is wrong. */
 export async function checkCatalog(
-  config: Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'>,
+  config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'>,
 ): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });

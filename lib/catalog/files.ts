@@ -5,6 +5,7 @@ import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../config.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type UpstreamEntry } from './schema.ts';
+import { forbiddenVariables } from './variables.ts';
 
 /** Every `*.json` of a folder, in order of name. */
 export function catalogFilesOf(folder: string): readonly string[] {
@@ -18,8 +19,11 @@ export function catalogFilesOf(folder: string): readonly string[] {
   }
 }
 
-/** Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file. */
-export function readCatalogFiles(paths: readonly string[]): CatalogFile {
+/**
+ * Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file, also
+ * when it names a variable that `variables` (patterns) do not allow.
+ */
+export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
   const models: ModelEntry[] = [];
   const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
@@ -27,7 +31,7 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
   for (const path of paths) {
-    const part = readFile(path);
+    const part = readFile(path, variables);
     for (const [key, value] of Object.entries(part.upstreams ?? {})) {
       if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
       upstreams[key] = value;
@@ -49,9 +53,11 @@ export function readCatalogFiles(paths: readonly string[]): CatalogFile {
   return { upstreams, models, smart, vision, defaults, retired };
 }
 
-function readFile(path: string): Partial<CatalogFile> {
+function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
   const { value, error } = catalogFile.validate(parseFile(path, readText(path)));
   if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
+  const forbidden = forbiddenVariables(value.upstreams, 'upstreams', variables);
+  if (forbidden.length > 0) throw new OperatorError(`${path}: ${forbidden.join('; ')}`);
   return value;
 }
 

@@ -12,7 +12,7 @@ import type { CatalogFile } from './schema.ts';
 import { substitute, variablesOf } from './variables.ts';
 
 export interface LiveCatalogOptions {
-  readonly config: Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'>;
+  readonly config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'>;
   /** Whether upstreams marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: LiveCatalogLog;
@@ -121,7 +121,7 @@ function load(
   plugins: ReadonlyMap<string, ProviderPlugin>,
   before: ReadonlyMap<string, Upstream>,
 ): Loaded {
-  const file = readCatalog(config.catalogDir, sandbox);
+  const file = readCatalog(config, sandbox);
   const upstreams = new Map<string, Upstream>();
   const fresh: OpenProvider[] = [];
   try {
@@ -151,11 +151,14 @@ function load(
 }
 
 /** The operator's files; in sandbox mode with the shipped sandbox if they have none. */
-function readCatalog(folder: string, sandbox: boolean): CatalogFile {
-  const paths = catalogFilesOf(folder);
-  const file = readCatalogFiles(paths);
+function readCatalog(
+  { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
+  sandbox: boolean,
+): CatalogFile {
+  const paths = catalogFilesOf(catalogDir);
+  const file = readCatalogFiles(paths, catalogVariables);
   if (!sandbox || Object.values(file.upstreams).some((upstream) => upstream.sandbox)) return file;
-  return readCatalogFiles([...paths, SHIPPED_SANDBOX]);
+  return readCatalogFiles([...paths, SHIPPED_SANDBOX], catalogVariables);
 }
 
 export interface CatalogFacts {
@@ -169,8 +172,8 @@ export interface CatalogFacts {
 }
 
 /** What the files say under an environment, without making providers. */
-export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'env'>): CatalogFacts {
-  const file = readCatalogFiles(catalogFilesOf(config.catalogDir));
+export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'env'>): CatalogFacts {
+  const file = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables);
   const switchedOff: string[] = [];
   let upstreams = 0;
   for (const [name, { settings, sandbox }] of Object.entries(file.upstreams)) {

@@ -1,4 +1,5 @@
-// `${NAME}` in the settings of a catalog: what the environment puts there.
+// `${NAME}` in a catalog: which variables of the environment it may name, and their values.
+import { VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -24,4 +25,25 @@ export function variablesOf(value: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   substitute(value, {}, names);
   return names;
+}
+
+/**
+ * What is wrong with the variables that a value names, each with its field. Who edits a catalog chooses the host that
+ * settings are sent to: the service's own secrets must not be among them, whatever `patterns` allow (`*` is any text).
+ */
+export function forbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
+  if (typeof value === 'string') {
+    return [...variablesOf(value)].flatMap((name) => {
+      if (VARIABLES.includes(name)) return [`${field}: ${name} is the service's own and never for a catalog`];
+      if (patterns.some((pattern) => matches(name, pattern))) return [];
+      return [`${field}: ${name} is not a variable that CATALOG_VARIABLES lets a catalog name`];
+    });
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => forbiddenVariables(item, `${field}.${key}`, patterns));
+}
+
+/** Patterns are letters, digits, `_` and `*`: the configuration takes no others. */
+function matches(name: string, pattern: string): boolean {
+  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
 }

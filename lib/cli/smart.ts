@@ -22,7 +22,7 @@ async function explainPrompt(config: Config): Promise<Answer> {
   const text = await readPrompt(process.stdin);
   const { catalogFilesOf, readCatalogFiles } = await import('../catalog/files.ts');
   const { explain } = await import('../text/smart.ts');
-  const { thresholds } = readCatalogFiles(catalogFilesOf(config.catalogDir)).smart;
+  const { thresholds } = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables).smart;
   const explanation = explain({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] }, thresholds);
   return { json: explanation, text: format(explanation) };
 }

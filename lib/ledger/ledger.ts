@@ -43,6 +43,8 @@ export interface HoldRequest {
   /** The prices the call is made with, as the charge keeps them. */
   readonly prices: string;
   readonly amount: Micro;
+  /** What running calls of the wallet have used above their holds; absent for none. */
+  readonly owed?: Micro;
   /** How long the call has waited for the store already: part of the time it waits for this. */
   readonly waitedMs?: number;
 }
@@ -100,9 +102,9 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, waitedMs = 0 } = request;
+    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, owed = 0n, waitedMs = 0 } = request;
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at };
-    const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs } as const;
+    const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 goes back at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
@@ -111,7 +113,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const unconfirmed = !(error instanceof NoOutcome) || error.applied === 'unknown';
       throw fault('store_unavailable', { unconfirmed }, error);
     });
-    return held(outcome, amount);
+    return held(outcome, { amount, owed });
   }
 
   function end(op: SettleOp | ReturnOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
@@ -156,12 +158,12 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-function held({ status, wallet, charge }: Outcome, amount: Micro): Hold {
+function held({ status, wallet, charge }: Outcome, { amount, owed }: { amount: Micro; owed: Micro }): Hold {
   // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
   switch (status) {
     case 'insufficient':
-      throw insufficientFault(wallet as Wallet, amount);
+      throw insufficientFault(lessOwed(wallet as Wallet, owed), amount);
     case 'never_topped':
       throw neverToppedFault();
     case 'suspended':
@@ -169,6 +171,11 @@ function held({ status, wallet, charge }: Outcome, amount: Micro): Hold {
     default:
       throw fault('internal', {}, new Error(`a hold was answered ${status}`));
   }
+}
+
+/** The wallet as it will be when what is owed is paid: as good as held. */
+function lessOwed(wallet: Wallet, owed: Micro): Wallet {
+  return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }
 
 export function neverToppedFault() {

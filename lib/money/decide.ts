@@ -119,6 +119,8 @@ export interface ReserveOp extends ChargeStart {
   readonly kind: 'reserve';
   readonly owner: string;
   readonly lease: number;
+  /** What running calls of the wallet have used above their holds: nobody has paid it yet, so it cannot be held. */
+  readonly owed?: Micro;
 }
 
 /** Charges a price at once, without a hold: a job that outlives its process. */
@@ -158,8 +160,8 @@ export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | R
 
 /**
  * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
- * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount; `never_topped` there was no
- * payment yet, whatever an adjustment put into the wallet; `suspended`;
+ * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount and what is owed; `never_topped`
+ * there was no payment yet, whatever an adjustment put into the wallet; `suspended`;
  * `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
  * meanwhile, or ended, so that neither happened.
@@ -275,7 +277,8 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   // A correction is no payment: whoever is to call without one of their own gets a top-up on the house.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
-  if (wallet.avail < op.amount) return { status: 'insufficient', wallet };
+  const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
+  if (wallet.avail < op.amount + owed) return { status: 'insufficient', wallet };
   const charge = startOf(op);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
   return write(wallet, charge, op, { avail: -op.amount, ...moved });

@@ -23,6 +23,11 @@ export interface Tokens {
   readonly output: number;
 }
 
+export interface TextEstimate {
+  readonly input: number;
+  readonly maxTokens: number;
+}
+
 /** The least a text call costs: 0.5 RUB. */
 export const TEXT_MINIMUM: Micro = 500_000n;
 
@@ -38,8 +43,13 @@ export function textCost(price: TextPrice, tokens: Tokens): Micro {
 }
 
 /** What a call holds at its start. */
-export function textReserve(price: TextPrice, estimate: { readonly input: number; readonly maxTokens: number }): Micro {
-  return textCost(price, { input: estimate.input, output: Math.max(estimate.maxTokens, RESERVED_OUTPUT_FLOOR) });
+export function textReserve(price: TextPrice, estimate: TextEstimate): Micro {
+  return textCost(price, reservedTokens(estimate));
+}
+
+/** The tokens that a call's hold is made for. */
+export function reservedTokens({ input, maxTokens }: TextEstimate): Tokens {
+  return { input, output: Math.max(maxTokens, RESERVED_OUTPUT_FLOOR) };
 }
 
 function atLeastMinimum(cost: Micro): Micro {

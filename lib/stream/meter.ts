@@ -19,6 +19,8 @@ export interface Meter {
   restart(): void;
   /** Input tokens as known so far. */
   inputSoFar(): number;
+  /** What has been used as known so far, an answer cut off now. */
+  used(): Tokens;
   /** What is billed. An answer that was cut off is billed for what came, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill;
   /** True once text came by. */
@@ -62,17 +64,20 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: Met
   }
 
   function bill(ending: 'finished' | 'cut'): Bill {
-    const produced = tokensOfCharacters(characters);
     const doubts: string[] = [];
     if (trusted && !believableInput()) doubts.push(`input ${input}`);
     if (trusted && ending === 'finished' && !believableOutput()) doubts.push(`output ${output}`);
-    const reported = believableOutput() ? (output as number) : undefined;
-    const counted = ending === 'finished' ? (reported ?? produced) : Math.max(reported ?? 0, produced);
     return {
-      input: inputSoFar(),
-      output: Math.min(counted, outputMax),
+      ...used(),
+      ...(ending === 'finished' && believableOutput() && { output: output as number }),
       ...(doubts.length > 0 && { doubt: `usage reported as ${doubts.join(', ')}` }),
     };
+  }
+
+  function used(): Tokens {
+    const produced = tokensOfCharacters(characters);
+    const counted = believableOutput() ? Math.max(output as number, produced) : produced;
+    return { input: inputSoFar(), output: Math.min(counted, outputMax) };
   }
 
   function inputSoFar(): number {
@@ -88,6 +93,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: Met
     observe,
     restart,
     inputSoFar,
+    used,
     bill,
     get hasText() {
       return hasText;

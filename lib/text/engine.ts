@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import type { CallContext } from '../call/context.ts';
 import type { Ending } from '../call/ending.ts';
-import { type PaidCall, type PaidEnding, runPaid } from '../call/paid.ts';
+import type { PaidCall, PaidCalls, PaidEnding } from '../call/paid.ts';
 import { askRoutes, type OnAttempt } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { TextModel } from '../catalog/model.ts';
 import { fault, refundedFault } from '../faults.ts';
-import type { Due, Ledger } from '../ledger/ledger.ts';
-import { type Tokens, textCost, textReserve } from '../money/price.ts';
+import type { Due } from '../ledger/ledger.ts';
+import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
 import type { TextCall } from '../plugin/contract.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import { createMeter, type Meter } from '../stream/meter.ts';
@@ -16,13 +16,14 @@ import type { FinishPart } from '../stream/part.ts';
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
-import { countBufferedInput, estimateInput, type InputEstimate } from './estimate.ts';
+import { estimateInput, type InputEstimate } from './estimate.ts';
+import { overshootOf } from './overshoot.ts';
 import type { TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
   /** The catalog in force now. */
   readonly catalog: () => Catalog;
-  readonly ledger: Ledger;
+  readonly paidCalls: PaidCalls;
   readonly timeouts: TextTimeouts;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -35,12 +36,13 @@ export interface TextEngine {
   run(request: TextRequest, context: CallContext, output: TextOutput): Promise<void>;
 }
 
-export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextEngineOptions): TextEngine {
+export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: TextEngineOptions): TextEngine {
   return {
     async run(request, context, output) {
       const { model, smart } = chooseModel(catalog(), request);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-      const answer = openAnswer({ request, model, smart, context, output });
+      const estimate = await estimateInput(request);
+      const answer = openAnswer({ request, model, smart, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<FinishPart, TextDue> = {
         context,
@@ -53,9 +55,11 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
           if (ending.type === 'finish') answer.delivery.flush();
           return ending;
         },
+        overshoot: (reserved) =>
+          overshootOf({ price: model.price, held: answer.held, used: answer.meter.used() }, reserved),
         owed: (ending) => (isOwed(answer, ending, asked.any) ? dueOf(answer, ending) : undefined),
       };
-      finish(answer, await runPaid(ledger, call));
+      finish(answer, await paidCalls.run(call));
     },
   };
 
@@ -88,11 +92,13 @@ interface Asked {
   readonly smart: SmartRouting | undefined;
   readonly context: CallContext;
   readonly output: TextOutput;
+  readonly estimate: InputEstimate;
 }
 
 /** An answer on its way: what is counted of it, and where it goes. */
 interface Answer extends Asked {
-  readonly estimate: InputEstimate;
+  /** The tokens that the hold is made for. */
+  readonly held: Tokens;
   /** Most output tokens that are delivered and billed. */
   readonly outputMax: number;
   readonly meter: Meter;
@@ -101,13 +107,12 @@ interface Answer extends Asked {
 }
 
 function openAnswer(asked: Asked): Answer {
-  const { request, model, smart, context, output } = asked;
-  const estimate = estimateInput(request);
+  const { request, model, smart, context, output, estimate } = asked;
   const buffered = model.delivery === 'buffered';
   const outputMax = buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
   const meter = createMeter({
     trusted: !buffered,
-    inputEstimate: buffered ? countBufferedInput(request) : estimate.tokens,
+    inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
     inputMax: estimate.tokensMax,
     outputMax,
   });
@@ -119,7 +124,8 @@ function openAnswer(asked: Asked): Answer {
     inputTokens: meter.inputSoFar,
     onBegin: context.onFirst,
   });
-  return { ...asked, estimate, outputMax, meter, delivery, sink: sinkOf(meter, delivery) };
+  const held = reservedTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
+  return { ...asked, held, outputMax, meter, delivery, sink: sinkOf(meter, delivery) };
 }
 
 function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
@@ -142,10 +148,9 @@ function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
   };
 }
 
-function termsOf({ model, request, estimate }: Answer): PaidCall<unknown>['terms'] {
+function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
   const { id, price, prices } = model;
-  const amount = textReserve(price, { input: estimate.tokens, maxTokens: request.maxTokens });
-  return { kind: 'text', model: id, prices, amount };
+  return { kind: 'text', model: id, prices, amount: textCost(price, held) };
 }
 
 function callOf({ system, messages, maxTokens }: TextRequest): Omit<TextCall, 'model' | 'options'> {

@@ -75,7 +75,7 @@ export function build(content: object, providers: Readonly<Record<string, Provid
   const folder = makeFolder();
   try {
     folder.write(content);
-    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog)), new Map(Object.entries(providers)));
+    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(Object.entries(providers)));
   } finally {
     folder.remove();
   }

@@ -183,13 +183,13 @@ describe('live catalog', () => {
           fake: { ...up('key-of-fake'), sandbox: true },
         }),
       );
-      const facts = readCatalogFacts({ catalogDir: stage.folder.catalog, env: { ONE_KEY: 'x', TWO_KEY: '' } });
+      const facts = readCatalogFacts(stage.configOf({ env: { ONE_KEY: 'x', TWO_KEY: '' } }));
       expect(facts).to.deep.equal({ models: 1, upstreams: 2, switchedOff: ['two (TWO_KEY, TWO_MORE)'], real: true });
     });
 
     it('tell a catalog that can only be tried from a real one', () => {
       stage.folder.write(content({ one: up(variable('ONE_KEY')), fake: { ...up('key-of-fake'), sandbox: true } }));
-      expect(readCatalogFacts({ catalogDir: stage.folder.catalog, env: {} }).real).to.equal(false);
+      expect(readCatalogFacts(stage.configOf({})).real).to.equal(false);
     });
   });
 

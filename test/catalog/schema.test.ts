@@ -3,18 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
 import { priceOf } from '../../lib/catalog/schema.ts';
-import { substitute, variablesOf } from '../../lib/catalog/variables.ts';
-import {
-  type CatalogFolder,
-  catalogOf,
-  IMAGE,
-  makeFolder,
-  mistakeOf,
-  TEXT,
-  upstream,
-  VIDEO,
-  variable,
-} from './folder.ts';
+import { type CatalogFolder, catalogOf, IMAGE, makeFolder, mistakeOf, TEXT, upstream, VIDEO } from './folder.ts';
 
 const withThresholds = (thresholds: object) => ({ smart: { lite: 'a', standard: 'a', heavy: 'a', thresholds } });
 
@@ -25,7 +14,7 @@ describe('catalog files', () => {
   });
   afterEach(() => folder.remove());
 
-  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog));
+  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog), ['*']);
   const readOne = (content: unknown) => {
     folder.write(content);
     return read();
@@ -151,7 +140,7 @@ describe('catalog files', () => {
       folder.write(catalogOf());
       const files = catalogFilesOf(folder.catalog);
       unlinkSync(join(folder.catalog, 'models.json'));
-      expect(mistakeOf(() => readCatalogFiles(files))).to.match(/models\.json: .*ENOENT/);
+      expect(mistakeOf(() => readCatalogFiles(files, ['*']))).to.match(/models\.json: .*ENOENT/);
     });
 
     it('when they are another value', () => {
@@ -287,39 +276,6 @@ describe('catalog files', () => {
     it('never show a key in a mistake', () => {
       const settings = { apiKey: 'key-of-it' };
       expect(mistake({ upstreams: { one: { plugin: 7, settings, apiKey: 'key-of-it' } } })).not.to.contain('key-of-it');
-    });
-  });
-
-  describe('variables', () => {
-    const fill = (value: unknown, env: Readonly<Record<string, string | undefined>> = {}) => {
-      const missing = new Set<string>();
-      return [substitute(value, env, missing), [...missing]];
-    };
-
-    it('are filled in wherever a string is', () => {
-      const value = { a: variable('A'), b: [`x-${variable('A')}-${variable('B_2')}`, 7, null, { c: true }] };
-      expect(fill(value, { A: '1', B_2: '2' })).to.deep.equal([{ a: '1', b: ['x-1-2', 7, null, { c: true }] }, []]);
-    });
-
-    it('are taken as they are, whatever stands in them', () => {
-      const text = `$& $1 ${variable('B')} "quoted" \\ \n`;
-      expect(fill({ a: variable('A') }, { A: text })).to.deep.equal([{ a: text }, []]);
-    });
-
-    it('are missing when they are unset or empty', () => {
-      expect(fill([variable('A'), variable('B'), variable('A')], { B: '' })).to.deep.equal([
-        ['', '', ''],
-        ['A', 'B'],
-      ]);
-    });
-
-    it('are not what only looks like one', () => {
-      const value = ['$A', '{A}', `$${'{1A}'}`, `$${'{A B}'}`, '${'];
-      expect(fill(value, { A: '1' })).to.deep.equal([value, []]);
-    });
-
-    it('are found in settings', () => {
-      expect([...variablesOf({ a: [variable('A')], b: variable('B'), c: 7 })]).to.deep.equal(['A', 'B']);
     });
   });
 });

@@ -68,9 +68,11 @@ export class CatalogStage {
     return this.#live;
   }
 
-  configOf(options: LoadOptions): Pick<Config, 'catalogDir' | 'providersPath' | 'env' | 'totalTimeoutMs'> {
+  configOf(
+    options: LoadOptions,
+  ): Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'> {
     const { env = {}, totalTimeoutMs = 60_000, catalogDir = this.folder.catalog } = options;
-    return { catalogDir, providersPath: [this.plugins], env, totalTimeoutMs };
+    return { catalogDir, catalogVariables: ['*'], providersPath: [this.plugins], env, totalTimeoutMs };
   }
 
   async load(options: LoadOptions = {}): Promise<void> {

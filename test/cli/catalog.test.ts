@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createRig, expectRefusal, parseObject, type Rig, runCommand } from './command.ts';
 
 /** A variable that no environment has. */
-const UNSET = ['$', '{TOLLGATE_TEST_UNSET}'].join('');
+const UNSET = ['$', '{TOLLGATE_TEST_UNSET_API_KEY}'].join('');
 
 const model = {
   id: 'text-1',

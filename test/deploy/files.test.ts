@@ -36,6 +36,7 @@ const members = ['mongo-1', 'mongo-2', 'mongo-3'].map((name) => services[name] a
 const replicaSet = services['replica-set'] as Service;
 const proxy = services.proxy as Service;
 const manifest = JSON.parse(read('package.json'));
+const runtime = JSON.parse(read('runtime/package.json'));
 
 /** `${NAME}`, `${NAME:-default}` and `${NAME:?error}`. */
 function namesIn(text: string, form = ''): readonly string[] {
@@ -131,7 +132,7 @@ describe('deployment files', () => {
   it('pin every image', () => {
     for (const { image } of Object.values(services)) expect(image).to.match(/:\d+\.\d+\.\d+(-[a-z]+)?$/);
     for (const { image } of [...gateways, replicaSet]) expect(image).to.equal(`tollgate:${manifest.version}`);
-    for (const image of readDockerfile().images) expect(image).to.equal(`node:${manifest.devDependencies.node}-slim`);
+    for (const image of readDockerfile().images) expect(image).to.equal(`node:${runtime.version}-slim`);
   });
 
   it('mount what there is', () => {

@@ -40,7 +40,7 @@ describe('catalog in service', () => {
     home = makeHome(catalog());
     books = await openBooks(home);
     account = await books.account();
-    const env = { SANDBOX: 'off', LOG_LEVEL: 'trace', UP_KEY: SECRETS.environment };
+    const env = { SANDBOX: 'off', LOG_LEVEL: 'trace', UP_API_KEY: SECRETS.environment };
     service = await startService(home, { env });
   });
   beforeEach(async () => {
@@ -145,7 +145,7 @@ describe('catalog in service', () => {
   it('never shows a secret: not of the file, the environment or a later edit, nor a client key', async () => {
     const echo = (secret: string) => answerStatus(401, { error: { message: `bad key ${secret}` } });
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own notation
-    const variable = '${UP_KEY}';
+    const variable = '${UP_API_KEY}';
     const keys = { [SECRETS.file]: SECRETS.file, [variable]: SECRETS.environment, [SECRETS.later]: SECRETS.later };
     let output = 5000;
     for (const [apiKey, secret] of Object.entries(keys)) {

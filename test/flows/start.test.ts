@@ -30,7 +30,7 @@ describe('start', () => {
   beforeEach(() => {
     // Switched on by a variable, as the shipped catalog is.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own notation
-    const settings = { baseUrl: `${upstream.url}/v1`, apiKey: '${UP_KEY}' };
+    const settings = { baseUrl: `${upstream.url}/v1`, apiKey: '${UP_API_KEY}' };
     home = makeHome(chatCatalog('', { upstreams: { up: { plugin: 'openai-compatible', settings } } }));
   });
   afterEach(() => home.remove());
@@ -63,7 +63,7 @@ describe('start', () => {
 
   const keysIn = ({ stdout }: Exit) => new Set(stdout.match(KEY) ?? []);
   const isSandbox = ({ stdout }: Exit) => stdout.includes('Sandbox mode');
-  const UP = { UP_KEY: 'up-secret-key-1' };
+  const UP = { UP_API_KEY: 'up-secret-key-1' };
 
   it('comes up as a sandbox the first time, with a demo key and a curl line that works, shown once', async () => {
     let key = '';
@@ -111,7 +111,7 @@ describe('start', () => {
       expect((await send(`${url}/api/v1/models`, { key })).json.data).to.deep.equal([]);
     });
     expect(isSandbox(mistyped)).to.equal(false);
-    expect(mistyped.stdout).to.contain('No upstream is switched on. Set one of: up (UP_KEY)');
+    expect(mistyped.stdout).to.contain('No upstream is switched on. Set one of: up (UP_API_KEY)');
   });
 
   const histories: readonly { name: string; starts: readonly [Record<string, string>, boolean][] }[] = [

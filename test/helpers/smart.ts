@@ -31,7 +31,7 @@ export interface SmartCatalogOptions {
 /** The models `small`, `middle` and `big` on one chat-style upstream, where they are called `up-small` and so on. */
 export function smartCatalog(url: string, { off = [], model = {}, smart = {} }: SmartCatalogOptions = {}): object {
   const { upstreams } = chatCatalog(url) as { upstreams: { up: { settings: object } } };
-  const apiKey = ['$', '{TOLLGATE_TEST_UNSET}'].join('');
+  const apiKey = ['$', '{TOLLGATE_TEST_UNSET_API_KEY}'].join('');
   const down = { ...upstreams.up, settings: { ...upstreams.up.settings, apiKey } };
   const models = TIERS.map((tier) => ({
     id: TIER_MODELS[tier],

@@ -25,7 +25,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   await store.ledger.apply([]);
   metrics.watchService({
     calls: { count: () => 0, countStreams: () => 0 },
-    catalog: () => buildCatalog(readCatalogFiles([]), new Map()),
+    catalog: () => buildCatalog(readCatalogFiles([], []), new Map()),
     ping: async () => undefined,
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };

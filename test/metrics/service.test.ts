@@ -7,7 +7,7 @@ import { parseExposition } from '../helpers/exposition.ts';
 import { openFaultyStore } from '../helpers/faulty-store.ts';
 
 const calls = { count: () => 5, countStreams: () => 3 };
-const none = buildCatalog(readCatalogFiles([]), new Map());
+const none = buildCatalog(readCatalogFiles([], []), new Map());
 const catalog = () => none;
 
 describe('service metrics', () => {

@@ -305,6 +305,19 @@ describe('decide', () => {
     expect(() => decide({ ...known, wallet: emptyWallet('other') }, operation('topup', 'x', 1000))).to.throw();
   });
 
+  it('holds nothing of what running calls owe', () => {
+    const wallet: Wallet = { ...emptyWallet('w'), avail: 10n, topped: 10n };
+    const reserved = (amount: bigint, owed: bigint) =>
+      decide({ wallet, charge: undefined, prior: undefined }, {
+        ...operation('reserve', 'c', 1),
+        amount,
+        owed,
+      } as Operation);
+    expect(reserved(6n, 4n)).to.deep.include({ status: 'done', wallet: { ...wallet, avail: 4n, held: 6n, seq: 1 } });
+    expect(reserved(6n, 5n)).to.deep.equal({ status: 'insufficient', wallet });
+    expect(reserved(1n, 100n)).to.deep.equal({ status: 'insufficient', wallet });
+  });
+
   describe('the journal', () => {
     for (const [name, rows] of Object.entries(scenarios)) {
       it(`has one balanced row for each thing done: ${name}`, () => {

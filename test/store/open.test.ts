@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/config.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -36,6 +37,38 @@ describe('openStore', () => {
     for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).to.equal(0o600);
     await store.close();
     expect(existsSync(`${path}-wal`), 'all of it is in one file').to.equal(false);
+  });
+
+  it('makes a file that nobody else can open at any moment', async () => {
+    const made = join(folder, 'made');
+    mkdirSync(made);
+    // Sees every state of the folder's files that lasts for some microseconds.
+    const seen = new Int32Array(new SharedArrayBuffer(8));
+    const watcher = new Worker(
+      `const { readdirSync, statSync } = require('node:fs');
+      const { workerData: { made, seen } } = require('node:worker_threads');
+      while (Atomics.load(seen, 1) === 0) {
+        for (const name of readdirSync(made)) {
+          const found = statSync(made + '/' + name, { throwIfNoEntry: false });
+          if (found) Atomics.or(seen, 0, found.mode & 0o777);
+        }
+      }`,
+      { eval: true, workerData: { made, seen } },
+    );
+    await once(watcher, 'online');
+    const before = process.umask(0);
+    try {
+      for (let round = 0; round < 10; round += 1) {
+        const store = await openStore(`sqlite:${join(made, `${round}.db`)}`);
+        await store.backup(join(made, `${round}.backup`));
+        await store.close();
+      }
+    } finally {
+      process.umask(before);
+      Atomics.store(seen, 1, 1);
+      await once(watcher, 'exit');
+    }
+    expect(Atomics.load(seen, 0).toString(8)).to.equal('600');
   });
 
   it('takes a relative path, and the scheme in any case', async () => {

@@ -35,6 +35,15 @@ describe('meter', () => {
     expect(meter.bill('cut')).to.deep.equal({ input: 7, output: 2 });
   });
 
+  it('tells what has been used so far, as if the answer were cut off now', () => {
+    const meter = createMeter(LIMITS);
+    expect(meter.used()).to.deep.equal({ input: 11, output: 0 });
+    meter.observe([usage(7, 2), words(3)]);
+    expect(meter.used()).to.deep.equal({ input: 7, output: 3 });
+    meter.observe([usage(8, 40), words(900)]);
+    expect(meter.used()).to.deep.equal({ input: 8, output: 500 });
+  });
+
   const unbelievable: readonly unknown[] = [
     -1,
     0.5,

@@ -26,9 +26,7 @@ describe('a call that is ended', () => {
 
     it('while the hold is made pays nothing', async () => {
       const controller = new AbortController();
-      const running = stage.call({ routes: [good], controller, account: await stage.account() });
-      controller.abort(GONE);
-      const result = await running;
+      const result = await stage.call({ routes: [good], controller, onHold: () => controller.abort(GONE) });
       expect([result.thrown, result.asked]).to.deep.equal([undefined, []]);
       expectReleased(result);
     });
@@ -135,9 +133,7 @@ describe('a call that is ended', () => {
 
     it('refunds while the hold is made', async () => {
       const controller = new AbortController();
-      const running = stage.call({ routes: [good], controller, account: await stage.account() });
-      stop(controller)();
-      const result = await running;
+      const result = await stage.call({ routes: [good], controller, onHold: stop(controller) });
       expect([codeOf(result), isRefunded(result), result.asked]).to.deep.equal(['shutting_down', true, []]);
       expectReleased(result);
     });

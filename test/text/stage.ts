@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Ending } from '../../lib/call/ending.ts';
+import { createPaidCalls } from '../../lib/call/paid.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
@@ -40,6 +41,8 @@ export interface CallOptions {
   /** Sees what is written, as it is written. */
   readonly onWrite?: (parts: readonly StreamPart[]) => Pressure;
   readonly onOpen?: () => void;
+  /** Called when the hold has been asked for. */
+  readonly onHold?: () => void;
 }
 
 export interface CallResult {
@@ -137,9 +140,19 @@ export class Stage {
     const onAttempt = (upstream: string, { type }: Ending) => void events.push(`${upstream}: ${type}`);
     const { store } = this;
     const ledger = createLedger({ store, ownerId: 'me', leaseMs: 60_000, log: { warn, error: warn } });
+    const hold: typeof ledger.hold = (request) => {
+      const held = ledger.hold(request);
+      options.onHold?.();
+      return held;
+    };
     const catalog = catalogOf(options, (route) => void asked.push(route));
     const timeouts = { ...TIMEOUTS, ...options.timeouts };
-    const engine = createTextEngine({ catalog: () => catalog, ledger, timeouts, onAttempt });
+    const engine = createTextEngine({
+      catalog: () => catalog,
+      paidCalls: createPaidCalls({ ...ledger, hold }),
+      timeouts,
+      onAttempt,
+    });
     const { signal } = options.controller ?? new AbortController();
     const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, log: { warn, error: warn, note } };
     const { output, seen } = outputOf(options);

@@ -1,5 +1,5 @@
 // A connection to the database file: opened, checked and migrated, with write transactions that wait for their turn.
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StoreError } from '../store.ts';
@@ -78,14 +78,24 @@ function checkPlace(path: string): void {
   }
 }
 
-/** The file of a new database is its owner's alone; SQLite gives its side files the same mode. */
 function openFile(path: string): DatabaseSync {
-  const isNew = !existsSync(path);
+  makeFile(path);
   // Without a timeout of SQLite's own: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
   // Without foreign keys: parents are written in the same transactions, and looking for them costs every call.
-  const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
-  if (isNew) chmodSync(path, 0o600);
-  return db;
+  return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
+}
+
+/**
+ * The file of a new database is its owner's alone from the first moment: SQLite would make it by the umask, and gives its
+ * side files the mode of the file. One that is there is not touched (see `checkPlace`).
+ */
+function makeFile(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // Another process has made it just now, or SQLite says better what is wrong.
+  }
 }
 
 /** Not `recursive`: where nothing can be made although the parent is there, as in /proc, Node tries for ever. */

@@ -89,7 +89,7 @@ function pushOperation(cells: Cell[], op: Operation): void {
       cells.push(op.amount, op.reason, op.adjustId);
       break;
     case 'reserve':
-      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease);
+      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
       break;
     case 'charge':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, jsonOf(op.job));
@@ -118,7 +118,7 @@ function nextOperation({ next }: Reader): Operation {
     case 'adjust':
       return { kind, ...base, amount: next(), reason: next(), adjustId: next() };
     case 'reserve':
-      return { kind, ...base, ...nextStart(next), owner: next(), lease: next() };
+      return { kind, ...base, ...nextStart(next), owner: next(), lease: next(), ...nextOwed(next) };
     case 'charge':
       return { kind, ...base, ...nextStart(next), ...nextJob<CreateJob>(next) };
     case 'settle':
@@ -139,6 +139,11 @@ function jsonOf(job: object | undefined): string | null {
 function nextJob<T>(next: Reader['next']): { job?: T } {
   const json = next<string | null>();
   return json === null ? {} : { job: JSON.parse(json) };
+}
+
+function nextOwed(next: Reader['next']) {
+  const owed = next<bigint>();
+  return owed > 0n ? { owed } : {};
 }
 
 function nextStart(next: Reader['next']) {

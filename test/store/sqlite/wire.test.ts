@@ -19,6 +19,7 @@ describe('sqlite wire', () => {
     topup('w1', 12n, { paymentId: 'p' }),
     adjust('w1', -12n, { adjustId: 'a', reason: '' }),
     reserve('w2', { chargeId: 'c1', amount: 2n ** 62n }),
+    { ...(reserve('w2', { chargeId: 'c4' }) as ReserveOp), owed: 7n },
     charge('w2', { chargeId: 'c2' }),
     settle('w2', 'c1', { amount: 0n }),
     { kind: 'settle', wallet: 'w2', at: 1, chargeId: 'c3', amount: 5n, usage: null },

@@ -1,0 +1,32 @@
+// What running calls have used above their holds: it will be charged, so no other call of their wallet may be held on it.
+import type { Micro } from '../money/money.ts';
+
+/** How much a running call has used above its hold so far. */
+export type Overshoot = () => Micro;
+
+/** The calls of this process whose money is not settled yet. */
+export interface RunningCalls {
+  /** Returns what takes it out again. */
+  add(wallet: string, overshoot: Overshoot): () => void;
+  /** How far the running calls of a wallet are above their holds, all together. */
+  overshoot(wallet: string): Micro;
+}
+
+export function createRunningCalls(): RunningCalls {
+  const wallets = new Map<string, Set<Overshoot>>();
+  return {
+    add(wallet, overshoot) {
+      const calls = wallets.get(wallet) ?? new Set();
+      wallets.set(wallet, calls.add(overshoot));
+      return () => {
+        calls.delete(overshoot);
+        if (calls.size === 0) wallets.delete(wallet);
+      };
+    },
+    overshoot(wallet) {
+      let sum = 0n;
+      for (const overshoot of wallets.get(wallet) ?? []) sum += overshoot();
+      return sum;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// Answers that cost more than was held for them: how far below zero a wallet can come by many at once, on both stores.
+import { expect } from 'chai';
+import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { STORES } from '../helpers/stores.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+const RUB = 1_000_000n;
+
+for (const kind of STORES) {
+  describe(`overshoot on ${kind.name}`, () => {
+    let database: Awaited<ReturnType<typeof kind.create>>;
+    let upstream: TestUpstream;
+    let gateway: TestGateway;
+
+    before(async function () {
+      this.timeout(60_000);
+      database = await kind.create();
+      upstream = await startUpstream();
+      gateway = await startGateway({ catalog: chatCatalog(upstream.url), database: database.url });
+    });
+    afterEach(() => gateway.checkMoney());
+    after(async () => {
+      await gateway.stop();
+      await upstream.close();
+      await database.remove();
+    });
+
+    /** A token for each byte, as the worst tokenizer counts them; 60 RUB with its answer. */
+    const HOSTILE = '\u0001'.repeat(60_000);
+
+    it('of 30 calls at once with hostile text takes a wallet of 1000 RUB at most a tenth below zero', async () => {
+      upstream.behave(chatAnswer('ok', { input: HOSTILE.length, output: 3 }));
+      const account = await gateway.account('1000');
+      const body = ask(HOSTILE, { max_tokens: 600 });
+      const calls = Array.from({ length: 30 }, () => send(gateway.url + MESSAGES, { key: account.key, body }));
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(new Set(statuses)).to.deep.equal(new Set([200, 402]));
+      const { avail, charged } = await gateway.wallet(account);
+      expect(charged).to.equal(60_015_000n * BigInt(statuses.filter((status) => status === 200).length));
+      expect(avail > -100n * RUB, `${avail}`).to.equal(true);
+    });
+
+    it('of a running call leaves nothing for others, until it is paid', async () => {
+      // 105 RUB are held for 100,000 tokens of input; the upstream says 850,000 before its first word.
+      const end = Promise.withResolvers<void>();
+      upstream.behave(async ({ response }) => {
+        response.writeHead(200, SSE);
+        const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 850_000, completion_tokens: 1 } });
+        response.write(`data: ${usage}\n\n${chatChunk('Hello')}`);
+        await end.promise;
+        response.end(chatEnd({ input: 850_000, output: 1 }));
+      });
+      const account = await gateway.account('1000');
+      const body = ask('a'.repeat(400_000 - 16), { max_tokens: 1000, stream: true });
+      const running = await responseOf(open(gateway.url + MESSAGES, { key: account.key, body }));
+      let text = '';
+      running.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      await until(() => text.includes('Hello'));
+
+      // 895 RUB are left, and 745.01 of them are used: 850 and two tokens of output, less the hold.
+      const refused = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { max_tokens: 30_000 }) });
+      expect(refused.status).to.equal(402);
+      expect(refused.json.error.message).to.include('needs a reserve of 150.005 RUB and the balance is 149.99 RUB');
+      expect(refused.json.error.message).to.include('850.01 RUB');
+      upstream.behave(chatAnswer('ok', { input: 5, output: 1 }));
+      const admitted = await send(gateway.url + CHAT, { key: account.key, body: ask('hi', { max_tokens: 29_000 }) });
+      expect(admitted.status).to.equal(200);
+
+      end.resolve();
+      await until(() => text.includes('event: billing'));
+      expect(await gateway.wallet(account)).to.include({ held: 0n, avail: 1000n * RUB - 850_005_000n - 500_000n });
+    });
+  });
+}
