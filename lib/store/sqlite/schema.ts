@@ -18,7 +18,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
 
   CREATE TABLE wallets (
-    id TEXT NOT NULL PRIMARY KEY REFERENCES accounts (id),
+    id TEXT NOT NULL PRIMARY KEY,
     avail INTEGER NOT NULL DEFAULT 0,
     held INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0),
     charged INTEGER NOT NULL DEFAULT 0 CHECK (charged >= 0),
@@ -31,7 +31,7 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE keys (
     id TEXT NOT NULL PRIMARY KEY,
-    account TEXT NOT NULL REFERENCES accounts (id),
+    account TEXT NOT NULL,
     name TEXT NOT NULL,
     hash TEXT NOT NULL UNIQUE,
     last4 TEXT NOT NULL,
@@ -44,7 +44,7 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE charges (
     id TEXT NOT NULL PRIMARY KEY,
-    wallet TEXT NOT NULL REFERENCES wallets (id),
+    wallet TEXT NOT NULL,
     key TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (${oneOf('kind', ['text', 'image', 'edit', 'video'])}),
     state TEXT NOT NULL CHECK (${oneOf('state', ['held', 'settled', 'released', 'expired', 'refunded'])}),
@@ -62,17 +62,16 @@ const MIGRATIONS: readonly string[] = [
     CHECK ((state = 'held') = (ended_at IS NULL)),
     CHECK (charged = 0 OR state IN ('settled', 'refunded'))
   ) STRICT;
-  CREATE INDEX charges_of_wallet ON charges (wallet);
   CREATE INDEX charges_held ON charges (lease) WHERE state = 'held';
 
   CREATE TABLE entries (
     op_id TEXT NOT NULL UNIQUE,
-    wallet TEXT NOT NULL REFERENCES wallets (id),
+    wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
       ${oneOf('kind', ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'])}
     ),
-    charge TEXT REFERENCES charges (id),
+    charge TEXT,
     at INTEGER NOT NULL,
     avail INTEGER NOT NULL,
     held INTEGER NOT NULL,
@@ -102,21 +101,6 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE owners (
     id TEXT NOT NULL PRIMARY KEY,
-    until INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE settings (
-    name TEXT NOT NULL PRIMARY KEY,
-    value TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  `,
-  // The journal knows the charges of a wallet; an index of their own cost every call a page.
-  'DROP INDEX charges_of_wallet',
-  // Processes on the file renew within a second: none of their rows is worth keeping.
-  `
-  DROP TABLE owners;
-  CREATE TABLE owners (
-    id TEXT NOT NULL PRIMARY KEY,
     until INTEGER NOT NULL,
     lease_ms INTEGER NOT NULL CHECK (lease_ms > 0),
     alone INTEGER NOT NULL CHECK (alone IN (0, 1))
@@ -127,6 +111,11 @@ const MIGRATIONS: readonly string[] = [
     number INTEGER NOT NULL CHECK (number > 0),
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE settings (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 
@@ -136,6 +125,9 @@ function oneOf(column: string, values: readonly string[]): string {
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Rows of this version and later ones are read alike, before a migration and after it. */
+const READABLE_SINCE = 1;
 
 interface Identity {
   readonly application: number;
@@ -156,6 +148,25 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
         'start a newer Tollgate on it.',
     );
   }
+}
+
+/** Refuses a file in which no Tollgate has made its tables. */
+export function requireTables(db: DatabaseSync, path: string): void {
+  if (readIdentity(db).version === 0) throw noStore(path);
+}
+
+/** Refuses a file that this version could only read after a migration. */
+export function checkReadable(db: DatabaseSync, path: string): void {
+  checkIdentity(db, path);
+  requireTables(db, path);
+  const { version } = readIdentity(db);
+  if (version >= READABLE_SINCE) return;
+  throw new Refusal(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
+}
+
+/** Why a store that has to be there cannot be opened. */
+export function noStore(path: string): Refusal {
+  return new Refusal(`There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`);
 }
 
 /** Brings the schema forward; of several processes that start at once, one does it and the others find it done. */
