@@ -1,11 +1,12 @@
 // The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
 // start, blocks in order, and at the end one finish or one error.
 import { type Fault, fault } from '../faults.ts';
-import type { FinishPart, FinishReason, StreamPart } from './part.ts';
+import type { StreamPart } from './part.ts';
+import type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
 export interface Guard {
   /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
-  push(parts: readonly StreamPart[]): readonly StreamPart[];
+  push(parts: readonly ProviderPart[]): readonly StreamPart[];
   /** The source ended by itself: the finish that was kept back, or the error that there was none. */
   end(): readonly StreamPart[];
   /** The source broke off: the finish if it had been there already, or the error. */
@@ -32,7 +33,7 @@ export function createGuard(): Guard {
   let outputTokens = 0;
 
   /** True when the part may pass, false when it is to be dropped; throws on a breach. */
-  function accept(part: StreamPart): boolean {
+  function accept(part: ProviderPart): boolean {
     if (finish && part?.type !== 'usage') return false;
     switch (part.type) {
       case 'block-delta':
@@ -67,12 +68,12 @@ export function createGuard(): Guard {
     }
   }
 
-  function push(parts: readonly StreamPart[]): readonly StreamPart[] {
+  function push(parts: readonly ProviderPart[]): readonly StreamPart[] {
     if (failed || ended) return NOTHING;
     if (!Array.isArray(parts)) return finish ? NOTHING : broken(fault('upstream_failed', {}, breach('no array')));
-    let passed: StreamPart[] | undefined;
+    let passed: ProviderPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
-      const part = parts[at] as StreamPart;
+      const part = parts[at] as ProviderPart;
       try {
         if (accept(part)) passed?.push(part);
         else passed ??= parts.slice(0, at);

@@ -1,8 +1,8 @@
 // One attempt at one route: the upstream's parts through guard and meter to the delivery, under the clocks.
 import type { Route } from '../catalog/catalog.ts';
 import { type Fault, fault, toFault } from '../faults.ts';
-import type { TextCall } from '../plugin/contract.ts';
-import { toClientFault } from '../plugin/fault.ts';
+import { toClientFault } from '../plugin/client-fault.ts';
+import type { ProviderPart, TextCall } from '../plugin/contract.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
 import { createGuard } from '../stream/guard.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
@@ -48,7 +48,7 @@ export async function attempt(call: HeldCall, route: Route, totalDeadline: numbe
     watch.pause();
     return pressure.then(watch.resume);
   };
-  const take = (parts: readonly StreamPart[]): Pressure => {
+  const take = (parts: readonly ProviderPart[]): Pressure => {
     const pressure = pass(guard.push(parts));
     if (guard.failed) upstream.abort(OVER);
     else if (guard.finished) watch.finished();
@@ -74,7 +74,7 @@ export function endingOfAbort({ reason }: AbortSignal): Ending {
   return reason === GONE ? { type: 'gone' } : { type: 'error', fault: toFault(reason) };
 }
 
-function parts(route: Route, request: TextRequest, signal: AbortSignal): AsyncIterable<readonly StreamPart[]> {
+function parts(route: Route, request: TextRequest, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]> {
   const { provider, model, options } = route;
   if (!provider.text) throw new Error(`upstream ${route.upstream} cannot answer text`);
   const { system, messages, maxTokens } = request;

@@ -3,7 +3,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { type Fault, fault, refundedFault, toFault } from '../faults.ts';
 import type { Ledger, Settlement } from '../ledger/ledger.ts';
 import { type TextPrice, type Tokens, textCost, textReserve } from '../ledger/price.ts';
-import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
+import { alertOf } from '../plugin/client-fault.ts';
+import { isUpstreamFault } from '../plugin/fault.ts';
 import { createMeter } from '../stream/meter.ts';
 import { attempt, type Ending, endingOfAbort } from './attempt.ts';
 import type { CallContext, CallLog, HeldCall, TextTimeouts } from './call.ts';
@@ -141,17 +142,17 @@ async function askRoutes(call: HeldCall, onAsk: () => void): Promise<Ending> {
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
     // Another route cannot help a request that is refused for what it says.
-    if (meter.hasText || last.fault.data?.code === 'upstream_refused' || performance.now() >= totalDeadline) break;
+    if (meter.hasText || last.fault.data?.retryable === false || performance.now() >= totalDeadline) break;
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
-/** What failed upstream, for the operator; what only they can mend is an alert. */
+/** What failed upstream, for the operator; what does not end by itself is an alert. */
 function report(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;
-  if (isUpstreamFault(cause) && isOperatorAlert(cause.kind)) {
-    log.error({ alert: 'upstream', upstream, err: cause }, 'an upstream refuses our key or our account there');
-  } else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
+  const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
+  if (alert !== undefined) log.error({ alert: 'upstream', upstream, err: cause }, alert);
+  else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
 }
 
 function finish(call: HeldCall, output: TextOutput, { ended, paid }: { ended: Ended; paid: Paid }): void {

@@ -35,5 +35,5 @@ export function countBufferedInput(request: TextRequest): number {
 
 function* textsOf({ system, messages }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
-  for (const message of messages) for (const content of message.content) yield content.text;
+  for (const { content } of messages) for (const part of content) if (part.type === 'text') yield part.text;
 }
