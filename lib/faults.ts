@@ -182,6 +182,12 @@ const table = {
   },
   upstream_failed: upstream('The upstream provider failed.'),
   upstream_refused: upstream('The upstream provider refused this request.', false),
+  upstream_too_long: upstream('The request is too long for the model. Shorten it or lower `max_tokens`.', false),
+  upstream_content: upstream("The upstream provider's content rules refuse this request. Change what it says.", false),
+  upstream_picture: upstream(
+    'The upstream provider cannot read an image of this request. Send it as another file.',
+    false,
+  ),
   upstream_timeout: upstream('The upstream provider did not answer in time.'),
   upstream_truncated: upstream('The upstream provider ended the answer without finishing it.'),
   upstream_empty: upstream('The upstream provider returned an empty answer.'),

@@ -3,10 +3,11 @@ import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, ProxyAgent, request } from 'undici';
+import type { TextOutcome } from '../lib/plugin/check/outcome.ts';
+import { parseRecording } from '../lib/plugin/check/recording.ts';
+import { openStage } from '../lib/plugin/check/stage.ts';
 import { loadPlugin } from '../lib/plugin/loader.ts';
 import { scrub } from '../lib/plugin/secret.ts';
-import { openStage } from '../test/contract/provider/subject.ts';
-import { parseRecording } from '../test/helpers/recordings.ts';
 
 const USAGE = `usage: node scripts/record.ts <url> [options] < request.json
   --header 'name: value'   header of the request, as often as needed; \${NAME} is taken from the environment
@@ -140,7 +141,7 @@ async function observe(recording: object, folder: string): Promise<object> {
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');
   const stage = await openStage(plugin, {});
   try {
-    const { text, finish, usage, fault } = await stage.run(complete);
+    const { text, finish, usage, fault } = (await stage.run(complete)) as TextOutcome;
     return fault === undefined ? { text, finish, usage } : { text, fault };
   } finally {
     await stage.close();

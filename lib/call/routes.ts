@@ -1,6 +1,7 @@
 // Asks the routes of a call in order; the next one only while nothing of an answer has come and the client is there.
 import { type Fault, fault } from '../faults.ts';
-import { isOperatorAlert, isUpstreamFault } from '../plugin/fault.ts';
+import { alertOf } from '../plugin/client-fault.ts';
+import { isUpstreamFault } from '../plugin/fault.ts';
 import type { CallContext, CallLog } from './context.ts';
 import { type Ending, endingOfAbort } from './ending.ts';
 
@@ -31,15 +32,15 @@ export async function askRoutes<Route extends { readonly upstream: string }, Res
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
     // Another route cannot help a request that is refused for what it says.
-    if (isCommitted() || last.fault.data?.code === 'upstream_refused' || performance.now() >= deadline) break;
+    if (isCommitted() || last.fault.data?.retryable === false || performance.now() >= deadline) break;
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
-/** What failed upstream, for the operator; what only they can mend is an alert. */
+/** What failed upstream, for the operator; what does not end by itself is an alert. */
 function report(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;
-  if (isUpstreamFault(cause) && isOperatorAlert(cause.kind)) {
-    log.error({ alert: 'upstream', upstream, err: cause }, 'an upstream refuses our key or our account there');
-  } else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
+  const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
+  if (alert !== undefined) log.error({ alert: 'upstream', upstream, err: cause }, alert);
+  else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
 }

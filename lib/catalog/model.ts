@@ -52,7 +52,7 @@ export function modelOf(entry: ModelEntry, providers: ReadonlyMap<string, Provid
 function routesOf({ type, routes }: ModelEntry, providers: ReadonlyMap<string, Provider>): readonly Route[] {
   return routes.flatMap(({ upstream, model, options }: RouteEntry) => {
     const provider = providers.get(upstream);
-    return provider?.[type as 'text'] ? [{ upstream, provider, model, options }] : [];
+    return provider?.[type] ? [{ upstream, provider, model, options }] : [];
   });
 }
 

@@ -7,6 +7,7 @@ import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { survivePipes } from './output.ts';
+import { addProviderCommands } from './provider.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
 import { addWalletCommands } from './wallet.ts';
@@ -46,7 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, smart, store.',
+      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, providers, smart, store.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -60,6 +61,7 @@ function createProgram(): Command {
   addChargeCommands(program);
   addLedgerCommands(program);
   addCatalogCommands(program);
+  addProviderCommands(program);
   addSmartCommands(program);
   addStoreCommands(program);
   return program;

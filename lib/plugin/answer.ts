@@ -1,33 +1,40 @@
-// One text answer as a plugin reads it: the request, its refusal, and the reply's lines through the plugin's own reader.
-import type { HostBody, HostHttp, HostRequest, ReplyReader, StreamPart } from './contract.ts';
+// One text answer as a plugin reads it: the request, its refusal, and the parts of the reply.
+import type { ProviderPart } from '../stream/provider-part.ts';
+import type { HostFault } from './fault-contract.ts';
+import { Frames } from './frames.ts';
+import type { AnswerReader, HostRequest, HostResponse } from './host-contract.ts';
+import type { UpstreamResponse } from './upstream.ts';
 
 /** Of a refusal's body so much is read at most. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
 export interface AnswerOptions {
-  readonly http: HostHttp;
-  readonly lines: (body: HostBody, signal: AbortSignal) => AsyncIterable<readonly string[]>;
+  readonly request: (url: string, init: HostRequest) => Promise<UpstreamResponse>;
+  readonly fault: HostFault;
   readonly url: string;
-  readonly request: HostRequest;
-  readonly reader: ReplyReader;
+  readonly init: HostRequest;
+  readonly reader: AnswerReader;
 }
 
-export function createAnswer(options: AnswerOptions): AsyncIterableIterator<readonly StreamPart[]> {
+export function createAnswer(options: AnswerOptions): AsyncIterableIterator<readonly ProviderPart[]> {
   return new Answer(options);
 }
 
-type Step = IteratorResult<readonly StreamPart[]>;
+type Step = IteratorResult<readonly ProviderPart[]>;
 
 const DONE: Step = { done: true, value: undefined };
 
-/** No generator: one would hold the last lines and parts for as long as a reader does not take what comes next. */
-class Answer implements AsyncIterableIterator<readonly StreamPart[]> {
+/** No generator: one would hold the last parts for as long as a reader does not take what comes next. */
+class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
   readonly #options: AnswerOptions;
+  readonly #frames: Frames;
   #state: 'new' | 'open' | 'read' | 'left' = 'new';
-  #lines: AsyncIterator<readonly string[]> | undefined;
+  #parts: AsyncIterableIterator<readonly ProviderPart[]> | undefined;
 
   constructor(options: AnswerOptions) {
+    const { reader, fault, init } = options;
     this.#options = options;
+    this.#frames = new Frames({ reader, fault, eventCharsMax: init.eventCharsMax });
   }
 
   [Symbol.asyncIterator](): this {
@@ -36,7 +43,7 @@ class Answer implements AsyncIterableIterator<readonly StreamPart[]> {
 
   async next(): Promise<Step> {
     if (this.#state === 'new') await this.#open();
-    while (this.#state === 'open') {
+    if (this.#state === 'open') {
       const parts = await this.#step();
       if (parts.length > 0) return { done: false, value: parts };
     }
@@ -46,17 +53,17 @@ class Answer implements AsyncIterableIterator<readonly StreamPart[]> {
   /** May come while a step is under way: that one then gives nothing more. */
   async return(): Promise<Step> {
     this.#state = 'left';
-    await this.#lines?.return?.();
+    await this.#parts?.return?.();
     return DONE;
   }
 
   async #open(): Promise<void> {
-    const { http, lines, url, request, reader } = this.#options;
+    const { request, fault, url, init } = this.#options;
     this.#state = 'open';
     try {
-      const { status, body } = await http.request(url, request);
-      if (status < 200 || status > 299) throw reader.refuse(status, await readRefusal(body));
-      this.#lines = lines(body, request.signal)[Symbol.asyncIterator]();
+      const response = await request(url, init);
+      if (response.status < 200 || response.status > 299) throw await refusalOf(response, fault);
+      this.#parts = response.body.stream(this.#frames);
     } catch (error) {
       this.#state = 'left';
       throw error;
@@ -64,28 +71,25 @@ class Answer implements AsyncIterableIterator<readonly StreamPart[]> {
     if (this.#isLeft()) await this.return();
   }
 
-  async #step(): Promise<readonly StreamPart[]> {
-    const { reader, request } = this.#options;
+  /** The next parts; none when there are no more. */
+  async #step(): Promise<readonly ProviderPart[]> {
     try {
-      const { done, value } = await (this.#lines as AsyncIterator<readonly string[]>).next();
-      if (this.#isLeft()) return [];
-      const parts = done ? reader.end() : reader.push(value);
-      if (done || reader.done) this.#state = 'read';
-      if (reader.done) await this.#lines?.return?.();
-      return parts;
+      const { done, value } = await (this.#parts as AsyncIterableIterator<readonly ProviderPart[]>).next();
+      if (done && !this.#isLeft()) this.#state = 'read';
+      return done || this.#isLeft() ? [] : value;
     } catch (error) {
-      if (request.signal.aborted) this.#state = 'left';
+      if (this.#options.init.signal.aborted) this.#state = 'left';
       if (this.#isLeft()) throw error;
       this.#state = 'read';
-      return reader.break(error);
+      return this.#frames.break(error);
     }
   }
 
   #end(): Step {
-    const { failure } = this.#options.reader;
-    if (failure === undefined || this.#isLeft()) return DONE;
+    const { error } = this.#frames;
+    if (error === undefined || this.#isLeft()) return DONE;
     this.#state = 'left';
-    throw failure;
+    throw error;
   }
 
   #isLeft(): boolean {
@@ -93,11 +97,8 @@ class Answer implements AsyncIterableIterator<readonly StreamPart[]> {
   }
 }
 
-/** It may break off as well; the status is known already. */
-async function readRefusal(body: HostBody): Promise<string> {
-  try {
-    return await body.text(REFUSAL_BYTES_MAX);
-  } catch {
-    return '';
-  }
+/** The fault of a reply that is no success. Its body may break off as well; the status is known already. */
+export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
+  const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
+  return fault.ofReply(status, headers, text);
 }

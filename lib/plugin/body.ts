@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type ByteSource, type Decoder, readBody, readBytes } from '../stream/bytes.ts';
-import type { HostBody } from './contract.ts';
 import { upstreamFault } from './fault.ts';
+import type { HostBody } from './host-contract.ts';
 
-/** A reply that is read whole is small: an error, a token, a job's state. */
-const TEXT_BYTES_MAX = 1024 * 1024;
+/** A reply that is read whole is small, unless its reader says otherwise: an error, a token, a job's state. */
+const BYTES_MAX = 1024 * 1024;
 
 /** What a body needs of the request it answers. */
 export interface BodySource {
@@ -24,12 +24,21 @@ export class UpstreamBody implements HostBody {
   }
 
   /** Items of the body as a decoder makes them. */
-  stream<T>(decoder: Decoder<T>, signal: AbortSignal): AsyncIterable<readonly T[]> {
-    const { source: body, toError } = this.#take();
+  stream<T>(decoder: Decoder<T>): AsyncIterableIterator<readonly T[]> {
+    const { source: body, signal, toError } = this.#take();
     return readBody({ body, decoder, signal, toError });
   }
 
-  async text(limitBytes: number = TEXT_BYTES_MAX): Promise<string> {
+  chunks(): AsyncIterable<readonly Uint8Array[]> {
+    const { source: body, signal, toError } = this.#take();
+    return readBytes({ body, signal, toError });
+  }
+
+  async text(limitBytes?: number): Promise<string> {
+    return new TextDecoder().decode(await this.bytes(limitBytes));
+  }
+
+  async bytes(limitBytes: number = BYTES_MAX): Promise<Uint8Array> {
     const { source: body, signal, toError } = this.#take();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -41,7 +50,7 @@ export class UpstreamBody implements HostBody {
       }
       chunks.push(...arrived);
     }
-    return new TextDecoder().decode(Buffer.concat(chunks));
+    return Buffer.concat(chunks);
   }
 
   async json(limitBytes?: number): Promise<unknown> {

@@ -1,9 +1,12 @@
 // The contract between the gateway and a provider plugin: types only, so that a plugin imports nothing at run time.
 import type Joi from 'joi';
-import type { FinishReason, StreamPart } from '../stream/part.ts';
-import type { ServerSentEvent } from '../stream/sse.ts';
+import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { FaultWords, UpstreamFault } from './fault-contract.ts';
+import type { Host, RouteOptions } from './host-contract.ts';
 
-export type { FinishReason, ServerSentEvent, StreamPart };
+export type * from './fault-contract.ts';
+export type * from './host-contract.ts';
+export type { FinishReason, ProviderPart };
 
 /** What a plugin folder exports by default from its `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
@@ -16,156 +19,132 @@ export interface ProviderPlugin<Settings extends object = object> {
    * the checkout cannot import it. Mark secrets with `.meta({ secret: true })`: they are scrubbed from the log.
    */
   settings(joi: Joi.Root): Joi.ObjectSchema<Settings>;
+  /** Codes by which this vendor says what went wrong, beside those that the host knows already. */
+  readonly faultWords?: FaultWords;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
   create(settings: Settings, host: Host): Provider;
 }
 
-/** One upstream account of one vendor. A capability that is absent is one the vendor does not sell. */
+/**
+ * One upstream account of one vendor. A capability that is absent is one the vendor does not sell. Every await takes the
+ * `signal`: when it aborts, the connection to the upstream is closed at once. All of them throw what `host.fault` makes.
+ */
 export interface Provider {
   /**
    * Starts one text answer and yields its parts: arrays of all parts that arrived together, in the grammar
    * `start, (block-start, block-delta*, block-end)*, finish`, with `usage` anywhere. Ends after the upstream's end.
-   * Every await takes `signal`; aborting it closes the upstream connection at once. Throws what `host.fault` makes.
    */
-  text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly StreamPart[]>;
+  text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
+  /** Makes or edits pictures; resolves when they are there. It asks the upstream for them once: asking again costs again. */
+  image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
+  readonly video?: VideoProvider;
   /** Frees what the provider holds; called once, after its last call ended. */
   close?(): Promise<void>;
 }
 
-/** A text call, free of any wire format. */
-export interface TextCall {
+export interface VideoProvider {
+  /** Submits a job, once. A fault says that there is none, or that nobody knows: it is never sent again by itself. */
+  start(call: VideoCall, signal: AbortSignal): Promise<VideoRef>;
+  /**
+   * Looks at a job. A fault it throws says nothing about the job, which is then looked at again later; only
+   * `status: 'failed'` is the upstream's verdict. A word for the state that nobody knows is `processing`.
+   */
+  poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
+}
+
+/** What every call has. */
+export interface ProviderCall {
   /** The upstream's own name of the model: the `model` of the catalog's route. */
   readonly model: string;
+  readonly options: RouteOptions;
+}
+
+/** A text call, free of any wire format. */
+export interface TextCall extends ProviderCall {
   /** The system prompt; absent when there is none. */
   readonly system?: string;
   /** History and prompt, oldest first; never empty. */
   readonly messages: readonly TextMessage[];
   /** Most output tokens the answer may have, reasoning included: 1 to 32768. */
   readonly maxTokens: number;
-  /** The `options` of the catalog's route: what the route overrides in the settings. */
-  readonly options: Readonly<Record<string, unknown>>;
 }
 
 export interface TextMessage {
   readonly role: 'user' | 'assistant';
   /** Never empty. */
-  readonly content: readonly TextContent[];
+  readonly content: readonly Content[];
 }
+
+export type Content = TextContent | ImageContent;
 
 export interface TextContent {
   readonly type: 'text';
   readonly text: string;
 }
 
-/**
- * What went wrong upstream:
- * `request` the upstream refuses this very request (400, 404, 413, 422): sending it again cannot help;
- * `auth` our key or its rights (401, 403); `quota` our money or quota there (402, 429 by quota);
- * `rate` too many requests (429); `overloaded` (503, 529); `server` (other 5xx);
- * `network` no connection, reset; `timeout` no answer in time; `protocol` an answer that does not read.
- */
-export type UpstreamFaultKind =
-  | 'request'
-  | 'auth'
-  | 'quota'
-  | 'rate'
-  | 'overloaded'
-  | 'server'
-  | 'network'
-  | 'timeout'
-  | 'protocol';
-
-/** The error a provider throws; `detail` is for the operator's log and never reaches a client. */
-export interface UpstreamFault extends Error {
-  readonly name: 'UpstreamFault';
-  readonly kind: UpstreamFaultKind;
-  readonly status?: number;
-  readonly detail: string;
+/** A picture in a message of the user. */
+export interface ImageContent extends Picture {
+  readonly type: 'image';
 }
 
-/** What the gateway hands to a plugin. */
-export interface Host {
-  /** The name of the upstream in the catalog. */
-  readonly upstream: string;
-  readonly http: HostHttp;
-  /**
-   * Sends a request and reads the lines of its reply with `reader`: all that `text` returns, for most upstreams. Nothing
-   * is sent before the first `next`.
-   */
-  answer(url: string, init: HostRequest, reader: ReplyReader): AsyncIterable<readonly StreamPart[]>;
-  /** The body of a reply as server-sent events, decoded on bytes; arrays hold all events that arrived together. */
-  events(body: HostBody, signal: AbortSignal): AsyncIterable<readonly ServerSentEvent[]>;
-  /** The body of a reply as lines of JSON text, one value each; empty lines are passed over. */
-  lines(body: HostBody, signal: AbortSignal): AsyncIterable<readonly string[]>;
-  readonly fault: HostFault;
-  readonly log: HostLog;
-  readonly clock: HostClock;
+/** A picture of the client's: checked by its first bytes. A URL of a client's never reaches a provider. */
+export interface Picture {
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  readonly bytes: Uint8Array;
 }
 
-/** HTTP limited to the origins that the settings name: `baseUrl` and every other setting whose name ends in `Url`. */
-export interface HostHttp {
-  /**
-   * Sends one request; never follows redirects, never inflates. Resolves when the headers have arrived.
-   * Throws a `network` or `timeout` fault. `url` must be on an allowed origin.
-   */
-  request(url: string, init: HostRequest): Promise<HostResponse>;
+/** In pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
-export interface HostRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+export interface ImageCall extends ProviderCall {
+  readonly prompt: string;
+  /** Absent when the client leaves it to the upstream. */
+  readonly size?: Size;
+  /** `16:9`; absent when the client leaves it to the upstream, or `size` says it. */
+  readonly aspect?: string;
+  /** None: a picture is made. 1 to 4: they are edited. */
+  readonly images: readonly Picture[];
+}
+
+export interface ImageResult {
+  /** None is a failure of the upstream. */
+  readonly images: readonly MediaSource[];
+}
+
+/** A result: its bytes, or where the gateway fetches them. */
+export type MediaSource = { readonly bytes: Uint8Array } | RemoteMedia;
+
+export interface RemoteMedia {
+  readonly url: string;
+  /** Sent only to the upstream's own origins, and never across a redirect; `host.authorize` makes those with a key. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  readonly signal: AbortSignal;
 }
 
-export interface HostResponse {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: HostBody;
+export interface VideoCall extends ProviderCall {
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly size: Size;
+  /** `16:9` */
+  readonly aspect: string;
+  /** Our label, such as `720p`; null for a model that has none. */
+  readonly resolution: string | null;
+  /** The first picture of the video. */
+  readonly image?: Picture;
 }
 
-/** The bytes of a reply. Read it with `text`, `json`, `host.events` or `host.lines`, once, or drop it. */
-export interface HostBody {
-  /** The whole body as UTF-8 text. Throws a `protocol` fault beyond `limitBytes` (default 1 MiB). */
-  text(limitBytes?: number): Promise<string>;
-  /** The whole body as JSON. Throws a `protocol` fault when it is none. */
-  json(limitBytes?: number): Promise<unknown>;
-  /** Closes the connection without reading on. */
-  drop(): void;
-}
+/** What names a job: stored as JSON, and given back in any process, after any restart. No secrets. */
+export type VideoRef = Readonly<Record<string, string>> & { readonly id: string };
 
-/** What a plugin makes of one reply: lines go in, parts come out. Synchronous; no method throws. */
-export interface ReplyReader {
-  /** All lines that arrived together → all parts they bring. */
-  push(lines: readonly string[]): readonly StreamPart[];
-  /** The body ended by itself: the parts that were kept back until then. */
-  end(): readonly StreamPart[];
-  /** The body broke off, with this error. Sets `failure` unless the answer was complete. */
-  break(error: unknown): readonly StreamPart[];
-  /** The reply's status is no success: the fault for it. `text` is empty when the body did not arrive whole. */
-  refuse(status: number, text: string): UpstreamFault;
-  /** True when nothing that follows counts: the rest of the body is dropped. */
-  readonly done: boolean;
-  /** Set when the reply turned out to have failed; thrown after the parts before it. */
-  readonly failure: unknown;
-}
-
-export interface HostFault {
-  /** A fault of a known kind; `detail` says what the upstream said, shortened. */
-  make(kind: UpstreamFaultKind, detail: string, status?: number): UpstreamFault;
-  /** The kind that an HTTP status stands for by itself. */
-  kindOfStatus(status: number): UpstreamFaultKind;
-}
-
-export interface HostLog {
-  /** Something odd in an upstream's answer that did not fail the call. */
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
-
-export interface HostClock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-}
+export type VideoState =
+  | {
+      readonly status: 'queued' | 'processing';
+      /** 0 to 100. */
+      readonly progress?: number;
+      /** When the upstream wants to be asked again at the earliest. */
+      readonly retryAfterMs?: number;
+    }
+  | { readonly status: 'completed'; readonly result: MediaSource }
+  | { readonly status: 'failed'; readonly fault: UpstreamFault };

@@ -1,6 +1,5 @@
-// The errors of upstreams: how a provider makes them, and what a client may see of them.
-import { type Fault, type FaultCode, fault, isFault } from '../faults.ts';
-import type { UpstreamFault, UpstreamFaultKind } from './contract.ts';
+// The errors of upstreams, and the kinds that statuses stand for.
+import type { FaultFacts, RefusalCause, UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 
 /** Enough of an upstream's words to find the cause. */
 const DETAIL_CHARS_MAX = 500;
@@ -10,18 +9,22 @@ class UpstreamError extends Error implements UpstreamFault {
   readonly kind: UpstreamFaultKind;
   readonly detail: string;
   declare readonly status?: number;
+  declare readonly about?: RefusalCause;
+  declare readonly retryAfterMs?: number;
 
-  constructor(kind: UpstreamFaultKind, detail: string, status?: number) {
+  constructor(kind: UpstreamFaultKind, detail: string, { status, about, retryAfterMs }: FaultFacts) {
     super(`${kind}${status === undefined ? '' : ` (${status})`}: ${detail}`);
     this.kind = kind;
     this.detail = detail;
     if (status !== undefined) this.status = status;
+    if (about !== undefined) this.about = about;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }
 
 /** A fault of an upstream; its detail is made one short line. */
-export function upstreamFault(kind: UpstreamFaultKind, detail: string, status?: number): UpstreamFault {
-  return new UpstreamError(kind, shorten(detail), status);
+export function upstreamFault(kind: UpstreamFaultKind, detail: string, facts: FaultFacts = {}): UpstreamFault {
+  return new UpstreamError(kind, shorten(detail), facts);
 }
 
 function shorten(detail: string): string {
@@ -32,23 +35,27 @@ function shorten(detail: string): string {
   return line.length > DETAIL_CHARS_MAX ? `${line.slice(0, DETAIL_CHARS_MAX)}…` : line;
 }
 
-const CODES = {
-  request: 'upstream_refused',
-  timeout: 'upstream_timeout',
-  auth: 'upstream_failed',
-  quota: 'upstream_failed',
-  rate: 'upstream_failed',
-  overloaded: 'upstream_failed',
-  server: 'upstream_failed',
-  network: 'upstream_failed',
-  protocol: 'upstream_failed',
-} satisfies Record<UpstreamFaultKind, FaultCode>;
+/** Every kind of fault. */
+export const FAULT_KINDS: readonly UpstreamFaultKind[] = [
+  'request',
+  'missing',
+  'auth',
+  'quota',
+  'rate',
+  'overloaded',
+  'server',
+  'network',
+  'timeout',
+  'protocol',
+];
+
+/** Every cause of a refusal that a client can mend. */
+export const REFUSAL_CAUSES: readonly RefusalCause[] = ['length', 'content', 'picture'];
 
 /** By its shape, not its class: the maker may come from another copy of this module. */
 export function isUpstreamFault(value: unknown): value is UpstreamFault {
-  return (
-    value instanceof Error && value.name === 'UpstreamFault' && 'kind' in value && Object.hasOwn(CODES, `${value.kind}`)
-  );
+  if (!(value instanceof Error) || value.name !== 'UpstreamFault' || !('kind' in value)) return false;
+  return (FAULT_KINDS as readonly unknown[]).includes(value.kind);
 }
 
 /** The kind that an HTTP status stands for by itself; one that is no error does not belong where it came. */
@@ -60,6 +67,8 @@ export function kindOfStatus(status: number): UpstreamFaultKind {
       return 'auth';
     case 402:
       return 'quota';
+    case 404:
+      return 'missing';
     case 408:
       return 'timeout';
     case 429:
@@ -70,15 +79,4 @@ export function kindOfStatus(status: number): UpstreamFaultKind {
     default:
       return status < 500 ? 'request' : 'server';
   }
-}
-
-/** What a provider threw → what a client sees; the original stays as the cause, for the log. */
-export function toClientFault(error: unknown): Fault {
-  if (isFault(error)) return error;
-  return fault(isUpstreamFault(error) ? CODES[error.kind] : 'upstream_failed', {}, error);
-}
-
-/** Whether only the operator can end it: a wrong key, or no money at the upstream. */
-export function isOperatorAlert(kind: UpstreamFaultKind): boolean {
-  return kind === 'auth' || kind === 'quota';
 }

@@ -1,19 +1,26 @@
-// What a plugin is given: HTTP, readers of streams, faults, a log and a clock, for one upstream.
-import assert from 'node:assert/strict';
-import type { Decoder } from '../stream/bytes.ts';
-import { createLineDecoder } from '../stream/lines.ts';
-import { createSseDecoder } from '../stream/sse.ts';
-import { createAnswer } from './answer.ts';
-import { UpstreamBody } from './body.ts';
-import type { Host, HostBody, HostClock, HostLog } from './contract.ts';
-import { kindOfStatus, upstreamFault } from './fault.ts';
-import { scrub } from './secret.ts';
+// What a plugin is given: requests, answers, polling, faults, a log and a clock, for one upstream.
+import Joi from 'joi';
+import { createAnswer, refusalOf } from './answer.ts';
+import type { FaultWords } from './fault-contract.ts';
+import type { Host, HostClock, HostLog, JsonReply } from './host-contract.ts';
+import { createHostFault } from './host-fault.ts';
+import { KeyRing } from './keys.ts';
+import { poll } from './poll.ts';
+import { createPerRoute } from './route-settings.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
 
 export interface HostOptions extends UpstreamOptions {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
   readonly log: HostLog;
+  /** Keys that take turns. */
+  readonly keys?: readonly string[];
+  /** Of the settings. */
+  readonly schema?: Joi.ObjectSchema;
+  /** The plugin's own. */
+  readonly faultWords?: FaultWords | undefined;
+  /** The real one by default. */
+  readonly clock?: HostClock;
 }
 
 /** A host with connections of its own: closed after the last call of its provider. */
@@ -22,32 +29,37 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const { upstream, log, secrets = [] } = options;
-  const { request, close } = createUpstream(options);
-  const http = { request };
-  const lines: Host['lines'] = (body, signal) => decode(body, createLineDecoder(), signal);
+  const { upstream, keys = [], schema = Joi.object(), secrets = [], faultWords, clock = CLOCK } = options;
+  const ring = new KeyRing(keys);
+  const { request, close } = createUpstream(options, ring);
+  const fault = createHostFault({ secrets, words: faultWords });
+  const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
+
+  async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
+    const { body, ...reply } = await request(url, init);
+    if (reply.status < 200 || reply.status > 299) throw await refusalOf({ ...reply, body }, fault);
+    return { ...reply, value: await body.json(limitBytes) };
+  }
+
   return {
     upstream,
-    http,
-    answer: (url, init, reader) => createAnswer({ http, lines, url, request: init, reader }),
-    events: (body, signal) => decode(body, createSseDecoder(), signal),
-    lines,
-    fault: {
-      make: (kind, detail, status) => upstreamFault(kind, scrub(detail, secrets), status),
-      kindOfStatus,
+    request,
+    json,
+    answer: (url, init, reader) => createAnswer({ request, fault, url, init, reader }),
+    poll: (polling) => poll(polling, { sleep: clock.sleep, random: Math.random }),
+    perRoute: createPerRoute({ schema, log }),
+    async authorize(auth, keyId) {
+      const key = ring.take(keyId);
+      return key ? auth(key.value) : {};
     },
-    log: { warn: (message, fields) => log.warn(message, { ...fields, upstream }) },
+    fault,
+    log,
     clock,
     close,
   };
 }
 
-function decode<T>(body: HostBody, decoder: Decoder<T>, signal: AbortSignal): AsyncIterable<readonly T[]> {
-  assert(body instanceof UpstreamBody, 'only the body of a reply can be read as a stream');
-  return body.stream(decoder, signal);
-}
-
-const clock: HostClock = {
+const CLOCK: HostClock = {
   now: Date.now,
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {

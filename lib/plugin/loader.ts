@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../config.ts';
 import type { ProviderPlugin } from './contract.ts';
+import { findWordsFlaw } from './fault-words.ts';
 
 export interface PluginFolders {
   /** The folder of the shipped plugins. */
@@ -62,14 +63,14 @@ async function listFolders(parent: string): Promise<readonly string[]> {
 
 function findFlaw(plugin: unknown, folder: string): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
-  const { contract, name, settings, create } = plugin as Partial<Record<keyof ProviderPlugin, unknown>>;
+  const { contract, name, settings, faultWords, create } = plugin as Partial<Record<keyof ProviderPlugin, unknown>>;
   if (contract !== CONTRACT_VERSION) return `it has contract ${contract}, this gateway has ${CONTRACT_VERSION}`;
   if (name !== basename(resolve(folder))) {
     return `its name is ${JSON.stringify(name)}, not that of the folder`;
   }
   if (typeof settings !== 'function') return 'it has no function settings';
   if (typeof create !== 'function') return 'it has no function create';
-  return undefined;
+  return findWordsFlaw(faultWords);
 }
 
 function broken(folder: string, reason: string): OperatorError {

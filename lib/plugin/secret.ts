@@ -22,8 +22,13 @@ export function scrub(text: string, secrets: readonly string[]): string {
   return secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, PLACEHOLDER), text);
 }
 
+/** Whether a setting is marked `.meta({ secret: true })`. */
+export function isSecret({ metas }: Joi.Description): boolean {
+  return metas?.some((meta: unknown) => isRecord(meta) && meta.secret === true) === true;
+}
+
 function collect(description: Joi.Description, value: unknown, found: Set<string>): void {
-  if (description.metas?.some((meta: unknown) => isRecord(meta) && meta.secret === true)) addStrings(value, found);
+  if (isSecret(description)) addStrings(value, found);
   const keys: Record<string, Joi.Description> = description.keys ?? {};
   if (isRecord(value)) for (const [key, inner] of Object.entries(keys)) collect(inner, value[key], found);
   const items: readonly Joi.Description[] = description.items ?? [];

@@ -1,7 +1,7 @@
 // Makes a provider from an upstream's settings: checked by the plugin's own schema, with its origins and secrets found.
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
-import type { HostLog, Provider, ProviderPlugin } from './contract.ts';
+import type { HostClock, HostLog, Provider, ProviderPlugin } from './contract.ts';
 import { createHost } from './host.ts';
 import { findSecrets, scrub } from './secret.ts';
 
@@ -12,6 +12,8 @@ export interface ProviderOptions {
   /** As the catalog has them, variables of the environment filled in. */
   readonly settings: unknown;
   readonly log: HostLog;
+  /** The real one by default. */
+  readonly clock?: HostClock;
 }
 
 export interface OpenProvider {
@@ -24,15 +26,19 @@ export interface OpenProvider {
 
 /** Throws an OperatorError of one line that names the upstream. Does no I/O. */
 export function createProvider(options: ProviderOptions): OpenProvider {
-  const { plugin, upstream, log } = options;
-  const { settings, secrets } = checkSettings(options);
+  const { plugin, upstream, log, clock } = options;
+  const { settings, secrets, schema } = checkSettings(options);
   const proxy = readProxy(settings, upstream);
   const host = createHost({
     upstream,
     log,
     secrets,
+    schema,
+    keys: readKeys(settings),
+    faultWords: plugin.faultWords,
     allowedOrigins: findOrigins(settings, upstream),
     ...(proxy !== undefined && { proxy }),
+    ...(clock && { clock }),
   });
   const provider = attempt(`Upstream \`${upstream}\`: plugin ${plugin.name}`, () => plugin.create(settings, host));
   return {
@@ -46,9 +52,10 @@ export function createProvider(options: ProviderOptions): OpenProvider {
 }
 
 /** Throws an OperatorError of one line that names the upstream and every wrong setting. */
-export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptions, 'log'>): {
+export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptions, 'log' | 'clock'>): {
   readonly settings: object;
   readonly secrets: readonly string[];
+  readonly schema: Joi.ObjectSchema;
 } {
   const schema = attempt(`Plugin ${plugin.name}: settings()`, () => plugin.settings(Joi));
   if (!Joi.isSchema(schema))
@@ -63,7 +70,12 @@ export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptio
     const words = error.details.map((detail) => detail.message).join('; ');
     throw new OperatorError(`Upstream \`${upstream}\`: bad settings: ${scrub(words, secrets)}`);
   }
-  return { settings: value, secrets };
+  return { settings: value, secrets, schema };
+}
+
+function readKeys(settings: object): readonly string[] {
+  const keys: unknown[] = 'apiKey' in settings ? [settings.apiKey].flat() : [];
+  return keys.filter((key) => typeof key === 'string');
 }
 
 /** The origins of `baseUrl` and of every other setting whose name ends in `Url`, at any depth. */

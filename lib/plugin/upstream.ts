@@ -3,9 +3,13 @@ import type { Socket } from 'node:net';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
-import type { HostHttp, HostRequest, HostResponse, UpstreamFault, UpstreamFaultKind } from './contract.ts';
 import { exchange } from './exchange.ts';
 import { upstreamFault } from './fault.ts';
+import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
+import type { HostRequest, HostResponse } from './host-contract.ts';
+import type { KeyRing } from './keys.ts';
+import { encodeMultipart } from './multipart.ts';
+import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
 
 export interface UpstreamOptions {
@@ -18,7 +22,12 @@ export interface UpstreamOptions {
   readonly connectTimeoutMs?: number;
 }
 
-export interface Upstream extends HostHttp {
+export interface UpstreamResponse extends HostResponse {
+  readonly body: UpstreamBody;
+}
+
+export interface Upstream {
+  request(url: string, init: HostRequest): Promise<UpstreamResponse>;
   /** Closes all connections, those in use too. */
   close(): Promise<void>;
 }
@@ -28,12 +37,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without a word of warning. */
 const KEEP_ALIVE_MS = 4_000;
 
-export function createUpstream(options: UpstreamOptions): Upstream {
+export function createUpstream(options: UpstreamOptions, keys: KeyRing): Upstream {
   const dispatcher = createDispatcher(options);
   const targetOf = createTargets(new Set(options.allowedOrigins));
   const secrets = options.secrets ?? [];
   return {
-    request: (url, init) => send({ url, init, dispatcher, targetOf, secrets }),
+    request: (url, init) => send({ url, init, dispatcher, targetOf, secrets, keys }),
     close: () => dispatcher.destroy(),
   };
 }
@@ -83,6 +92,7 @@ interface Sending {
   readonly dispatcher: Dispatcher;
   readonly targetOf: (url: string) => Target;
   readonly secrets: readonly string[];
+  readonly keys: KeyRing;
 }
 
 interface Target {
@@ -111,32 +121,49 @@ function createTargets(origins: ReadonlySet<string>): (url: string) => Target {
   };
 }
 
-async function send({ url, init, dispatcher, targetOf, secrets }: Sending): Promise<HostResponse> {
+async function send({ url, init, dispatcher, targetOf, secrets, keys }: Sending): Promise<UpstreamResponse> {
   const { origin, path } = targetOf(url);
-  const { method, body, signal } = init;
+  const { method, auth, signal } = init;
   signal.throwIfAborted();
+  const key = auth && keys.take(init.keyId);
+  const headers = ownHeaders(init.headers);
+  if (key) addHeaders(headers, await auth(key.value));
+  const body = encodeBody(init.body, headers);
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {
-    const options = {
-      origin,
-      path,
-      method,
-      headers: ownHeaders(init.headers),
-      ...(body !== undefined && { body }),
+    const options = { origin, path, method, headers, ...(body !== undefined && { body }) };
+    const reply = await exchange(dispatcher, options, signal);
+    return {
+      status: reply.status,
+      headers: reply.headers,
+      keyId: key?.id,
+      retryAfterMs: retryAfterOf(reply.headers),
+      body: new UpstreamBody({ source: reply.source, signal, toError }),
     };
-    const { status, headers, source } = await exchange(dispatcher, options, signal);
-    return { status, headers, body: new UpstreamBody({ source, signal, toError }) };
   } catch (error) {
     signal.throwIfAborted();
     throw toError(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
-function ownHeaders(given: HostRequest['headers']): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'tollgate' };
-  for (const [name, value] of Object.entries(given ?? {})) headers[name.toLowerCase()] = value;
-  headers['accept-encoding'] = 'identity';
+type OwnHeaders = Record<string, string>;
+
+function ownHeaders(given: HostRequest['headers']): OwnHeaders {
+  const headers: OwnHeaders = { 'user-agent': 'tollgate', 'accept-encoding': 'identity' };
+  if (given) addHeaders(headers, given);
   return headers;
+}
+
+function addHeaders(headers: OwnHeaders, given: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
+  headers['accept-encoding'] = 'identity';
+}
+
+function encodeBody(body: HostRequest['body'], headers: OwnHeaders): string | Uint8Array | undefined {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body;
+  const { type, bytes } = encodeMultipart(body);
+  headers['content-type'] = type;
+  return bytes;
 }
 
 function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {

@@ -9,6 +9,8 @@ export interface Decoder<T> {
   end(items: T[]): void;
   /** Set once the bytes broke a limit: the items before it count, nothing comes after it. */
   readonly failure: Error | undefined;
+  /** True once nothing that follows counts: the body is then left, and its connection used again if it ends soon. */
+  readonly done?: boolean;
 }
 
 /** The upstream sent more than it may. */
@@ -111,11 +113,15 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   }
 
   async return(): Promise<IteratorResult<readonly T[]>> {
+    this.#leave();
+    this.#settle()?.resolve({ done: true, value: undefined });
+    return { done: true, value: undefined };
+  }
+
+  #leave(): void {
     const unread = this.#state === 'new' || this.#state === 'open';
     this.#finish();
     if (unread) drain(this.#body);
-    this.#settle()?.resolve({ done: true, value: undefined });
-    return { done: true, value: undefined };
   }
 
   #open(): void {
@@ -193,7 +199,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     let room = SLICE_BYTES;
     let taken = 0;
     for (const chunk of this.#chunks) {
-      if (room === 0 || this.#decoder.failure) break;
+      if (room === 0 || this.#decoder.failure || this.#decoder.done) break;
       const part = chunk.length > room ? chunk.subarray(0, room) : chunk;
       this.#decoder.push(part, items);
       room -= part.length;
@@ -202,6 +208,10 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
       else this.#chunks[taken] = chunk.subarray(part.length);
     }
     this.#chunks.splice(0, taken);
+    if (this.#decoder.done && !this.#decoder.failure) {
+      this.#leave();
+      return items;
+    }
     if (this.#state === 'ended' && this.#buffered === 0) {
       this.#decoder.end(items);
       this.#finish();

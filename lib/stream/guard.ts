@@ -1,7 +1,8 @@
 // The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
 // start, one block of text, and at the end one finish or one error; and no more of it than was asked for.
 import { type Fault, fault } from '../faults.ts';
-import type { BlockEndPart, FinishPart, FinishReason, StreamPart } from './part.ts';
+import type { StreamPart } from './part.ts';
+import type { BlockEndPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
 export interface GuardOptions {
   /** Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer. */
@@ -10,7 +11,7 @@ export interface GuardOptions {
 
 export interface Guard {
   /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
-  push(parts: readonly StreamPart[]): readonly StreamPart[];
+  push(parts: readonly ProviderPart[]): readonly StreamPart[];
   /** The source ended by itself: the finish that was kept back, or the error that there was none. */
   end(): readonly StreamPart[];
   /** The source broke off: the finish if it had been there already, or the error. */
@@ -51,7 +52,7 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
   let outputTokens = 0;
 
   /** The part that may pass, undefined when it is to be dropped; throws on a breach. */
-  function accept(part: StreamPart): StreamPart | undefined {
+  function accept(part: ProviderPart): ProviderPart | undefined {
     if (finish && part?.type !== 'usage') return undefined;
     switch (part.type) {
       case 'block-delta':
@@ -86,12 +87,12 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
     }
   }
 
-  function push(parts: readonly StreamPart[]): readonly StreamPart[] {
+  function push(parts: readonly ProviderPart[]): readonly StreamPart[] {
     if (failed || ended || cut) return NOTHING;
     if (!Array.isArray(parts)) return finish ? NOTHING : broken(fault('upstream_failed', {}, breach('no array')));
-    let passed: StreamPart[] | undefined;
+    let passed: ProviderPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
-      const part = parts[at] as StreamPart;
+      const part = parts[at] as ProviderPart;
       try {
         if (part?.type === 'block-delta' && isCountedOut()) return cutOff(passed ?? parts.slice(0, at));
         const accepted = accept(part);

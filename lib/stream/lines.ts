@@ -1,6 +1,6 @@
 // Cuts the bytes of a body into lines, whatever the chunks are, and reads newline-delimited JSON from them.
 import { Buffer } from 'node:buffer';
-import { type Decoder, LimitError } from './bytes.ts';
+import { LimitError } from './bytes.ts';
 
 /** What one body may bring; beyond it the decoder fails, so that no upstream can fill the memory. */
 export interface LineLimits {
@@ -129,7 +129,6 @@ export class LineSplitter {
 
 const BYTE_ORDER_MARK = 0xfeff;
 const LINE_FEED = 10;
-const SPACE = 32;
 
 /** How many bytes at the end begin a character that is not complete. Cutting before a lead byte is always clean. */
 function unfinishedBytes(bytes: Buffer): number {
@@ -144,29 +143,4 @@ function unfinishedBytes(bytes: Buffer): number {
 function lengthOf(leadByte: number): number {
   if (leadByte >= 0xf0) return 4;
   return leadByte >= 0xe0 ? 3 : 2;
-}
-
-/** Reads lines of JSON text; lines of nothing but white space are passed over. */
-export function createLineDecoder(limits: LineLimits = LINE_LIMITS): Decoder<string> {
-  let items: string[] = [];
-  const splitter = new LineSplitter(limits, (text, start, end) => {
-    if (start === end) return;
-    const line = text.slice(start, end);
-    if (line.charCodeAt(0) > SPACE || line.trim() !== '') items.push(line);
-  });
-  return {
-    push(chunk, into) {
-      items = into;
-      splitter.push(chunk);
-      items = [];
-    },
-    end(into) {
-      items = into;
-      splitter.end();
-      items = [];
-    },
-    get failure() {
-      return splitter.failure;
-    },
-  };
 }

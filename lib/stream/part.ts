@@ -1,58 +1,14 @@
-// The parts a text answer is made of, between a provider that yields them and a dialect that writes them.
+// The parts of a reply, on their way from the guard to a dialect: a provider's, and those that the gateway adds.
 import type { Fault } from '../faults.ts';
 import type { SmartRouting } from '../smart-tier.ts';
+import type { ProviderPart, StartPart } from './provider-part.ts';
 
-/** Why an answer ended: at its natural end, at the token limit, by a content filter, for a tool call, or otherwise. */
-export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';
+export type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
-/** What a content block holds. */
-export interface TextBlock {
-  readonly type: 'text';
-}
-
-/** The answer begins; `id` and `model` are the upstream's own names, for the log. */
-export interface StartPart {
-  readonly type: 'start';
-  readonly id?: string;
-  readonly model?: string;
-  /** How the smart model chose; made only by the delivery, which replaces the upstream's start. */
+/** The start as the delivery makes it from the upstream's. */
+export interface ReplyStartPart extends StartPart {
+  /** How the smart model chose. */
   readonly smart?: SmartRouting;
-}
-
-/** A content block begins; blocks are numbered from 0 in order. */
-export interface BlockStartPart {
-  readonly type: 'block-start';
-  readonly index: number;
-  readonly block: TextBlock;
-}
-
-/** A fragment of the open block. */
-export interface BlockDeltaPart {
-  readonly type: 'block-delta';
-  readonly index: number;
-  readonly text: string;
-}
-
-/** The open block ends. */
-export interface BlockEndPart {
-  readonly type: 'block-end';
-  readonly index: number;
-}
-
-/** Token counts so far: cumulative, a number replaces the last one seen, an absent one leaves it. */
-export interface UsagePart {
-  readonly type: 'usage';
-  /** Tokens of the prompt, cached ones included. */
-  readonly input?: number;
-  /** Tokens of the answer, reasoning included. */
-  readonly output?: number;
-}
-
-/** The upstream's terminal signal; `raw` is its own word for the reason, for the log. */
-export interface FinishPart {
-  readonly type: 'finish';
-  readonly reason: FinishReason;
-  readonly raw?: string;
 }
 
 /** The answer failed; made only by the guard. */
@@ -74,12 +30,4 @@ export interface BillingPart {
   readonly priceOutput: bigint;
 }
 
-export type StreamPart =
-  | StartPart
-  | BlockStartPart
-  | BlockDeltaPart
-  | BlockEndPart
-  | UsagePart
-  | FinishPart
-  | ErrorPart
-  | BillingPart;
+export type StreamPart = Exclude<ProviderPart, StartPart> | ReplyStartPart | ErrorPart | BillingPart;

@@ -3,8 +3,8 @@
 import { type Ending, endingOfAbort } from '../call/ending.ts';
 import type { Route } from '../catalog/model.ts';
 import { fault } from '../faults.ts';
-import type { TextCall } from '../plugin/contract.ts';
-import { toClientFault } from '../plugin/fault.ts';
+import { toClientFault } from '../plugin/client-fault.ts';
+import type { ProviderPart, TextCall } from '../plugin/contract.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
 import { createGuard } from '../stream/guard.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
@@ -75,7 +75,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     watch.pause();
     return pressure.then(watch.resume);
   };
-  const take = (parts: readonly StreamPart[]): Pressure => {
+  const take = (parts: readonly ProviderPart[]): Pressure => {
     const pressure = pass(guard.push(parts));
     if (guard.failed || guard.cut) upstream.abort(OVER);
     else if (guard.finished) watch.finished();
@@ -97,7 +97,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
   return ending ?? endingOfAbort(signal);
 }
 
-function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIterable<readonly StreamPart[]> {
+function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]> {
   const { provider, model, options, upstream } = route;
   if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
   return provider.text({ ...call, model, options }, signal);

@@ -1,8 +1,7 @@
 // Plugin for every upstream that speaks messages as Anthropic does.
-import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
-import { Faults } from './faults.ts';
-import { Reply } from './parts.ts';
-import { AUTH_STYLES, requestOf, type Settings, unknownOptions, urlOf, type Wire, wireOf } from './request.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { Reply } from './reply.ts';
+import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, urlOf } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -21,43 +20,22 @@ const plugin: ProviderPlugin<Settings> = {
         .default('x-api-key'),
     });
   },
+  // Codes of GLM's endpoint.
+  faultWords: { quota: '1113 1308 1309', rate: '1302', overloaded: '1305' },
   create: createProvider,
 };
 
 export default plugin;
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const keys = [settings.apiKey ?? []].flat();
-  const faults = new Faults(host.fault);
-  const known = new WeakMap<TextCall['options'], Target>();
-  let turn = 0;
-
-  /** Worked out once for each route: its options are the same object in every call. */
-  function targetOf(call: TextCall): Target {
-    const seen = known.get(call.options);
-    if (seen) return seen;
-    warnOfOptions(call, host);
-    const wire = wireOf(settings, call.options);
-    const target = { wire, url: urlOf(wire) };
-    known.set(call.options, target);
-    return target;
-  }
-
+  const targetOf = host.perRoute(settings, (wire) => ({
+    url: urlOf(wire),
+    request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire) } as const,
+  }));
   return {
     text(call, signal) {
-      const { wire, url } = targetOf(call);
-      const request = requestOf(call, wire, keys[turn++ % keys.length]);
-      return host.answer(url, { ...request, signal }, new Reply(faults));
+      const { url, request } = targetOf(call);
+      return host.answer(url, { ...request, body: bodyOf(call), signal }, new Reply(host.fault));
     },
   };
-}
-
-interface Target {
-  readonly wire: Wire;
-  readonly url: string;
-}
-
-function warnOfOptions({ options, model }: TextCall, { log, upstream }: Host): void {
-  const names = unknownOptions(options);
-  if (names.length > 0) log.warn('route options with unknown values are ignored', { upstream, model, names });
 }

@@ -1,8 +1,9 @@
 // Token counts of a reply, gathered from all the places that report a part of them.
 
+/** Zero where nothing was reported. */
 export interface Tokens {
-  readonly input?: number;
-  readonly output?: number;
+  readonly input: number;
+  readonly output: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,9 +19,9 @@ export class Usage {
   #read = 0;
   #output = 0;
 
-  /** The counts so far when the report has any; undefined when it has none. */
-  report(usage: unknown): Tokens | undefined {
-    if (typeof usage !== 'object' || usage === null) return undefined;
+  /** The counts so far. */
+  report(usage: unknown): Tokens {
+    if (typeof usage !== 'object' || usage === null) return this.#tokens();
     const fields = usage as Fields;
     return this.#set(
       count(fields.input_tokens),
@@ -31,8 +32,8 @@ export class Usage {
   }
 
   /** What Bedrock adds to the last event; counts that were reported before stand. */
-  reportMetrics(metrics: unknown): Tokens | undefined {
-    if (typeof metrics !== 'object' || metrics === null || this.#output > 0) return undefined;
+  reportMetrics(metrics: unknown): Tokens {
+    if (typeof metrics !== 'object' || metrics === null || this.#output > 0) return this.#tokens();
     const fields = metrics as Fields;
     return this.#set(
       count(fields.inputTokenCount),
@@ -42,14 +43,16 @@ export class Usage {
     );
   }
 
-  #set(anew: number, written: number, read: number, output: number): Tokens | undefined {
-    if (anew + written + read + output === 0) return undefined;
+  #set(anew: number, written: number, read: number, output: number): Tokens {
     this.#anew = anew || this.#anew;
     this.#written = written || this.#written;
     this.#read = read || this.#read;
     this.#output = output || this.#output;
-    const input = this.#anew + this.#written + this.#read;
-    return { ...(input > 0 && { input }), ...(this.#output > 0 && { output: this.#output }) };
+    return this.#tokens();
+  }
+
+  #tokens(): Tokens {
+    return { input: this.#anew + this.#written + this.#read, output: this.#output };
   }
 }
 

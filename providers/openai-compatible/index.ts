@@ -1,18 +1,15 @@
 // Plugin for every upstream that speaks chat completions as OpenAI does, or nearly so.
-import type { Host, Provider, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
-import { Faults } from './faults.ts';
-import { Reply } from './parts.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { Reply } from './reply.ts';
 import {
   AUTH_STYLES,
+  authOf,
+  bodyOf,
   DELTA_STYLES,
   MAX_TOKENS_PARAMS,
-  requestOf,
   type Settings,
   USAGE_STYLES,
-  unknownOptions,
   urlOf,
-  type Wire,
-  wireOf,
 } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -21,27 +18,27 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi) {
     const url = () => joi.string().uri({ scheme: ['http', 'https'] });
     const key = () => joi.string().trim().meta({ secret: true });
+    const oneOf = (values: readonly string[]) => joi.string().valid(...values);
     return joi.object<Settings, true>({
       baseUrl: url().default('https://api.openai.com/v1'),
       apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
       proxy: url(),
-      maxTokensParam: joi
-        .string()
-        .valid(...MAX_TOKENS_PARAMS)
-        .default('max_tokens'),
-      usage: joi
-        .string()
-        .valid(...USAGE_STYLES)
-        .default('stream_options'),
-      auth: joi
-        .string()
-        .valid(...AUTH_STYLES)
-        .default('bearer'),
-      deltas: joi
-        .string()
-        .valid(...DELTA_STYLES)
-        .default('incremental'),
+      maxTokensParam: oneOf(MAX_TOKENS_PARAMS).default('max_tokens'),
+      usage: oneOf(USAGE_STYLES).default('stream_options'),
+      auth: oneOf(AUTH_STYLES).default('bearer'),
+      deltas: oneOf(DELTA_STYLES).default('incremental'),
     });
+  },
+  // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax.
+  faultWords: {
+    quota: '1113 1304 1308 1309 30001 30011 base:1008 base:2056',
+    missing: '1211 20012',
+    auth: '11200 base:1004 base:2049',
+    rate: '1302 1303 base:1002 base:1039 base:1041',
+    overloaded: '1305 base:1033',
+    timeout: 'base:1001',
+    content: '1301 base:1026 base:1027',
+    request: 'base:2013',
   },
   create: createProvider,
 };
@@ -49,37 +46,14 @@ const plugin: ProviderPlugin<Settings> = {
 export default plugin;
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const keys = [settings.apiKey ?? []].flat();
-  const faults = new Faults(host.fault);
-  const known = new WeakMap<TextCall['options'], Target>();
-  let turn = 0;
-
-  /** Worked out once for each route: its options are the same object in every call. */
-  function targetOf(call: TextCall): Target {
-    const seen = known.get(call.options);
-    if (seen) return seen;
-    warnOfOptions(call, host);
-    const wire = wireOf(settings, call.options);
-    const target = { wire, url: urlOf(wire) };
-    known.set(call.options, target);
-    return target;
-  }
-
+  const targetOf = host.perRoute(settings, (wire) => ({ wire, url: urlOf(wire), auth: authOf(wire) }));
   return {
     text(call, signal) {
-      const { wire, url } = targetOf(call);
-      const request = requestOf(call, wire, keys[turn++ % keys.length]);
-      return host.answer(url, { ...request, signal }, new Reply(faults, wire.deltas));
+      const { wire, url, auth } = targetOf(call);
+      const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire), signal } as const;
+      return host.answer(url, request, new Reply(host.fault, wire.deltas));
     },
   };
 }
 
-interface Target {
-  readonly wire: Wire;
-  readonly url: string;
-}
-
-function warnOfOptions({ options, model }: TextCall, { log, upstream }: Host): void {
-  const names = unknownOptions(options);
-  if (names.length > 0) log.warn('route options with unknown values are ignored', { upstream, model, names });
-}
+const HEADERS = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };

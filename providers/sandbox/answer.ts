@@ -34,7 +34,7 @@ export function readMarkers(messages: readonly TextMessage[]): Markers {
 
 /** The words of the system prompt and of all messages. */
 export function countWords(call: TextCall): number {
-  const texts = call.messages.flatMap((message) => message.content.map((content) => content.text));
+  const texts = call.messages.flatMap(textsOf);
   return [call.system ?? '', ...texts].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
 }
 
@@ -58,7 +58,11 @@ function splitWords(text: string): string[] {
 
 function lastPrompt(messages: readonly TextMessage[]): string {
   const prompt = messages.findLast((message) => message.role === 'user');
-  return (prompt?.content ?? []).map((content) => content.text).join('\n');
+  return prompt ? textsOf(prompt).join('\n') : '';
+}
+
+function textsOf({ content }: TextMessage): readonly string[] {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }
 
 function compose(prompt: string, model: string): string {

@@ -1,5 +1,5 @@
 // A provider without a network: it answers on this machine, so that everything around a model can be tried for nothing.
-import type { Host, ProviderPlugin, StreamPart, TextCall } from '../../lib/plugin/contract.ts';
+import type { Host, ProviderPart, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
 import { composeAnswer, countWords, cutWords, readMarkers } from './answer.ts';
 
 interface SandboxSettings {
@@ -27,10 +27,10 @@ interface Answering {
 }
 
 /** One word is one token, in the prompt and in the answer. */
-async function* answer({ call, signal, host, settings }: Answering): AsyncGenerator<readonly StreamPart[]> {
+async function* answer({ call, signal, host, settings }: Answering): AsyncGenerator<readonly ProviderPart[]> {
   const markers = readMarkers(call.messages);
   if (markers.stall) await untilAborted(signal);
-  if (markers.fail) throw host.fault.make('server', 'the prompt asked for a failure with [[fail]]', 500);
+  if (markers.fail) throw host.fault.make('server', 'the prompt asked for a failure with [[fail]]', { status: 500 });
   const composed = composeAnswer(call, markers.words);
   const words = cutWords(composed, call.maxTokens);
   const sent = markers.failMid ? words.slice(0, Math.ceil(words.length / 2)) : words;
@@ -44,14 +44,15 @@ async function* answer({ call, signal, host, settings }: Answering): AsyncGenera
       { type: 'usage', output: at + 1 },
     ];
   }
-  if (markers.failMid) throw host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', 500);
+  if (markers.failMid)
+    throw host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', { status: 500 });
   yield [
     { type: 'block-end', index: 0 },
     { type: 'finish', reason: words.length < composed.length ? 'length' : 'stop' },
   ];
 }
 
-const BLOCK_START: readonly StreamPart[] = [{ type: 'block-start', index: 0, block: { type: 'text' } }];
+const BLOCK_START: readonly ProviderPart[] = [{ type: 'block-start', index: 0, block: { type: 'text' } }];
 
 /** At least a turn of the event loop, as between the packets of a real upstream. */
 async function pause(wordMs: number, host: Host, signal: AbortSignal): Promise<void> {

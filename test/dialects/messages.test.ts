@@ -6,7 +6,7 @@ import { joinSystem, readMessages, readSystem } from '../../lib/dialects/message
 function textsIn(block: object): readonly string[] {
   const content = [block, { type: 'text', text: 'hi' }];
   const { messages } = readMessages([{ role: 'user', content }], () => false);
-  return messages[0]?.content.map(({ text }) => text) ?? [];
+  return messages[0]?.content.map((part) => (part.type === 'text' ? part.text : part.type)) ?? [];
 }
 
 /** A text inside so many blocks. */

@@ -4,9 +4,10 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { textCost } from '../../lib/money/price.ts';
+import { loadRecordings, type TextRecording } from '../../lib/plugin/check/recording.ts';
+import { type Replay, startReplay } from '../../lib/plugin/check/replay.ts';
 import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../helpers/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { loadRecordings, type Recording, type Replay, startReplay } from '../helpers/recordings.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 /** So much that every token shows above the minimum charge. */
@@ -15,11 +16,11 @@ const PRICE = { input: 1_000_000_000_000n, output: 3_000_000_000_000n };
 const BASE_PATHS: Readonly<Record<string, string>> = { 'openai-compatible': '/v1' };
 
 for (const plugin of readdirSync(PROVIDERS)) {
-  const recordings = loadRecordings(`${PROVIDERS}${plugin}`);
+  const recordings = loadRecordings(`${PROVIDERS}${plugin}`).filter((recording) => recording.kind === 'text');
   if (recordings.length > 0) describeRecordings(plugin, recordings);
 }
 
-function describeRecordings(plugin: string, recordings: readonly Recording[]): void {
+function describeRecordings(plugin: string, recordings: readonly TextRecording[]): void {
   describe(`recordings of ${plugin} through the gateway`, () => {
     let replay: Replay;
     let gateway: TestGateway;
@@ -40,7 +41,7 @@ function describeRecordings(plugin: string, recordings: readonly Recording[]): v
       for (const path of DIALECTS) {
         for (const stream of [false, true]) {
           it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, async () => {
-            replay.play(recording.reply);
+            replay.play({ before: recording.before, reply: recording.reply });
             const body = bodyOf(recording, { path, stream, model: `m-${at}` });
             const reply = await send(gateway.url + path, { key: account.key, body });
             checkReply(recording, reply, { path, stream });
@@ -59,7 +60,7 @@ function describeRecordings(plugin: string, recordings: readonly Recording[]): v
   });
 }
 
-function catalogOf(plugin: string, recordings: readonly Recording[], origin: string): object {
+function catalogOf(plugin: string, recordings: readonly TextRecording[], origin: string): object {
   const upstreams = recordings.map(({ settings }, at) => {
     const baseUrl = `${origin}${BASE_PATHS[plugin] ?? ''}`;
     return [`u-${at}`, { plugin, settings: { baseUrl, apiKey: 'recorded-key', ...settings } }];
@@ -79,7 +80,7 @@ interface Way {
   readonly stream: boolean;
 }
 
-function bodyOf({ call }: Recording, { path, stream, model }: Way & { model: string }): object {
+function bodyOf({ call }: TextRecording, { path, stream, model }: Way & { model: string }): object {
   const system = call.system === undefined ? [] : [{ role: 'system', content: call.system }];
   const rest = { model, stream, max_tokens: call.maxTokens };
   if (path === MESSAGES) return { ...rest, messages: call.messages, ...(call.system && { system: call.system }) };
@@ -95,11 +96,11 @@ const STOPS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 /** An answer without text and without output tokens is a failure, whatever its ending. */
-function fails({ expect: { fault, text = '', usage } }: Recording): boolean {
+function fails({ expect: { fault, text = '', usage } }: TextRecording): boolean {
   return fault !== undefined || (text === '' && !usage?.output);
 }
 
-function checkReply(recording: Recording, reply: Reply, { path, stream }: Way): void {
+function checkReply(recording: TextRecording, reply: Reply, { path, stream }: Way): void {
   const { text = '', finish = 'other' } = recording.expect;
   const [stopReason, finishReason] = STOPS[finish] as readonly [string, string];
   if (!stream) {
@@ -123,12 +124,15 @@ function checkReply(recording: Recording, reply: Reply, { path, stream }: Way): 
   if (failure) expect(refunded).to.equal(text === '');
 }
 
-function wantedCharge(recording: Recording, { path, stream }: Way): bigint | 'something' {
+function wantedCharge(recording: TextRecording, { path, stream }: Way): bigint | 'something' {
   const { call, expect: wanted } = recording;
   const { text = '', usage } = wanted;
   if (fails(recording) && (!stream || text === '')) return 0n;
   if (wanted.fault !== undefined && !usage) return 'something';
-  const texts = [call.system ?? '', ...call.messages.flatMap(({ content }) => content.map((block) => block.text))];
+  const texts = [
+    call.system ?? '',
+    ...call.messages.flatMap(({ content }) => content.map((part) => (part.type === 'text' ? part.text : ''))),
+  ];
   const bytes = texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   const messages = call.messages.length + (path === CHAT && call.system !== undefined ? 1 : 0);
   const input = usage?.input ? usage.input : Math.ceil(bytes / 4) + 4 * messages;

@@ -1,44 +1,32 @@
 import { expect } from 'chai';
-import type { ReplyReader, StreamPart, UpstreamFault } from '../../lib/plugin/contract.ts';
-import { upstreamFault } from '../../lib/plugin/fault.ts';
+import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../lib/plugin/contract.ts';
 import { type ClosableHost, createHost } from '../../lib/plugin/host.ts';
-import { answerStatus, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
-const delta = (text: string): StreamPart => ({ type: 'block-delta', index: 0, text });
+const value = (word: string) => `data: ${JSON.stringify({ word })}\n\n`;
 
-/** Passes lines on as deltas; `end` ends the reply, `fail` fails it, `nothing` brings nothing. */
-class LineReader implements ReplyReader {
-  done = false;
-  failure: unknown;
+/** Passes words on as text; `end` ends the reply, `fail` fails it, `nothing` brings nothing, `stop` is a reason. */
+class WordReader implements AnswerReader {
   readonly calls: string[] = [];
 
-  push(lines: readonly string[]): readonly StreamPart[] {
-    this.calls.push(...lines);
-    if (lines.includes('fail')) this.failure = new Error('it failed');
-    this.done = lines.includes('end') || lines.includes('fail');
-    return lines.filter((line) => !['end', 'fail', 'nothing'].includes(line)).map(delta);
+  take({ word }: JsonObject, out: AnswerWriter): void {
+    this.calls.push(String(word));
+    if (word === 'fail') throw new Error('it failed');
+    if (word === 'end') out.done('end');
+    else if (word === 'stop') out.finish('stop', 'stop');
+    else if (word !== 'nothing') out.text(String(word));
   }
 
-  end(): readonly StreamPart[] {
-    this.calls.push('(ended)');
-    return [delta('kept back')];
-  }
-
-  break(error: unknown): readonly StreamPart[] {
-    this.calls.push('(broken)');
-    this.failure = error;
-    return [delta('before the break')];
-  }
-
-  refuse(status: number, text: string): UpstreamFault {
-    return upstreamFault('server', text, status);
+  end(out: AnswerWriter, marked: boolean): void {
+    this.calls.push(marked ? '(marked)' : '(ended)');
+    out.text('kept back');
   }
 }
 
 describe('answer of a plugin', () => {
   let upstream: TestUpstream;
   let host: ClosableHost;
-  let reader: LineReader;
+  let reader: WordReader;
   let controller: AbortController;
 
   before(async () => {
@@ -46,7 +34,7 @@ describe('answer of a plugin', () => {
   });
   beforeEach(() => {
     host = createHost({ upstream: 'acme', allowedOrigins: [upstream.url], log: { warn() {} } });
-    reader = new LineReader();
+    reader = new WordReader();
     controller = new AbortController();
   });
   afterEach(() => host.close());
@@ -55,7 +43,7 @@ describe('answer of a plugin', () => {
   const answer = () =>
     host.answer(`${upstream.url}/v1`, { method: 'POST', signal: controller.signal }, reader)[Symbol.asyncIterator]();
 
-  async function textsOf(iterator: AsyncIterator<readonly StreamPart[]>): Promise<string[]> {
+  async function textsOf(iterator: AsyncIterator<readonly ProviderPart[]>): Promise<string[]> {
     const texts: string[] = [];
     for (;;) {
       const { done, value } = await iterator.next();
@@ -72,7 +60,7 @@ describe('answer of a plugin', () => {
 
   it('sends nothing before the first step', async () => {
     const before = upstream.calls.length;
-    upstream.behave(({ response }) => void response.end('a\n'));
+    upstream.behave(({ response }) => void response.end(value('a')));
     const iterator = answer();
     await new Promise((resolve) => setImmediate(resolve));
     expect(upstream.calls).to.have.length(before);
@@ -84,7 +72,7 @@ describe('answer of a plugin', () => {
   it('gives no empty arrays, and ends the reader with the body', async () => {
     upstream.behave(async ({ response }) => {
       for (const line of ['a', 'nothing', 'b']) {
-        response.write(`${line}\n`);
+        response.write(value(line));
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
       response.end();
@@ -94,7 +82,7 @@ describe('answer of a plugin', () => {
   });
 
   it('leaves the body when the reader is done, and does not end the reader then', async () => {
-    upstream.behave(({ response }) => void response.write('a\nend\n'));
+    upstream.behave(({ response }) => void response.write(value('a') + value('end')));
     const iterator = answer();
     expect(await textsOf(iterator)).to.deep.equal(['a']);
     expect(reader.calls).to.deep.equal(['a', 'end']);
@@ -102,28 +90,56 @@ describe('answer of a plugin', () => {
   });
 
   it('throws a failure after the parts before it, once', async () => {
-    upstream.behave(({ response }) => void response.end('a\nfail\n'));
+    upstream.behave(({ response }) => void response.end(value('a') + value('fail')));
     const iterator = answer();
-    expect(await iterator.next()).to.deep.equal({ done: false, value: [delta('a')] });
-    expect(await thrownBy(iterator.next())).to.equal(reader.failure);
+    expect((await iterator.next()).value.at(-1)).to.include({ type: 'block-delta', text: 'a' });
+    expect(await thrownBy(iterator.next())).to.have.property('message', 'it failed');
     expect(await iterator.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('tells the reader of a body that breaks off', async () => {
+  const breakOff = (...words: readonly string[]) =>
     upstream.behave(({ response }) => {
-      response.writeHead(200, { ...SSE, 'content-length': '100' });
-      response.write('a\n', () => response.destroy());
+      response.writeHead(200, { ...SSE, 'content-length': '1000' });
+      response.write(words.map(value).join(''), () => response.destroy());
     });
+
+  it('fails when the body breaks off', async () => {
+    breakOff('a');
     const iterator = answer();
-    expect(await iterator.next()).to.deep.equal({ done: false, value: [delta('a')] });
-    expect(await iterator.next()).to.deep.equal({ done: false, value: [delta('before the break')] });
+    expect((await iterator.next()).value.at(-1)).to.include({ type: 'block-delta', text: 'a' });
     expect(await thrownBy(iterator.next())).to.include({ name: 'UpstreamFault', kind: 'network' });
+    expect(reader.calls).to.deep.equal(['a']);
   });
 
-  it('asks the reader what a refusal is, with its text if it comes whole', async () => {
-    upstream.behave(answerStatus(503, 'busy'));
+  it('finishes when the body breaks off after a reason to end', async () => {
+    for (const words of [
+      ['a', 'stop'],
+      ['stop', 'a'],
+    ]) {
+      breakOff(...words);
+      const parts: ProviderPart[] = [];
+      for await (const some of { [Symbol.asyncIterator]: answer }) parts.push(...some);
+      expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'stop' });
+    }
+  });
+
+  it('refuses an event above the limit, closes the connection, and takes one below a limit that was raised', async () => {
+    upstream.behave(({ response }) => void response.write(value('a') + value('x'.repeat(1024 * 1024))));
+    const iterator = answer();
+    await iterator.next();
+    expect(await thrownBy(iterator.next())).to.include({ kind: 'protocol' });
+    await upstream.calls.at(-1)?.closed;
+    upstream.behave(({ response }) => void response.end(value('x'.repeat(2 * 1024 * 1024))));
+    const init = { method: 'POST', signal: controller.signal, eventCharsMax: 3 * 1024 * 1024 } as const;
+    const raised = host.answer(`${upstream.url}/v1`, init, reader)[Symbol.asyncIterator]();
+    expect((await textsOf(raised))[0]).to.have.length(2 * 1024 * 1024);
+  });
+
+  it('throws what a refusal says, with its text if it comes whole', async () => {
+    upstream.behave(({ response }) => void response.writeHead(503, { 'retry-after': '7' }).end('busy'));
     const refused = answer();
-    expect(await thrownBy(refused.next())).to.include({ status: 503, detail: '"busy"' });
+    const thrown = await thrownBy(refused.next());
+    expect(thrown).to.include({ kind: 'overloaded', status: 503, detail: 'busy', retryAfterMs: 7000 });
     expect(await refused.next()).to.deep.equal({ done: true, value: undefined });
     upstream.behave(({ response }) => {
       response.writeHead(500, { 'content-length': '100' });
@@ -142,7 +158,7 @@ describe('answer of a plugin', () => {
   });
 
   it('throws the reason of an abort, of which the reader is not told', async () => {
-    upstream.behave(({ response }) => void response.write('a\n'));
+    upstream.behave(({ response }) => void response.write(value('a')));
     const iterator = answer();
     await iterator.next();
     const pending = thrownBy(iterator.next());
@@ -154,13 +170,13 @@ describe('answer of a plugin', () => {
 
   for (const [when, begin] of [
     ['while it is asked', undefined],
-    ['while more is awaited', 'a\n'],
+    ['while more is awaited', value('a')],
   ] as const) {
     it(`closes the connection when it is left ${when}`, async () => {
       const called = upstream.nextCall();
       upstream.behave(({ response }) => {
         if (begin) response.write(begin);
-        else setTimeout(() => response.write('late\n'), 50);
+        else setTimeout(() => response.write(value('late')), 50);
       });
       const iterator = answer();
       if (begin) await iterator.next();

@@ -1,24 +1,30 @@
 import { expect } from 'chai';
 import { fault, isFault } from '../../lib/faults.ts';
-import type { UpstreamFaultKind } from '../../lib/plugin/contract.ts';
-import {
-  isOperatorAlert,
-  isUpstreamFault,
-  kindOfStatus,
-  toClientFault,
-  upstreamFault,
-} from '../../lib/plugin/fault.ts';
+import { alertOf, toClientFault } from '../../lib/plugin/client-fault.ts';
+import type { RefusalCause, UpstreamFaultKind } from '../../lib/plugin/contract.ts';
+import { isUpstreamFault, kindOfStatus, upstreamFault } from '../../lib/plugin/fault.ts';
 
-const kinds: readonly (readonly [kind: UpstreamFaultKind, code: string, retryable: boolean, alert: boolean])[] = [
-  ['request', 'upstream_refused', false, false],
-  ['auth', 'upstream_failed', true, true],
-  ['quota', 'upstream_failed', true, true],
-  ['rate', 'upstream_failed', true, false],
-  ['overloaded', 'upstream_failed', true, false],
-  ['server', 'upstream_failed', true, false],
-  ['network', 'upstream_failed', true, false],
-  ['timeout', 'upstream_timeout', true, false],
-  ['protocol', 'upstream_failed', true, false],
+const kinds: readonly (readonly [
+  kind: UpstreamFaultKind,
+  code: string,
+  retryable: boolean,
+  alert: string | undefined,
+])[] = [
+  ['request', 'upstream_refused', false, undefined],
+  [
+    'missing',
+    'upstream_failed',
+    true,
+    'an upstream does not know what a route asks for: its model, path or parameters',
+  ],
+  ['auth', 'upstream_failed', true, 'an upstream refuses our key'],
+  ['quota', 'upstream_failed', true, 'our account at an upstream has no money or quota left'],
+  ['rate', 'upstream_failed', true, undefined],
+  ['overloaded', 'upstream_failed', true, undefined],
+  ['server', 'upstream_failed', true, undefined],
+  ['network', 'upstream_failed', true, undefined],
+  ['timeout', 'upstream_timeout', true, undefined],
+  ['protocol', 'upstream_failed', true, undefined],
 ];
 
 const statuses: readonly (readonly [status: number, kind: UpstreamFaultKind])[] = [
@@ -28,7 +34,7 @@ const statuses: readonly (readonly [status: number, kind: UpstreamFaultKind])[] 
   [401, 'auth'],
   [402, 'quota'],
   [403, 'auth'],
-  [404, 'request'],
+  [404, 'missing'],
   [408, 'timeout'],
   [413, 'request'],
   [422, 'request'],
@@ -45,13 +51,40 @@ const statuses: readonly (readonly [status: number, kind: UpstreamFaultKind])[] 
 describe('faults of upstreams', () => {
   for (const [kind, code, retryable, alert] of kinds) {
     it(`shows ${kind} as ${code}${alert ? ' and alerts the operator' : ''}`, () => {
-      const thrown = upstreamFault(kind, 'their own words', 418);
+      const thrown = upstreamFault(kind, 'their own words', { status: 418 });
       const shown = toClientFault(thrown);
       expect(shown.output.statusCode).to.equal(502);
       expect(shown.data).to.include({ code, retryable });
       expect(shown.message).not.to.include('their own words');
       expect(shown.cause).to.equal(thrown);
-      expect(isOperatorAlert(kind)).to.equal(alert);
+      expect(alertOf(thrown)).to.equal(alert);
+    });
+  }
+
+  const causes: readonly (readonly [about: RefusalCause, code: string, words: string])[] = [
+    ['length', 'upstream_too_long', 'too long for the model. Shorten it or lower `max_tokens`'],
+    ['content', 'upstream_content', "provider's content rules refuse this request"],
+    ['picture', 'upstream_picture', 'cannot read an image'],
+  ];
+  for (const [about, code, words] of causes) {
+    it(`tells the client what to mend when a request is refused for its ${about}, and not to retry`, () => {
+      const shown = toClientFault(upstreamFault('request', 'their own words', { about }));
+      expect(shown.output.statusCode).to.equal(502);
+      expect(shown.data).to.include({ code, retryable: false });
+      expect(shown.message).to.include(words);
+      expect(toClientFault(upstreamFault('server', 'x', { about })).data?.code).to.equal('upstream_failed');
+    });
+  }
+
+  it('shows a cause that it does not know as a plain refusal', () => {
+    const odd = upstreamFault('request', 'x', { about: 'toString' as RefusalCause });
+    expect(toClientFault(odd).data?.code).to.equal('upstream_refused');
+  });
+
+  for (const status of [500, 502, 503, 529, 499]) {
+    it(`${status >= 500 ? 'alerts' : 'does not alert'} the operator at status ${status}`, () => {
+      const alert = alertOf(upstreamFault(kindOfStatus(status), 'x', { status }));
+      expect(alert).to.equal(status >= 500 ? 'an upstream fails by itself' : undefined);
     });
   }
 
@@ -60,7 +93,7 @@ describe('faults of upstreams', () => {
   }
 
   it('makes an error with one short line of detail', () => {
-    const made = upstreamFault('server', ` <html>\r\n\t<b>${'no '.repeat(10_000)}</b>\u0000`, 500);
+    const made = upstreamFault('server', ` <html>\r\n\t<b>${'no '.repeat(10_000)}</b>\u0000`, { status: 500 });
     expect(made).to.be.an('error').with.property('name', 'UpstreamFault');
     expect(made).to.include({ kind: 'server', status: 500 });
     expect(made.detail).to.match(/^<html> <b>no no .{480,490}…$/);

@@ -129,9 +129,9 @@ describe('settings of an upstream', () => {
     });
     const init = { method: 'GET', signal: new AbortController().signal } as const;
     const allowed = open(keys, { apiKey: 'sk-abcdef', oauth: { tokenUrl: `${origin}/token` } });
-    expect(await (await allowed.host.http.request(`${origin}/other`, init)).body.text()).to.equal('ok');
+    expect(await (await allowed.host.request(`${origin}/other`, init)).body.text()).to.equal('ok');
     const foreign = open(keys, { apiKey: 'sk-abcdef', note: origin });
-    const refused: unknown = await foreign.host.http.request(origin, init).catch((error: unknown) => error);
+    const refused: unknown = await foreign.host.request(origin, init).catch((error: unknown) => error);
     expect(refused).to.include({ name: 'UpstreamFault', kind: 'protocol' });
     await allowed.open.close();
     await foreign.open.close();

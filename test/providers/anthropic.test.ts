@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { TextCall } from '../../lib/plugin/contract.ts';
+import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
-import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/anthropic/index.ts';
 import { interceptRequests, nock } from '../helpers/interception.ts';
 
@@ -66,7 +65,7 @@ describe('anthropic', () => {
           sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
           return [status, body, { 'content-type': 'text/event-stream' }];
         });
-      const parts: StreamPart[] = [];
+      const parts: ProviderPart[] = [];
       let error: unknown;
       try {
         for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
@@ -89,6 +88,24 @@ describe('anthropic', () => {
     });
     expect(sent.headers).to.include({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
     expect(sent.headers).not.to.have.property('authorization');
+  });
+
+  it('sends pictures, alone and beside text, in their order', async () => {
+    // A view into a larger buffer: only its own bytes go.
+    const bytes = Uint8Array.of(1, 0, 255, 128, 2).subarray(1, 4);
+    const picture = { type: 'image', mediaType: 'image/png', bytes } as const;
+    const text = { type: 'text', text: 'What is it?' } as const;
+    const { sent } = await open()({
+      messages: [
+        { role: 'user', content: [picture] },
+        { role: 'user', content: [text, picture] },
+      ],
+    });
+    const block = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AP+A' } };
+    expect(sent.body.messages).to.deep.equal([
+      { role: 'user', content: [block] },
+      { role: 'user', content: [text, block] },
+    ]);
   });
 
   it('keeps the system prompt apart from the messages, and several blocks too', async () => {
@@ -156,8 +173,8 @@ describe('anthropic', () => {
     ],
     [400, { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: too large' } }, 'request'],
     [403, { error: { code: 'insufficient_user_quota', message: 'x', type: 'new_api_error' } }, 'quota'],
-    [404, { detail: 'Not Found' }, 'auth'],
-    [404, {}, 'request'],
+    [404, { detail: 'Not Found' }, 'missing'],
+    [404, {}, 'missing'],
     [429, { error: { type: '1302', message: 'High concurrency usage of this API' } }, 'rate'],
     [500, { error: { type: 'api_error', message: 'billing database' } }, 'server'],
     [529, {}, 'overloaded'],

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { TextCall } from '../../lib/plugin/contract.ts';
+import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
-import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
 import { interceptRequests, nock } from '../helpers/interception.ts';
 
@@ -69,7 +68,7 @@ describe('openai-compatible', () => {
           sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
           return [status, body, { 'content-type': type }];
         });
-      const parts: StreamPart[] = [];
+      const parts: ProviderPart[] = [];
       let error: unknown;
       try {
         for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
@@ -93,6 +92,24 @@ describe('openai-compatible', () => {
         stream_options: { include_usage: true },
       });
       expect(sent.headers['content-type']).to.equal('application/json');
+    });
+
+    it('sends pictures, alone and beside text, in their order', async () => {
+      // A view into a larger buffer: only its own bytes go.
+      const bytes = Uint8Array.of(1, 0, 255, 128, 2).subarray(1, 4);
+      const picture = { type: 'image', mediaType: 'image/png', bytes } as const;
+      const text = { type: 'text', text: 'What is it?' } as const;
+      const { sent } = await open()({
+        messages: [
+          { role: 'user', content: [picture] },
+          { role: 'user', content: [text, picture] },
+        ],
+      });
+      const block = { type: 'image_url', image_url: { url: 'data:image/png;base64,AP+A' } };
+      expect(sent.body.messages).to.deep.equal([
+        { role: 'user', content: [block] },
+        { role: 'user', content: [text, block] },
+      ]);
     });
 
     it('puts the system prompt first and keeps several blocks apart', async () => {

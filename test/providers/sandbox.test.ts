@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { StreamPart, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { ProviderPart, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 import { isUpstreamFault } from '../../lib/plugin/fault.ts';
 import { createProvider } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
+import type { StreamPart } from '../../lib/stream/part.ts';
 import plugin from '../../providers/sandbox/index.ts';
 
 const never = new AbortController().signal;
@@ -18,7 +19,7 @@ const call = (text: string, more: Partial<TextCall> = {}): TextCall => ({
   ...more,
 });
 
-function start(asked: TextCall, signal = never, settings: object = {}): AsyncIterator<readonly StreamPart[]> {
+function start(asked: TextCall, signal = never, settings: object = {}): AsyncIterator<readonly ProviderPart[]> {
   const { provider } = createProvider({ plugin, upstream: 'sandbox', settings, log: { warn() {} } });
   const source = provider.text?.(asked, signal) ?? expect.fail('the sandbox has no text');
   return source[Symbol.asyncIterator]();
@@ -98,7 +99,7 @@ describe('provider sandbox', () => {
   it('sends its first part at once, then a word at a time, each in a turn of its own', async () => {
     const iterator = start(call('Hello'));
     const first = await iterator.next();
-    expect(first.value.map((part: StreamPart) => part.type)).to.deep.equal(['start', 'usage', 'block-start']);
+    expect(first.value.map((part: ProviderPart) => part.type)).to.deep.equal(['start', 'usage', 'block-start']);
     for (let word = 1; word <= 3; word++) {
       const { value } = await iterator.next();
       expect(value[0].text).to.match(/^\S+\s$/);

@@ -2,22 +2,22 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FaultCode, fault } from '../../lib/faults.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
-import type { StreamPart } from '../../lib/stream/part.ts';
+import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
 
-const START: StreamPart = { type: 'start', id: 'up', model: 'm' };
-const OPEN: StreamPart = { type: 'block-start', index: 0, block: { type: 'text' } };
-const delta = (text: string, index = 0): StreamPart => ({ type: 'block-delta', index, text });
-const CLOSE: StreamPart = { type: 'block-end', index: 0 };
-const FINISH: StreamPart = { type: 'finish', reason: 'stop' };
-const usage = (output: number): StreamPart => ({ type: 'usage', output });
+const START: ProviderPart = { type: 'start', id: 'up', model: 'm' };
+const OPEN: ProviderPart = { type: 'block-start', index: 0, block: { type: 'text' } };
+const delta = (text: string, index = 0): ProviderPart => ({ type: 'block-delta', index, text });
+const CLOSE: ProviderPart = { type: 'block-end', index: 0 };
+const FINISH: ProviderPart = { type: 'finish', reason: 'stop' };
+const usage = (output: number): ProviderPart => ({ type: 'usage', output });
 
 /** What no type would let through. */
-const odd = (value: unknown): StreamPart => value as StreamPart;
+const odd = (value: unknown): ProviderPart => value as ProviderPart;
 
 /** Everything that comes out when the arrays arrive in turn and the source then ends. */
 function pass(arrays: readonly unknown[]): readonly StreamPart[] {
   const guard = createGuard();
-  const passed = arrays.flatMap((parts) => guard.push(parts as readonly StreamPart[]));
+  const passed = arrays.flatMap((parts) => guard.push(parts as readonly ProviderPart[]));
   return [...passed, ...guard.end()];
 }
 
@@ -100,7 +100,7 @@ describe('guard', () => {
   });
 
   describe('with a limit', () => {
-    const cutAt = (outputMax: number, arrays: readonly (readonly StreamPart[])[]) => {
+    const cutAt = (outputMax: number, arrays: readonly (readonly ProviderPart[])[]) => {
       const guard = createGuard({ outputMax });
       const passed = arrays.flatMap((parts) => guard.push(parts));
       return { guard, parts: [...passed, ...guard.end()] };
@@ -237,7 +237,7 @@ describe('guard', () => {
       const late = [delta('b'), usage(5), FINISH, START, odd(null), odd({ type: 'nonsense' }), CLOSE];
       expect(guard.push(late)).to.deep.equal([usage(5)]);
       expect(guard.push([odd(undefined)])).to.deep.equal([]);
-      expect(guard.push(odd(null) as unknown as StreamPart[])).to.deep.equal([]);
+      expect(guard.push(odd(null) as unknown as ProviderPart[])).to.deep.equal([]);
       expect(guard.push([usage(6)])).to.deep.equal([usage(6)]);
       expect(guard.end()).to.deep.equal([CLOSE, FINISH]);
     });
@@ -331,7 +331,7 @@ describe('guard', () => {
       fc.assert(
         fc.property(fc.array(array, { maxLength: 12 }), fc.boolean(), (arrays, breaksOff) => {
           const guard = createGuard();
-          const passed = arrays.flatMap((parts) => guard.push(parts as readonly StreamPart[]));
+          const passed = arrays.flatMap((parts) => guard.push(parts as readonly ProviderPart[]));
           passed.push(...(breaksOff ? guard.fail(fault('upstream_failed')) : guard.end()));
           passed.push(...guard.end(), ...guard.fail(fault('internal')));
           expect(flawsOf(passed)).to.deep.equal([]);

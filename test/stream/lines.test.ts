@@ -1,22 +1,31 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createLineDecoder, type LineLimits } from '../../lib/stream/lines.ts';
+import { LINE_LIMITS, type LineLimits, LineSplitter } from '../../lib/stream/lines.ts';
 
 const encoder = new TextEncoder();
 
 function decode(chunks: readonly Uint8Array[], limits?: LineLimits): { lines: string[]; failure: string | undefined } {
-  const decoder = createLineDecoder(limits);
+  const { splitter, lines } = split(limits);
+  for (const chunk of chunks) splitter.push(chunk);
+  splitter.end();
+  return { lines, failure: splitter.failure?.message };
+}
+
+/** Keeps the lines that are more than white space. */
+function split(limits: LineLimits = LINE_LIMITS): { splitter: LineSplitter; lines: string[] } {
   const lines: string[] = [];
-  for (const chunk of chunks) decoder.push(chunk, lines);
-  decoder.end(lines);
-  return { lines, failure: decoder.failure?.message };
+  const splitter = new LineSplitter(limits, (text, start, end) => {
+    const line = text.slice(start, end);
+    if (line.trim() !== '') lines.push(line);
+  });
+  return { splitter, lines };
 }
 
 function everyByte(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (byte) => Uint8Array.of(byte));
 }
 
-describe('lines of JSON', () => {
+describe('splitter of lines', () => {
   const cases: readonly (readonly [what: string, text: string, lines: readonly string[]])[] = [
     ['one value a line', '{"a":1}\n{"a":2}\n', ['{"a":1}', '{"a":2}']],
     ['a last line without its end', '{"a":1}\n{"a":2}', ['{"a":1}', '{"a":2}']],
@@ -80,14 +89,13 @@ describe('lines of JSON', () => {
   });
 
   it('keeps copies, not views, of bytes that wait for their rest', () => {
-    const decoder = createLineDecoder();
-    const lines: string[] = [];
+    const { splitter, lines } = split();
     const chunk = encoder.encode('"ю');
-    decoder.push(chunk.subarray(0, 2), lines);
+    splitter.push(chunk.subarray(0, 2));
     const reused = chunk.subarray(0, 2).fill(0x41);
     expect(reused[1]).to.equal(0x41);
-    decoder.push(encoder.encode('ю').subarray(1), lines);
-    decoder.end(lines);
+    splitter.push(encoder.encode('ю').subarray(1));
+    splitter.end();
     expect(lines).to.deep.equal(['"ю']);
   });
 });

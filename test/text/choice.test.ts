@@ -4,7 +4,7 @@ import type { SmartEntry } from '../../lib/catalog/schema.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { chooseModel } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route } from '../../lib/text/smart.ts';
+import { route, type SmartRequest } from '../../lib/text/smart.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
@@ -51,7 +51,7 @@ describe('choice of the model', () => {
       const catalog = catalogOf();
       const { model, smart } = chooseModel(catalog, ask(prompt));
       expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[tier]);
-      expect(smart).to.deep.equal(route(ask(prompt)));
+      expect(smart).to.deep.equal(route(ask(prompt) as SmartRequest));
       expect(smart).to.have.all.keys('tier', 'score', 'signals');
       expect(smart?.tier).to.equal(tier);
       expect(chooseModel(catalog, ask(prompt, 'auto'))).to.deep.equal({ model, smart });
@@ -65,6 +65,15 @@ describe('choice of the model', () => {
     });
   }
 
+  it('reads past pictures', () => {
+    const request = ask(PROMPTS.heavy);
+    const picture = { type: 'image', mediaType: 'image/png', bytes: Uint8Array.of(1) } as const;
+    const seen = request.messages.map((message) => ({ ...message, content: [picture, ...message.content] }));
+    expect(chooseModel(catalogOf(), { ...request, messages: seen }).smart).to.deep.equal(
+      route(request as SmartRequest),
+    );
+  });
+
   it('cuts the score by the thresholds of the catalog', () => {
     const tierAt = (thresholds: { standard: number; heavy: number }, prompt: string) => {
       const { model, smart } = chooseModel(catalogOf({ ...TIERS, thresholds }), ask(prompt));
@@ -74,7 +83,7 @@ describe('choice of the model', () => {
     for (const prompt of Object.values(PROMPTS)) {
       expect(tierAt({ standard: 0, heavy: 100.5 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: -2, heavy: -1 }, prompt)).to.equal('heavy');
-      const { score } = route(ask(prompt));
+      const { score } = route(ask(prompt) as SmartRequest);
       expect(tierAt({ standard: score, heavy: score + 0.1 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: score + 0.1, heavy: score + 0.2 }, prompt)).to.equal('lite');
     }

@@ -1,6 +1,6 @@
 // From parts to message-style events and replies.
 import type { CollectedReply } from '../../stream/collect.ts';
-import type { FinishReason, StartPart, StreamPart } from '../../stream/part.ts';
+import type { FinishReason, ReplyStartPart, StreamPart } from '../../stream/part.ts';
 import { billingBlock } from '../billing.ts';
 import { messageFault } from './fault.ts';
 
@@ -67,7 +67,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
   };
 }
 
-function startOf({ id, model, smart }: StartPart, input: number): object {
+function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${id}`,
     type: 'message',

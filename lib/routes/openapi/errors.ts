@@ -55,6 +55,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [
       fault('upstream_failed', { refunded: true }),
       fault('upstream_refused', { refunded: true }),
+      fault('upstream_too_long', { refunded: true }),
+      fault('upstream_content', { refunded: true }),
+      fault('upstream_picture', { refunded: true }),
       fault('upstream_timeout', { refunded: true }),
       fault('vision_unavailable', { refunded: true }),
     ],

@@ -1,15 +1,14 @@
 // Checks of a plugin's settings: complete ones make a provider, nonsense is refused, the key is kept secret.
 import assert from 'node:assert/strict';
-import { OperatorError } from '../../../lib/config.ts';
-import { checkSettings, createProvider } from '../../../lib/plugin/settings.ts';
-import type { Check, Subject } from './check.ts';
-import { API_KEY, describeSettings, settingsAt } from './subject.ts';
+import { OperatorError } from '../../config.ts';
+import { checkSettings, createProvider } from '../settings.ts';
+import { describeSettings, settingsAt } from './stage.ts';
+import { type Check, KINDS, type Subject } from './subject.ts';
 
 const GROUP = 'settings';
 
 /** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
 const ORIGIN = 'http://127.0.0.1:9';
-
 export function settingsChecks(subject: Subject): readonly Check[] {
   const { plugin, recordings } = subject;
   const valid = () => settingsAt(ORIGIN, plugin, recordings[0]?.settings ?? {});
@@ -21,7 +20,10 @@ export function settingsChecks(subject: Subject): readonly Check[] {
       run: async () => {
         const open = createProvider({ plugin, upstream: 'check', settings: valid(), log: { warn() {} } });
         await open.close();
-        assert(typeof open.provider.text === 'function', 'the provider has no function text');
+        const { provider } = open;
+        const can = KINDS.filter((kind) => provider[kind] !== undefined);
+        assert(can.length > 0, 'the provider has none of text, image and video');
+        for (const kind of can) assert.equal(typeof provider[kind], kind === 'video' ? 'object' : 'function', kind);
       },
     },
     { group: GROUP, name: 'refuse an unknown key', run: async () => refuses(subject, { ...valid(), noSuchKey: 1 }) },
@@ -77,8 +79,9 @@ function secretCheck({ plugin }: Subject, valid: () => Record<string, unknown>):
     run: async () => {
       const description = JSON.stringify(describeSettings(plugin).apiKey);
       assert(description.includes('"secret":true'), 'apiKey lacks .meta({ secret: true })');
-      const { secrets } = checkSettings({ plugin, upstream: 'check', settings: { ...valid(), apiKey: API_KEY } });
-      assert.deepEqual([...secrets], [API_KEY]);
+      const settings = valid();
+      const { secrets } = checkSettings({ plugin, upstream: 'check', settings });
+      assert.deepEqual([...secrets], [settings.apiKey].flat());
     },
   };
 }

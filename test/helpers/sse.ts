@@ -1,7 +1,7 @@
 // Decodes server-sent events from bytes, by the algorithm of the HTML standard:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
-import type { Decoder } from './bytes.ts';
-import { LINE_LIMITS, type LineLimits, LineSplitter } from './lines.ts';
+import type { Decoder } from '../../lib/stream/bytes.ts';
+import { LINE_LIMITS, type LineLimits, LineSplitter } from '../../lib/stream/lines.ts';
 
 export interface ServerSentEvent {
   /** The `event:` field; `message` when the event has none. */

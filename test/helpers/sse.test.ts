@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { LineLimits } from '../../lib/stream/lines.ts';
-import { createSseDecoder, type ServerSentEvent } from '../../lib/stream/sse.ts';
+import { createSseDecoder, type ServerSentEvent } from './sse.ts';
 
 const encoder = new TextEncoder();
 

@@ -1,0 +1,90 @@
+// Checks of aborts: wherever a call stands, it ends at once and its connection to the upstream is closed.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Recording } from './recording.ts';
+import type { Pacing } from './replay.ts';
+import { onStage, type Stage } from './stage.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+/** From the abort to the end of the call and of its connection. */
+const CLOSED_WITHIN_MS = 100;
+
+/** Until a call surely stands where the upstream fell silent. */
+const SETTLED_MS = 40;
+
+export function abortChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
+  const recording = ordinary(subject, kind);
+  const { before, reply } = recording;
+  const { length } = reply.body;
+  const points: readonly (readonly [name: string, pacing: Pacing])[] = [
+    ['before the headers', { hold: 'headers' }],
+    ['before the first byte', { hold: 'end', length: 0 }],
+    ['after one byte', { hold: 'end', length: 1 }],
+    ['after a third of the body', { hold: 'end', length: Math.floor(length / 3) }],
+    ['after two thirds of the body', { hold: 'end', length: Math.floor((length * 2) / 3) }],
+    ['after the last byte, before the end', { hold: 'end' }],
+  ];
+  const checks: [name: string, play: (stage: Stage) => Promise<void>][] = points.map(([name, pacing]) => [
+    `${name} closes the connection`,
+    (stage) => {
+      stage.replay.play({ before: stage.fill(recording).before, reply: stage.fill(recording).reply, pacing });
+      return aborted(stage, (signal) => stage.raw(recording, signal));
+    },
+  ]);
+  for (const [at, earlier] of before.entries()) {
+    checks.push([
+      `while request ${at + 1} of ${before.length + 1} is answered closes the connection`,
+      (stage) => {
+        stage.replay.play({ before: before.slice(0, at), reply: earlier, pacing: { hold: 'headers' } });
+        return aborted(stage, (signal) => stage.raw(recording, signal));
+      },
+    ]);
+  }
+  checks.push([
+    'within the body of a refusal closes the connection',
+    (stage) => {
+      stage.replay.play({ before, reply: { ...reply, status: 500 }, pacing: { hold: 'end' } });
+      return aborted(stage, (signal) => stage.raw(recording, signal));
+    },
+  ]);
+  checks.push(['before the call sends nothing', (stage) => abortedEarly(stage, recording)]);
+  const group = kind === 'text' ? 'abort' : `abort of ${kind}`;
+  return checks.map(([name, play]) => ({
+    group,
+    name,
+    run: () => onStage(subject.plugin, recording.settings, play),
+  }));
+}
+
+/** Begins something that stalls and aborts it. */
+export async function aborted(stage: Stage, begin: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const controller = new AbortController();
+  const ended = endOf(begin(controller.signal));
+  await sleep(SETTLED_MS);
+  const request = stage.replay.requests.at(-1);
+  assert(request, 'no request arrived');
+  const start = performance.now();
+  controller.abort(new Error('aborted by the check'));
+  const late = sleep(CLOSED_WITHIN_MS * 5, undefined);
+  const end = await Promise.race([ended, late]);
+  assert(end !== undefined && end - start < CLOSED_WITHIN_MS, 'the call goes on after its abort');
+  const closed = await Promise.race([request.closed, late]);
+  assert(closed !== undefined && closed - start < CLOSED_WITHIN_MS, 'the connection stays open after the abort');
+}
+
+/** Resolves with the time when it is over; what an aborted call throws is nobody's business. */
+function endOf(running: Promise<unknown>): Promise<number> {
+  return running.then(
+    () => performance.now(),
+    () => performance.now(),
+  );
+}
+
+async function abortedEarly(stage: Stage, recording: Recording): Promise<void> {
+  stage.replay.play({ before: recording.before, reply: recording.reply });
+  const start = performance.now();
+  const signal = AbortSignal.abort(new Error('aborted by the check'));
+  const end = await endOf(Promise.resolve().then(() => stage.raw(recording, signal)));
+  assert(end - start < CLOSED_WITHIN_MS, 'the call runs although it was aborted before');
+  assert.equal(stage.replay.requests.length, 0);
+}

@@ -1,0 +1,108 @@
+// Checks of what is asked: the recordings say it, the key is sent where it belongs, and nothing is asked twice.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { KEY } from './outcome.ts';
+import type { Recording } from './recording.ts';
+import type { ReceivedRequest } from './replay.ts';
+import { describeSettings, onStage, openStage } from './stage.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+export function askingChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
+  const group = `asking for ${kind}`;
+  const checks: [name: string, run: () => Promise<void>][] = [
+    ['is recorded: one recording says path and body of a request', async () => assertRecorded(subject, kind)],
+    ['is done once when the answer is lost', () => askedOnce(subject, kind)],
+  ];
+  if ('apiKey' in describeSettings(subject.plugin)) {
+    checks.push(
+      ['sends the key', () => keySent(subject, kind)],
+      ['keeps the key out of the URL', () => keyHidden(subject, kind)],
+    );
+  }
+  return checks.map(([name, run]) => ({ group, name, run }));
+}
+
+/** Without it a plugin that asks for something else would pass. */
+function assertRecorded({ recordings }: Subject, kind: Recording['kind']): void {
+  const own = recordings.filter((recording) => recording.kind === kind);
+  const asked = own.flatMap(({ before, reply }) => [...before, reply].map((each) => each.asked));
+  assert(
+    asked.some((each) => each?.path !== undefined && each.request !== undefined),
+    'no recording says with `path` and `request` what is asked',
+  );
+  if (kind !== 'text') return;
+  const counted = own.some((each) => each.kind === 'text' && each.expect.usage?.output);
+  assert(counted, 'no recording of an answer expects `usage` with tokens of output');
+}
+
+/** Sent again it would be paid again. */
+async function askedOnce(subject: Subject, kind: Recording['kind']): Promise<void> {
+  const recording = ordinary(subject, kind);
+  await onStage(subject.plugin, recording.settings, async (stage) => {
+    stage.replay.play({ reply: { ...recording.reply, body: Buffer.alloc(0), end: 'reset' } });
+    const { fault } = await stage.call(recording);
+    assert.notEqual(fault, undefined, 'an answer that is lost was taken for one');
+    assert.equal(stage.replay.requests.length, 1, 'the request was sent again');
+  });
+}
+
+async function keySent(subject: Subject, kind: Recording['kind']): Promise<void> {
+  const { key, requests } = await asking(subject, kind);
+  if (requests.some((request) => headersOf(request).some((value) => value.includes(key)))) return;
+  if (declaresKey(ordinary(subject, kind))) return;
+  assert(await dependsOnKey(subject, kind), 'no header of a request has the key, or anything made from it');
+}
+
+/** A header made from the key, a signature say, is another one for another key; one of each call is always another. */
+async function dependsOnKey(subject: Subject, kind: Recording['kind']): Promise<boolean> {
+  const { settings } = ordinary(subject, kind);
+  const mine = typeof settings.apiKey === 'string' ? settings.apiKey : undefined;
+  const one = await asking(subject, kind, mine);
+  const again = await asking(subject, kind, mine);
+  const other = await asking(subject, kind, `${one.key}0`);
+  return one.requests.some(({ headers }, at) => {
+    const steady = Object.keys(headers).filter((name) => headers[name] === again.requests[at]?.headers[name]);
+    return steady.some((name) => name !== 'host' && headers[name] !== other.requests[at]?.headers[name]);
+  });
+}
+
+async function keyHidden(subject: Subject, kind: Recording['kind']): Promise<void> {
+  const { key, requests } = await asking(subject, kind);
+  if (declaresKey(ordinary(subject, kind))) return;
+  const spellings = [key, encodeURIComponent(key), Buffer.from(key).toString('base64')];
+  for (const { path } of requests) {
+    assert(!spellings.some((spelling) => path.includes(spelling)), `the key is in the URL: ${path.replace(key, KEY)}`);
+  }
+}
+
+/** A vendor that takes the key in the URL only: the recording says so. */
+function declaresKey({ before, reply }: Recording): boolean {
+  return [...before, reply].some(({ asked }) => asked?.path?.includes(KEY));
+}
+
+interface Asking {
+  readonly key: string;
+  readonly requests: readonly ReceivedRequest[];
+}
+
+/** What the ordinary call asks. */
+async function asking(subject: Subject, kind: Recording['kind'], withKey?: string): Promise<Asking> {
+  const recording = ordinary(subject, kind);
+  const { apiKey: _, ...rest } = recording.settings;
+  const settings = withKey === undefined ? recording.settings : rest;
+  const stage = await openStage(subject.plugin, settings, withKey);
+  try {
+    await stage.run(recording);
+    return { key: stage.place.key, requests: [...stage.replay.requests] };
+  } finally {
+    await stage.close();
+  }
+}
+
+function headersOf({ headers }: ReceivedRequest): readonly string[] {
+  return Object.values(headers).flatMap((value) => {
+    const text = String(value);
+    const basic = /^basic (\S+)$/i.exec(text)?.[1];
+    return basic === undefined ? [text] : [text, Buffer.from(basic, 'base64').toString('utf8')];
+  });
+}

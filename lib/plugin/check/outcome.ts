@@ -1,0 +1,192 @@
+// What a call came to: run as the gateway runs it, and put into words that recordings are compared with.
+import assert from 'node:assert/strict';
+import type { Fault } from '../../faults.ts';
+import { drive } from '../../stream/drive.ts';
+import { createGuard } from '../../stream/guard.ts';
+import type { StreamPart } from '../../stream/part.ts';
+import type { FinishPart } from '../../stream/provider-part.ts';
+import { toClientFault } from '../client-fault.ts';
+import type { FinishReason, ImageResult, MediaSource, ProviderPart, RefusalCause, VideoRef } from '../contract.ts';
+import { isUpstreamFault } from '../fault.ts';
+import { type Format, formatOf } from './picture.ts';
+
+export interface Outcome {
+  /** A kind, `truncated`, `empty`, `undecodable`, or what was thrown that is no fault. */
+  readonly fault: string | undefined;
+  readonly about: RefusalCause | undefined;
+  /** What the operator's log would show. */
+  readonly detail: string;
+  /** What a client would get of it; empty when nothing. */
+  readonly content: string;
+}
+
+export interface TextOutcome extends Outcome {
+  readonly text: string;
+  readonly finish: FinishReason | undefined;
+  /** The upstream's own word for the finish, if the provider passes it on. */
+  readonly raw: string | undefined;
+  readonly usage: { readonly input: number | null; readonly output: number | null };
+}
+
+/** A result in short. */
+export interface Media {
+  readonly type?: Format | undefined;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ImageOutcome extends Outcome {
+  readonly images: readonly Media[];
+}
+
+export interface StartOutcome extends Outcome {
+  readonly ref: VideoRef | undefined;
+}
+
+/** No recorded answer takes longer: what does, hangs. */
+const CALL_MS = 5_000;
+
+const NONE = { fault: undefined, about: undefined, detail: '' };
+
+/** Runs a source as the gateway does, through the guard, to its end. */
+export async function observeText(
+  start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<TextOutcome> {
+  const guard = createGuard();
+  const seen: StreamPart[] = [];
+  let late: string | undefined;
+  const take = (parts: readonly ProviderPart[]) => {
+    late ??= findLate(parts, guard.finished);
+    seen.push(...guard.push(parts));
+  };
+  try {
+    await drive(start(signal), signal, (parts) => void take(parts));
+    seen.push(...guard.end());
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    seen.push(...guard.fail(toClientFault(error)));
+  }
+  assert(late === undefined, `a part of type ${late} comes after the finish`);
+  for (const part of seen) {
+    assert(part.type !== 'block-delta' || part.text.isWellFormed(), 'a fragment has half a character');
+  }
+  return summarise(seen);
+}
+
+/** The type of a part, other than usage, that follows the finish: it would be lost. */
+function findLate(parts: readonly ProviderPart[], isFinished: boolean): string | undefined {
+  if (!Array.isArray(parts)) return undefined;
+  const finish = isFinished ? -1 : parts.findIndex((part) => part?.type === 'finish');
+  if (!isFinished && finish < 0) return undefined;
+  return parts.slice(finish + 1).find((part) => part?.type !== 'usage')?.type;
+}
+
+function summarise(parts: readonly StreamPart[]): TextOutcome {
+  let text = '';
+  let finish: FinishPart | undefined;
+  let input: number | null = null;
+  let output: number | null = null;
+  let failure: Fault | undefined;
+  for (const part of parts) {
+    if (part.type === 'block-delta') text += part.text;
+    else if (part.type === 'finish') finish = part;
+    else if (part.type === 'error') failure = part.fault;
+    else if (part.type === 'usage') {
+      input = part.input ?? input;
+      output = part.output ?? output;
+    }
+  }
+  const failed = failure ? failedOf(failure) : NONE;
+  return { ...failed, content: text, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output } };
+}
+
+/** Runs a call for pictures. */
+export async function observeImage(
+  start: (signal: AbortSignal) => Promise<ImageResult>,
+  at: Place,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<ImageOutcome> {
+  const nothing = { content: '', images: [] };
+  try {
+    const result = await within(start(signal), signal);
+    assert(Array.isArray(result?.images), 'the result has no list of images');
+    const images = result.images.map((source) => mediaOf(source, at));
+    if (images.length === 0) return { ...NONE, ...nothing, fault: 'empty' };
+    if (images.some(({ type, url }) => type === undefined && url === undefined)) {
+      return { ...NONE, ...nothing, fault: 'undecodable' };
+    }
+    return { ...NONE, content: JSON.stringify(images), images };
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    return { ...failedOf(error), ...nothing };
+  }
+}
+
+/** Runs the submission of a video. */
+export async function observeStart(
+  start: (signal: AbortSignal) => Promise<VideoRef>,
+  { key }: Place,
+  signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+): Promise<StartOutcome> {
+  try {
+    const ref = await within(start(signal), signal);
+    assert(typeof ref?.id === 'string' && ref.id !== '', 'the ref of a job has no id');
+    const isPlain = Object.values(ref).every((value) => typeof value === 'string');
+    assert(isPlain, `the ref of a job is no object of strings: ${JSON.stringify(ref)}`);
+    assert(!JSON.stringify(ref).includes(key), 'the ref of a job holds the key');
+    return { ...NONE, content: ref.id, ref };
+  } catch (error) {
+    assert(!signal.aborted, `the call hangs: no end after ${CALL_MS} ms`);
+    return { ...failedOf(error), content: '', ref: undefined };
+  }
+}
+
+/** Where a stage is, and the key that must not leave it. */
+export interface Place {
+  readonly origin: string;
+  readonly key: string;
+}
+
+/** What stands for the address of the replay in a recording. */
+export const ORIGIN = '{{origin}}';
+export const KEY = '{{key}}';
+
+/** A result in the words of a recording; a key on its way to another host is a breach. */
+export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
+  if ('bytes' in source) return { type: formatOf(source.bytes) };
+  const url = URL.parse(source.url);
+  assert(url && /^https?:$/.test(url.protocol), `a result is at no URL: ${source.url}`);
+  const headers = Object.entries(source.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const hasKey = [source.url, ...headers.map(([, value]) => value)].some((text) => text.includes(key));
+  assert(url.origin === origin || !hasKey, `the key would go to ${url.origin}`);
+  const shown = headers.map(([name, value]) => [name, value.replaceAll(key, KEY)]);
+  return {
+    url: source.url.replaceAll(origin, ORIGIN),
+    ...(headers.length > 0 && { headers: Object.fromEntries(shown) }),
+  };
+}
+
+/** What a call threw, in the words of a recording. */
+export function failedOf(error: unknown): Omit<Outcome, 'content'> {
+  if (error instanceof assert.AssertionError) throw error;
+  const { cause, data } = toClientFault(error);
+  const detail = cause instanceof Error ? cause.message : '';
+  const about = isUpstreamFault(cause) ? cause.about : undefined;
+  return { fault: nameFault(data?.code, cause), about, detail };
+}
+
+function nameFault(code: string | undefined, cause: unknown): string {
+  if (code === 'upstream_truncated') return 'truncated';
+  if (code === 'upstream_empty') return 'empty';
+  if (isUpstreamFault(cause)) return cause.kind;
+  return `something else than a fault was thrown: ${cause}`;
+}
+
+/** A call that does not obey its signal is left behind. */
+export function within<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    Promise.resolve(running).then(resolve, reject);
+  });
+}

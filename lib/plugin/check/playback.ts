@@ -1,0 +1,153 @@
+// Checks against recorded answers: as recorded, cut at every byte, ended at every byte, and several at a time.
+import assert from 'node:assert/strict';
+import type { Buffer } from 'node:buffer';
+import { compareAsked } from './asked.ts';
+import { KEY, type Media, ORIGIN, type Outcome, type StartOutcome, type TextOutcome } from './outcome.ts';
+import type { ExpectedMedia, Recording, TextRecording } from './recording.ts';
+import { onStage, type Stage } from './stage.ts';
+import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
+import { expectStates } from './video.ts';
+
+/** Bodies above it are cut and ended at a sample of places. */
+const EVERY_BYTE_MAX = 4096;
+
+/** Places of a sample: so many evenly, and at most so many delicate ones. */
+const SAMPLE_SIZE = 50;
+
+/** Cuts at all places with the same remainder go into one reply, each in a turn of its own. */
+const STRIDES = 16;
+const STRIDES_SAMPLED = 3;
+
+export function recordingChecks(subject: Subject): readonly Check[] {
+  return subject.recordings.flatMap((recording): readonly Check[] => {
+    const group = `recording: ${recording.name}`;
+    const isOrdinary = KINDS.some((kind) => recording.kind === kind && recording === maybeOrdinary(subject, kind));
+    const thorough = subject.thorough || isOrdinary;
+    const checks: [name: string, play: (stage: Stage, recording: Recording) => Promise<void>][] = [
+      ['reads as expected', asRecorded],
+    ];
+    const starts = recording.kind !== 'video' || recording.ref === undefined;
+    if (starts) {
+      checks.push(['reads the same cut at every byte', (stage, own) => cutEverywhere(stage, own, thorough)]);
+    }
+    if (recording.kind === 'text' && recording.reply.end !== 'reset' && recording.expect.finish !== undefined) {
+      const early = (stage: Stage, own: Recording) => endedEarly(stage, own as TextRecording, thorough);
+      checks.push(['has no end when it is ended early', early]);
+    }
+    if (isOrdinary && recording.before.length === 0)
+      checks.push(['is kept apart from others at the same time', keptApart]);
+    return checks.map(([name, play]) => ({
+      group,
+      name,
+      run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+    }));
+  });
+}
+
+function maybeOrdinary(subject: Subject, kind: Recording['kind']): Recording | undefined {
+  return subject.recordings.some((recording) => recording.kind === kind) ? ordinary(subject, kind) : undefined;
+}
+
+async function asRecorded(stage: Stage, recording: Recording): Promise<void> {
+  if (recording.kind === 'video' && recording.ref) return expectStates(stage, recording, recording.ref);
+  const outcome = await stage.run(recording);
+  assertExpected(outcome, recording, stage);
+  compareAsked(stage.replay.requests, stage.place.key);
+  if (recording.kind !== 'video' || recording.expect.fault !== undefined) return;
+  const { ref } = outcome as StartOutcome;
+  assert(ref, 'the job was not started');
+  await expectStates(stage, recording, ref);
+}
+
+function assertExpected(outcome: Outcome, { kind, expect }: Recording, { place }: Stage): void {
+  assert.equal(outcome.fault, expect.fault, `another fault than expected: ${outcome.detail}`);
+  if (expect.about !== undefined) assert.equal(outcome.about, expect.about, 'a refusal for another cause');
+  if (kind === 'text') {
+    const { text, finish, usage } = outcome as TextOutcome;
+    assert.equal(finish, expect.finish, 'another finish than expected');
+    if (expect.text !== undefined) assert.equal(text, expect.text);
+    if (expect.usage) assert.deepEqual(usage, expect.usage);
+  } else if (kind === 'image') {
+    const { images } = outcome as Outcome & { readonly images: readonly Media[] };
+    assert.deepEqual(
+      images,
+      (expect.images ?? []).map((media) => wanted(media, place.origin)),
+    );
+  } else if (expect.ref !== undefined) {
+    assert.deepEqual({ ...(outcome as StartOutcome).ref, ...expect.ref }, (outcome as StartOutcome).ref);
+  }
+}
+
+/** A recording names the replay and the key by what stands for them. */
+export function wanted(media: ExpectedMedia, origin: string): ExpectedMedia {
+  assert(!JSON.stringify(media.headers ?? {}).includes(origin), `headers name ${KEY}, not an address`);
+  return media.url === undefined ? media : { ...media, url: media.url.replaceAll(origin, ORIGIN) };
+}
+
+async function cutEverywhere(stage: Stage, recording: Recording, thorough: boolean): Promise<void> {
+  const { body } = recording.reply;
+  const all = Array.from({ length: body.length }, (_, place) => place);
+  assertExpected(await stage.run(recording, { pacing: { cuts: all, together: true } }), recording, stage);
+  const places = placesOf(body, EVERY_BYTE_MAX);
+  for (let stride = 0; stride < (thorough ? STRIDES : STRIDES_SAMPLED); stride++) {
+    const cuts = places.filter((place) => place % STRIDES === stride);
+    assertExpected(await stage.run(recording, { pacing: { cuts } }), recording, stage);
+  }
+}
+
+/** A body that ends early has a finish only if the finish was in it. */
+async function endedEarly(stage: Stage, recording: TextRecording, thorough: boolean): Promise<void> {
+  const { reply } = recording;
+  const play = async (change?: Parameters<Stage['run']>[1]) => (await stage.run(recording, change)) as TextOutcome;
+  const whole = await play();
+  let finishedAt: number | undefined;
+  for (const length of placesOf(reply.body, thorough ? EVERY_BYTE_MAX : 0)) {
+    const outcome = await play({ pacing: { length } });
+    assert(whole.text.startsWith(outcome.text), `ended after ${length} bytes it has text that was not sent`);
+    if (outcome.finish === undefined) {
+      assert(finishedAt === undefined, `it has a finish after ${finishedAt} bytes, but none after ${length}`);
+      continue;
+    }
+    finishedAt ??= length;
+    const isSent = wasSent(outcome, whole, reply.body, length);
+    assert(isSent, `ended after ${length} bytes it has a finish that was not sent`);
+  }
+  if (!thorough) return;
+  const length = Math.floor(reply.body.length / 2);
+  const broken = await play({ reply: { ...reply, end: 'reset' }, pacing: { length } });
+  if (broken.finish === undefined) assert.notEqual(broken.fault, undefined);
+}
+
+/** A finish whose word is in the body must come after the word, any other after all of the text. */
+function wasSent({ text, finish, raw }: TextOutcome, whole: TextOutcome, body: Buffer, length: number): boolean {
+  if (raw !== undefined && body.includes(raw)) return body.subarray(0, length).includes(raw);
+  return text === whole.text && finish === whole.finish;
+}
+
+/** Places in a body: every byte of a small one, else a sample with line ends and characters of several bytes. */
+function placesOf(body: Buffer, everyByteMax: number): readonly number[] {
+  if (body.length <= everyByteMax) return Array.from({ length: body.length }, (_, place) => place);
+  const step = Math.ceil(body.length / SAMPLE_SIZE);
+  const places: number[] = [];
+  let delicate = 0;
+  for (let place = 0; place < body.length; place++) {
+    if (place % step === 0) places.push(place);
+    else if (isDelicate(body, place) && delicate++ < SAMPLE_SIZE) places.push(place);
+  }
+  return places;
+}
+
+function isDelicate(body: Buffer, place: number): boolean {
+  const before = body[place - 1] ?? 0;
+  const after = body[place] ?? 0;
+  return before >= 0x80 || after >= 0x80 || before === 10 || before === 13 || after === 10 || after === 13;
+}
+
+const CALLS_AT_ONCE = 5;
+
+async function keptApart(stage: Stage, recording: Recording): Promise<void> {
+  const { body } = recording.reply;
+  const cuts = Array.from({ length: 8 }, (_, at) => Math.floor((body.length * at) / 8));
+  const runs = Array.from({ length: CALLS_AT_ONCE }, () => stage.run(recording, { pacing: { cuts } }));
+  for (const outcome of await Promise.all(runs)) assertExpected(outcome, recording, stage);
+}

@@ -1,0 +1,134 @@
+// Checks of a stream of text: it goes out as it comes, in whole characters, and what does not belong to it is no text.
+import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
+import { type TextOutcome, within } from './outcome.ts';
+import type { TextRecording } from './recording.ts';
+import { onStage, type Stage } from './stage.ts';
+import { type Check, ordinary, type Subject } from './subject.ts';
+
+const GROUP = 'stream';
+
+/** How long a fragment may take that has arrived. */
+const FRAGMENT_MS = 1_000;
+
+const RUBBISH = [
+  'rubbish',
+  'data: rubbish',
+  'data: {"rubbish":',
+  '{"rubbish"',
+  '<html>rubbish</html>',
+  'data: "rubbish"',
+];
+const COMPLAINT = 'rubbish: the server gave up';
+
+export function streamChecks(subject: Subject): readonly Check[] {
+  const recording = ordinary(subject, 'text');
+  const checks: [name: string, play: (stage: Stage, recording: TextRecording) => Promise<void>][] = [
+    ['takes no rubbish between the lines for text, and does not stumble over it', rubbish],
+    ['takes no error between the events for text', complaint],
+    ['keeps the halves of a character together', halves],
+  ];
+  if (isStream(recording)) checks.push(['goes out as it comes', asItComes]);
+  return checks.map(([name, play]) => ({
+    group: GROUP,
+    name,
+    run: () => onStage(subject.plugin, recording.settings, (stage) => play(stage, stage.fill(recording))),
+  }));
+}
+
+function isStream({ reply }: TextRecording): boolean {
+  const type = Object.entries(reply.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  return /event-stream|ndjson|jsonl|stream\+json/.test(String(type));
+}
+
+async function run(stage: Stage, recording: TextRecording, body: Buffer): Promise<TextOutcome> {
+  return (await stage.run(recording, { reply: { ...recording.reply, body } })) as TextOutcome;
+}
+
+async function rubbish(stage: Stage, recording: TextRecording): Promise<void> {
+  const { body } = recording.reply;
+  const whole = await run(stage, recording, body);
+  for (const place of gapsOf(body)) {
+    for (const line of RUBBISH) {
+      const outcome = await run(stage, recording, insert(body, place, `${line}\n\n`));
+      const what = `after \`${line}\` in the middle of an answer`;
+      assert(!outcome.fault?.includes(' '), `${what}: ${outcome.fault}`);
+      assert(whole.text.startsWith(outcome.text), `${what} there is other text: ${outcome.text}`);
+    }
+  }
+}
+
+async function complaint(stage: Stage, recording: TextRecording): Promise<void> {
+  const { body } = recording.reply;
+  const error = JSON.stringify({ error: { message: COMPLAINT, type: 'server_error', code: 500 } });
+  for (const place of gapsOf(body)) {
+    for (const line of [`data: ${error}`, `event: error\ndata: ${error}`, error]) {
+      const { text, fault } = await run(stage, recording, insert(body, place, `${line}\n\n`));
+      assert(!text.includes(COMPLAINT), 'the message of an error is in the text');
+      assert(!fault?.includes(' '), fault ?? '');
+    }
+  }
+}
+
+/** Sends a character in two fragments, as servers do that cut their text by units of UTF-16. */
+async function halves(stage: Stage, recording: TextRecording): Promise<void> {
+  const fragments = await fragmentsOf(stage, recording);
+  const text = recording.reply.body.toString('utf8');
+  const lines = text.split('\n');
+  for (const fragment of fragments) {
+    const at = lines.findIndex((line) => line.includes(JSON.stringify(fragment)));
+    if (at < 0) continue;
+    const line = lines[at] as string;
+    const half = (unit: string) => line.replace(JSON.stringify(fragment), () => unit);
+    const twoLines = [half('"\\ud83d"'), '', half('"\\ude00"'), ''];
+    const outcome = await run(stage, recording, Buffer.from(lines.toSpliced(at, 0, ...twoLines).join('\n')));
+    assert(outcome.text.isWellFormed(), 'the text has half a character');
+    return;
+  }
+}
+
+async function fragmentsOf(stage: Stage, recording: TextRecording): Promise<readonly string[]> {
+  stage.replay.play({ before: recording.before, reply: recording.reply });
+  const fragments: string[] = [];
+  for await (const parts of stage.parts(recording, AbortSignal.timeout(FRAGMENT_MS * 5))) {
+    for (const part of parts) if (part.type === 'block-delta') fragments.push(part.text);
+  }
+  return fragments;
+}
+
+/** The upstream falls silent after its first fragment. */
+async function asItComes(stage: Stage, recording: TextRecording): Promise<void> {
+  const { before, reply } = recording;
+  const length = await firstFragment(stage, recording);
+  stage.replay.play({ before, reply, pacing: { hold: 'end', length } });
+  const signal = AbortSignal.timeout(FRAGMENT_MS);
+  const pull = async () => {
+    for await (const parts of stage.parts(recording, signal)) {
+      if (parts.some((part) => part.type === 'block-delta')) return true;
+    }
+    return false;
+  };
+  const came = await within(pull(), signal).catch(() => false);
+  assert(came, 'a fragment that has arrived waits for what follows it');
+}
+
+/** How much of the body brings the first text, with the line ends that follow. */
+async function firstFragment(stage: Stage, recording: TextRecording): Promise<number> {
+  const { body } = recording.reply;
+  for (const length of gapsOf(body)) {
+    const outcome = (await stage.run(recording, { pacing: { length } })) as TextOutcome;
+    if (outcome.text !== '') return length;
+  }
+  return body.length;
+}
+
+/** Where an event, or a line of its own, has ended. */
+function gapsOf(body: Buffer): readonly number[] {
+  const text = body.toString('latin1');
+  const end = /(\r\n|\n|\r){2,}/.test(text) ? /(\r\n|\n|\r){2,}/g : /\r\n|\n|\r/g;
+  return [...text.matchAll(end)].map((match) => match.index + match[0].length);
+}
+
+function insert(body: Buffer, place: number, line: string): Buffer {
+  return Buffer.concat([body.subarray(0, place), Buffer.from(line), body.subarray(place)]);
+}

@@ -1,0 +1,80 @@
+// Finds the error in what an upstream sent, in any of the shapes that servers use.
+
+/** An error as an upstream words it, out of whatever body it came in. */
+export interface Complaint {
+  readonly message: string;
+  /** Its codes and types in lower case. */
+  readonly words: readonly string[];
+  /** An HTTP status named in the body. */
+  readonly status?: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The error in a JSON value; undefined when there is none. `certain` says that it is one: a message alone is then enough. */
+export function complaintOf(value: unknown, certain = false): Complaint | undefined {
+  if (typeof value === 'string') return certain ? { message: value, words: [] } : undefined;
+  if (Array.isArray(value)) return value.length > 0 ? complaintOf(value[0], certain) : undefined;
+  const fields = fieldsOf(value);
+  if (!fields) return undefined;
+  for (const key of ['error', 'errors', 'detail', 'Error', 'ErrorMsg'] as const) {
+    const inner = fields[key];
+    if (isFilled(inner)) return within(inner, fields);
+  }
+  const base = fieldsOf(fields.base_resp);
+  if (base && base.status_code !== 0 && base.status_code !== undefined) {
+    return { message: textOf(base.status_msg) ?? 'no message', words: [`base:${base.status_code}`] };
+  }
+  return saysFailure(fields) || certain ? within(fields, fields) : undefined;
+}
+
+function saysFailure(fields: Fields): boolean {
+  if (fields.type === 'error' || fields.object === 'error' || fields.success === false) return true;
+  if (fields.error_code !== undefined || fields.error_msg !== undefined) return true;
+  if (typeof fields.status === 'number' && isErrorStatus(fields.status)) return true;
+  const code = fields.code ?? undefined;
+  if (code !== undefined) return !HARMLESS_CODES.has(`${code}`.toLowerCase());
+  return fields.choices === undefined && textOf(fields.message ?? fields.msg) !== undefined;
+}
+
+const HARMLESS_CODES = new Set(['', '0', '200', '20000', 'ok', 'success']);
+
+/** Reads the error object and, for what it lacks, the object around it. */
+function within(inner: unknown, outer: Fields): Complaint {
+  const error: Fields = fieldsOf(Array.isArray(inner) ? inner[0] : inner) ?? {};
+  const message =
+    textOf(
+      error.message ?? error.msg ?? error.error_msg ?? error.details ?? error.Message ?? error.Msg ?? error.title,
+    ) ??
+    textOf(inner) ??
+    textOf(outer.message ?? outer.msg) ??
+    JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
+  const metadata = fieldsOf(error.metadata);
+  const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.Code];
+  const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
+  const all = [...codes, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
+  const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
+  const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
+  return { message, words, ...(status !== undefined && { status }) };
+}
+
+const SILENT = new Set(['', '0', 'error', 'null', 'none', 'api_error']);
+const EXCERPT_CHARS = 2000;
+
+function isErrorStatus(code: number): boolean {
+  return Number.isInteger(code) && code >= 400 && code < 600;
+}
+
+function isFilled(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '';
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value).slice(0, EXCERPT_CHARS) : undefined;
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+}

@@ -1,0 +1,155 @@
+// Whose fault an upstream's complaint is, told by words that mean one thing wherever they come from, and by its text.
+import type { Complaint } from './complaint.ts';
+import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
+import type { FaultWords, RefusalCause, UpstreamFaultKind } from './fault-contract.ts';
+
+/** What a complaint is about. */
+export interface Verdict {
+  readonly kind: UpstreamFaultKind;
+  readonly about?: RefusalCause;
+}
+
+/** Codes and types that several vendors or converting proxies use; what one vendor alone uses is in its plugin. */
+const WORDS: FaultWords = {
+  quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error insufficient_credits
+    billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error quota_exceeded
+    payment_required not_enough_balance arrearage overduepayment accountoverdueerror allocationquota.freetieronly
+    pre_consume_token_quota_failed`,
+  missing: `model_not_found model_not_exist model_not_available modelnotfound unsupported_model deploymentnotfound
+    invalidendpointormodel.notfound resource_not_found_error invalid_model unsupported_parameter unknown_parameter`,
+  auth: `invalid_api_key invalid_iam_token invalid_authentication_error incorrect_api_key_error authentication_error
+    authentication_failed failed_to_auth unauthorized unauthenticated permission_error permission_denied
+    permission_denied_error access_denied access_deny access_terminated_error account_deactivated`,
+  rate: `rate_limit_exceeded rate_limit_error rate_limit_reached_error rate_limited rate_limit too_many_requests
+    resource_exhausted throttling throttling.ratequota throttling.allocationquota throttlingexception throttled
+    limit_requests tokens_per_minute token_limit_exceeded requests tokens`,
+  overloaded: `overloaded overloaded_error server_overloaded engine_overloaded engine_overloaded_error model_overloaded
+    service_unavailable service_unavailable_error serviceunavailableexception service_not_available unavailable
+    capacity_exceeded serveroverloaded provider_overloaded insufficient_system_resource no_available_channel
+    model_not_ready unavailable_error`,
+  timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
+  length: 'context_length_exceeded exceed_context_size_error request_too_large string_above_max_length',
+  content: `content_filter content_filter_error content_policy_violation image_content_policy_violation moderation
+    moderation_blocked data_inspection_failed datainspectionfailed responsibleaipolicyviolation`,
+  picture: `invalid_image invalid_image_format invalid_base64_image invalid_image_url invalid_image_mode
+    image_parse_error image_too_large image_too_small image_file_too_large unsupported_image_media_type empty_image_file
+    failed_to_download_image`,
+};
+
+/** From the weightiest: an answer that says both quota and rate limit is about money. */
+const WEIGHT: readonly (keyof FaultWords)[] = [
+  'quota',
+  'missing',
+  'auth',
+  'rate',
+  'overloaded',
+  'timeout',
+  'content',
+  'picture',
+  'length',
+  'request',
+  'server',
+  'network',
+  'protocol',
+];
+
+/** Words that say little: they decide only where no status does. */
+const VAGUE = new Map<string, UpstreamFaultKind>([
+  ...`invalid_request_error invalid_argument invalidparameter bad_request bad_request_error badrequesterror
+  validation_error validation validationexception invalid_value`
+    .split(/\s+/)
+    .map((word): [string, UpstreamFaultKind] => [word, 'request']),
+  ['not_found', 'missing'],
+  ['not_found_error', 'missing'],
+  ['notfounderror', 'missing'],
+]);
+
+const MONEY =
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
+const KEY =
+  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)/i;
+const NO_MODEL =
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+
+/** Texts by which a refusal tells what the client can mend. */
+const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
+  ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|违规|敏感/i],
+  [
+    'picture',
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|is too (large|small))/i,
+  ],
+  [
+    'length',
+    /context (length|window|size)|too long\b|too many (input |prompt )?tokens|maximum (context|number of tokens)|reduce the length|\bmax_tokens\b.{0,80}(exceed|too (large|high)|greater|at most)/i,
+  ],
+];
+
+/** A status that some answer with when a tier is full. */
+const CAPACITY_EXCEEDED = 498;
+const TOO_LARGE = 413;
+const TEXT_CHARS = 1000;
+
+/** Judges complaints by the common words and a plugin's own, which come first. */
+export function createJudge(own: FaultWords = {}): (complaint: Complaint, status: number | undefined) => Verdict {
+  const known = new Map([...entriesOf(WORDS), ...entriesOf(own)]);
+
+  function named(words: readonly string[]): keyof FaultWords | undefined {
+    const names = words.map((word) => known.get(word));
+    return WEIGHT.find((name) => names.includes(name));
+  }
+
+  function kindOf({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
+    // Whatever its body says: the route leads to nothing.
+    if (status === 404) return 'missing';
+    const name = named(words);
+    if (name !== undefined) return name;
+    // Many servers file their operator's mistakes as a bad request: what they say tells more than the status.
+    const told = status === undefined || status < 500 ? kindOfText(message) : undefined;
+    if (told !== undefined && (status !== 429 || told === 'quota')) return told;
+    if (status === CAPACITY_EXCEEDED) return 'overloaded';
+    if (status === TOO_LARGE) return 'length';
+    if (status !== undefined) return kindOfStatus(status);
+    return words.map((word) => VAGUE.get(word)).find((kind) => kind !== undefined) ?? 'server';
+  }
+
+  return (complaint, status) => {
+    const kind = kindOf(complaint, status);
+    if (isCause(kind)) return { kind: 'request', about: kind };
+    const about = kind === 'request' ? causeOfText(complaint.message.slice(0, TEXT_CHARS)) : undefined;
+    return { kind, ...(about !== undefined && { about }) };
+  };
+}
+
+/** What is wrong with a plugin's own words; undefined when nothing is. */
+export function findWordsFlaw(words: unknown): string | undefined {
+  if (words === undefined) return undefined;
+  if (typeof words !== 'object' || words === null) return 'its faultWords are no object';
+  const known: readonly string[] = [...FAULT_KINDS, ...REFUSAL_CAUSES];
+  const wrong = Object.entries(words).find(([name, text]) => !known.includes(name) || typeof text !== 'string');
+  return wrong && `its faultWords have ${wrong[0]}, which is no kind of fault with a string`;
+}
+
+function entriesOf(words: FaultWords): [string, keyof FaultWords][] {
+  return Object.entries(words).flatMap(([name, text]) =>
+    text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .map((word): [string, keyof FaultWords] => [word, name as keyof FaultWords]),
+  );
+}
+
+function kindOfText(message: string): UpstreamFaultKind | RefusalCause | undefined {
+  const text = message.slice(0, TEXT_CHARS);
+  if (MONEY.test(text)) return 'quota';
+  if (KEY.test(text)) return 'auth';
+  return NO_MODEL.test(text) ? 'missing' : causeOfText(text);
+}
+
+function causeOfText(text: string): RefusalCause | undefined {
+  return CAUSES.find(([, said]) => said.test(text))?.[0];
+}
+
+function isCause(name: string): name is RefusalCause {
+  return (REFUSAL_CAUSES as readonly string[]).includes(name);
+}

@@ -1,0 +1,233 @@
+// Finds the JSON values in the bytes of a reply, whatever its content type says: server-sent events, one document, or one
+// value per line. Lines and not events are read, because errors come between the events: as bare JSON, or in a field
+// named `error`, both of which a strict reader of events passes over.
+import type { Decoder } from '../stream/bytes.ts';
+import { LINE_LIMITS, LineSplitter } from '../stream/lines.ts';
+import type { ProviderPart } from '../stream/provider-part.ts';
+import type { HostFault } from './fault-contract.ts';
+import type { AnswerReader, JsonObject } from './host-contract.ts';
+import { Writer } from './writer.ts';
+
+/** Text that stands where JSON should. */
+class NotJson extends Error {
+  override readonly name = 'NotJson';
+}
+
+/** A value in several lines may be so many times as long as one in one line. */
+const PIECES = 4;
+const EVENT_CHARS_MAX = 32 * 1024 * 1024;
+const EXCERPT_CHARS = 200;
+
+const LETTER_D = 100;
+const SPACE = 32;
+const COLON = 58;
+
+/** Events that only keep the connection alive. */
+const HEARTBEATS = new Set(['ping', 'heartbeat', 'keep-alive', 'keepalive']);
+const NAME_CHARS_MAX = 12;
+const END_MARK = '[DONE]';
+
+const INCOMPLETE = Symbol('not JSON, or not all of it');
+
+export interface FramesOptions {
+  readonly reader: AnswerReader;
+  readonly fault: HostFault;
+  readonly eventCharsMax?: number | undefined;
+}
+
+/** Decodes the parts of an answer straight from its bytes. */
+export class Frames implements Decoder<ProviderPart> {
+  /** True when nothing that follows counts. */
+  done = false;
+  /** Set once the reply turned out to have failed; the parts before it count. */
+  error: unknown;
+  readonly #reader: AnswerReader;
+  readonly #fault: HostFault;
+  readonly #splitter: LineSplitter;
+  readonly #piecesMax: number;
+  readonly #writer = new Writer();
+  /** The name of the event, as far as it may mean something to the frames. */
+  #event = '';
+  /** Where the whole name is. */
+  #nameText = '';
+  #nameStart = 0;
+  #nameEnd = 0;
+  /** Data that is no JSON by itself: the first lines of an event in several lines, a cut event, or rubbish. */
+  #data = '';
+  /** The first lines of a document in several lines. */
+  #document = '';
+  /** The beginning of what is neither. */
+  #excerpt = '';
+  #any = false;
+
+  constructor({ reader, fault, eventCharsMax = LINE_LIMITS.charsMax }: FramesOptions) {
+    const charsMax = Math.min(eventCharsMax, EVENT_CHARS_MAX);
+    this.#reader = reader;
+    this.#fault = fault;
+    this.#piecesMax = PIECES * charsMax;
+    this.#splitter = new LineSplitter({ ...LINE_LIMITS, charsMax }, (text, start, end) => this.#line(text, start, end));
+  }
+
+  /** A line too long: the reader of the body throws it. */
+  get failure(): Error | undefined {
+    return this.#splitter.failure;
+  }
+
+  push(chunk: Uint8Array, parts: ProviderPart[]): void {
+    this.#writer.into(parts);
+    this.#splitter.push(chunk);
+  }
+
+  /** A last value that is cut off is no rubbish: the answer is then merely not finished. */
+  end(parts: ProviderPart[]): void {
+    this.#writer.into(parts);
+    this.#splitter.end();
+    if (this.done || this.failure) return;
+    try {
+      const value = this.#document === '' ? INCOMPLETE : parse(this.#document);
+      if (value !== INCOMPLETE) this.#give(value);
+      if (!this.#any && this.#excerpt !== '') throw new NotJson(this.#excerpt);
+      if (!this.done) this.#reader.end?.(this.#writer, false);
+      this.#writer.close();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The body broke off: harmless when the answer had a reason to end. */
+  break(error: unknown): readonly ProviderPart[] {
+    const parts: ProviderPart[] = [];
+    this.#writer.into(parts);
+    this.#fail(error);
+    return parts;
+  }
+
+  #line(text: string, start: number, end: number): void {
+    if (this.done || start === end) return;
+    try {
+      if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
+        this.#readData(text.slice(text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end));
+      } else if (text.startsWith('event:', start)) this.#noteName(text, start + 6, end);
+      else this.#readField(text.slice(start, end));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Notes where the name is: reading every one would cost a tenth of reading its event. */
+  #noteName(text: string, start: number, end: number): void {
+    this.#nameText = text;
+    this.#nameStart = start;
+    this.#nameEnd = end;
+    // Longer ones are none that the frames know.
+    this.#event = end - start <= NAME_CHARS_MAX ? this.#readName() : '';
+  }
+
+  readonly #readName = (): string => this.#nameText.slice(this.#nameStart, this.#nameEnd).trim();
+
+  #readField(line: string): void {
+    if (line.charCodeAt(0) === COLON) return;
+    if (line.startsWith('id:') || line.startsWith('retry:')) return;
+    else if (line.startsWith('error:')) this.#readError(line.slice(6));
+    else this.#readBare(line);
+  }
+
+  #readData(text: string): void {
+    if (this.#event !== '' && HEARTBEATS.has(this.#event)) {
+      this.#forgetName();
+      return;
+    }
+    const value = text === END_MARK ? text : parse(text);
+    if (value === END_MARK || (value === INCOMPLETE && text.trim() === END_MARK)) this.#mark();
+    else if (value === INCOMPLETE) this.#addData(text);
+    else if (this.#data === '') this.#give(value);
+    else if (typeof value === 'object' && value !== null) throw new NotJson(this.#data);
+    else this.#addData(text);
+  }
+
+  #addData(text: string): void {
+    if (this.#data === '') {
+      this.#data = text.trim() === '' ? '' : text;
+      return;
+    }
+    this.#data += `\n${text}`;
+    const value = parse(this.#data);
+    if (value !== INCOMPLETE) this.#give(value);
+    else if (this.#data.length > this.#piecesMax) throw new NotJson(this.#data);
+  }
+
+  #mark(): void {
+    if (this.#data !== '') throw new NotJson(this.#data);
+    this.#reader.end?.(this.#writer, true);
+    this.#writer.done(END_MARK);
+    this.done = true;
+  }
+
+  #readError(text: string): void {
+    const value = parse(text);
+    throw this.#fault.ofComplaint(value === INCOMPLETE ? { message: text.trim() } : value, true);
+  }
+
+  #readBare(line: string): void {
+    const text = line.trimStart();
+    if (text === '') return;
+    if (this.#document !== '') this.#addToDocument(line);
+    else if (text.startsWith('{') || text.startsWith('[')) {
+      const value = parse(text);
+      if (value === INCOMPLETE) this.#document = text;
+      else this.#give(value);
+    } else if (this.#excerpt.length < EXCERPT_CHARS) this.#excerpt += `${line.slice(0, EXCERPT_CHARS)} `;
+  }
+
+  /** Tried only where a document can end: trying at every line would cost its square. */
+  #addToDocument(line: string): void {
+    this.#document += `\n${line}`;
+    if (this.#document.length > this.#piecesMax) throw new NotJson(this.#document);
+    if (!line.startsWith('}') && !line.startsWith(']')) return;
+    const value = parse(this.#document);
+    if (value === INCOMPLETE) return;
+    this.#document = '';
+    this.#give(value);
+  }
+
+  #give(value: unknown): void {
+    this.#data = '';
+    this.#any = true;
+    if (this.#event === 'error') throw this.#fault.ofComplaint(value, true);
+    if (Array.isArray(value)) for (const item of value) this.#take(item);
+    else this.#take(value);
+    this.#forgetName();
+  }
+
+  #forgetName(): void {
+    this.#event = '';
+    this.#nameText = '';
+  }
+
+  #take(value: unknown): void {
+    if (this.done || typeof value !== 'object' || value === null) return;
+    this.#writer.begin();
+    this.#reader.take(value as JsonObject, this.#writer, this.#readName);
+    this.#writer.settle();
+    this.done = this.#writer.isDone;
+  }
+
+  /** Harmless once the answer is finished, and the last word when it had a reason to. */
+  #fail(error: unknown): void {
+    this.#data = '';
+    this.#document = '';
+    this.#forgetName();
+    if (this.#writer.finished) return;
+    this.done = true;
+    if (this.#writer.close()) return;
+    this.error = error instanceof NotJson ? this.#fault.make('protocol', `not JSON: ${error.message}`) : error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return INCOMPLETE;
+  }
+}

@@ -1,0 +1,167 @@
+// The part of the contract that the gateway hands to a plugin: types only.
+import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { HostFault } from './fault-contract.ts';
+
+/** What the gateway hands to a plugin: everything it needs at run time. */
+export interface Host {
+  /** The name of the upstream in the catalog. */
+  readonly upstream: string;
+  /**
+   * Sends one request; follows no redirect, inflates nothing, reaches only the origins that the settings name: `baseUrl`
+   * and every other setting whose name ends in `Url`. Resolves when the headers have arrived, whatever the status.
+   * Throws a `network`, `timeout` or `protocol` fault. There is no timeout but for connecting: the signal is the clock.
+   */
+  request(url: string, init: HostRequest): Promise<HostResponse>;
+  /**
+   * Sends a request and reads its reply as one JSON value: what most upstreams of pictures and videos need. Throws the
+   * fault that a status other than 2xx stands for, and a `protocol` fault beyond `limitBytes` (default 1 MiB).
+   */
+  json(url: string, init: HostRequest, limitBytes?: number): Promise<JsonReply>;
+  /**
+   * Sends a request and reads its reply as a stream of JSON values with `reader`: all that `text` returns, for most
+   * upstreams. Nothing is sent before the first `next`.
+   */
+  answer(url: string, init: HostRequest, reader: AnswerReader): AsyncIterable<readonly ProviderPart[]>;
+  /** Asks again and again until there is a value: for pictures that an upstream makes as a job. */
+  poll<T>(polling: Polling<T>): Promise<T>;
+  /**
+   * Works out once for each route what its calls share. `make` gets the settings as the route's `options` override
+   * them: an option is checked like the setting of its name, and a wrong one is left out with a warning. Options of
+   * other names are for the plugin to read.
+   */
+  perRoute<Settings extends object, T>(
+    settings: Settings,
+    make: (settings: Settings, options: RouteOptions) => T,
+  ): (call: { readonly model: string; readonly options: RouteOptions }) => T;
+  /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
+  authorize(auth: KeyHeaders, keyId?: string): Promise<Readonly<Record<string, string>>>;
+  readonly fault: HostFault;
+  readonly log: HostLog;
+  readonly clock: HostClock;
+}
+
+/** The `options` of the catalog's route: what the route overrides in the settings. The same object in every call. */
+export type RouteOptions = Readonly<Record<string, unknown>>;
+
+/** The headers that carry a key. A promise where the key has to be exchanged for a token first. */
+export type KeyHeaders = (key: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+
+export interface HostRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Adds the headers of one of the settings' keys (`apiKey`, a string or a list), which take turns; without keys not called. */
+  readonly auth?: KeyHeaders;
+  /** The key that an earlier reply was got with, for a job that only its own account sees. */
+  readonly keyId?: string | undefined;
+  /** Multipart bodies bring their own content type. */
+  readonly body?: string | Uint8Array | Multipart;
+  readonly signal: AbortSignal;
+  /** For `answer`: how long one event may be where a picture comes inline. Default 1 Mi characters, at most 32 Mi. */
+  readonly eventCharsMax?: number;
+}
+
+/** A body of `multipart/form-data`: the fields, then the files, in order. */
+export interface Multipart {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly files: readonly MultipartFile[];
+}
+
+export interface MultipartFile {
+  /** The name of the field; several files may share one. */
+  readonly field: string;
+  readonly fileName: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface HostReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names the key that was sent, the same in every process; nothing can be told from it. */
+  readonly keyId: string | undefined;
+  /** What `retry-after` says. */
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface HostResponse extends HostReply {
+  readonly body: HostBody;
+}
+
+export interface JsonReply extends HostReply {
+  readonly value: unknown;
+}
+
+/** The bytes of a reply. Read it once, or drop it. */
+export interface HostBody {
+  /** The whole body as UTF-8 text. Throws a `protocol` fault beyond `limitBytes` (default 1 MiB). */
+  text(limitBytes?: number): Promise<string>;
+  /** The whole body as JSON. Throws a `protocol` fault when it is none. */
+  json(limitBytes?: number): Promise<unknown>;
+  /** The whole body. */
+  bytes(limitBytes?: number): Promise<Uint8Array>;
+  /** The body as it comes, for formats that `answer` does not read: arrays of what arrived together. */
+  chunks(): AsyncIterable<readonly Uint8Array[]>;
+  /** Closes the connection without reading on. */
+  drop(): void;
+}
+
+/** A JSON object in a reply. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * What a plugin makes of one reply: JSON values go in, `out` takes what they bring. It is made anew for each call, and
+ * both methods are synchronous. What they throw ends the reply: after its finish it is harmless, before it the call fails
+ * with it.
+ */
+export interface AnswerReader {
+  /**
+   * One JSON object, out of whatever frame it came in; of a list each object by itself. `eventName` tells the field
+   * `event` of a server-sent event, empty when it has none. Heartbeats and errors by that name do not come here.
+   */
+  take(value: JsonObject, out: AnswerWriter, eventName: () => string): void;
+  /** The reply ended by itself (`marked` false) or by the end mark `[DONE]`: the last chance to say something. */
+  end?(out: AnswerWriter, marked: boolean): void;
+}
+
+/** Makes the parts of an answer in their grammar, whatever the order it is told things in. */
+export interface AnswerWriter {
+  /** The upstream's names for the answer and its model, the first ones count; what is no text is passed over. */
+  start(names: { readonly id?: unknown; readonly model?: unknown }): void;
+  /** A fragment. Another `block` than the last one's ends that one and begins the next. */
+  text(text: string, block?: unknown): void;
+  /** Counts so far. Numbers above 0 count, also as text; anything else is as good as absent. */
+  usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void;
+  /** The upstream's own word that the answer is over. Text may still follow: until it surely does not, it is kept back. */
+  finish(reason: FinishReason, raw: string): void;
+  /** The protocol's end mark: nothing that follows counts. After text it is a finish if there was none. */
+  done(mark: string): void;
+}
+
+export interface Polling<T> {
+  /**
+   * Looks once. Transport errors (`network`, `timeout`, `rate`, `overloaded`, `server`, `protocol`) are looked past, up
+   * to `errorsMax` in a row; other faults end the polling.
+   */
+  ask(signal: AbortSignal): Promise<Poll<T>>;
+  /** The first interval; it grows slowly, to the fivefold, and twice as fast after errors. */
+  readonly everyMs: number;
+  /** Default 5. */
+  readonly errorsMax?: number;
+  readonly signal: AbortSignal;
+}
+
+/** What one look found: the value, or that it is not there yet. */
+export type Poll<T> = { readonly value: T } | { readonly value?: never; readonly retryAfterMs?: number | undefined };
+
+export interface HostLog {
+  /** Something odd in an upstream's answer that did not fail the call. */
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface HostClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}

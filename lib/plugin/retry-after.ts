@@ -1,0 +1,24 @@
+// When an upstream wants to be asked again, as its headers say.
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Nobody waits longer for one answer; a date years ahead is a mistake. */
+const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+
+/** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined when neither says anything. */
+export function retryAfterOf(headers: Headers, now: number = Date.now()): number | undefined {
+  const ms = numberOf(headers['retry-after-ms']);
+  if (ms !== undefined) return limit(ms);
+  const seconds = numberOf(headers['retry-after']);
+  if (seconds !== undefined) return limit(seconds * 1000);
+  const date = Date.parse(`${headers['retry-after'] ?? ''}`);
+  return Number.isNaN(date) ? undefined : limit(date - now);
+}
+
+function numberOf(value: string | string[] | undefined): number | undefined {
+  return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+}
+
+function limit(ms: number): number {
+  return Math.ceil(Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS));
+}

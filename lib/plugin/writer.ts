@@ -1,0 +1,151 @@
+// Writes the parts of one answer in their grammar, whatever the order and the pieces an upstream tells them in.
+import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { AnswerWriter } from './host-contract.ts';
+
+export class Writer implements AnswerWriter {
+  /** True once the finish was written. */
+  finished = false;
+  /** True after the end mark. */
+  isDone = false;
+  /** Where parts go. */
+  #parts: ProviderPart[] = [];
+  #id: string | undefined;
+  #model: string | undefined;
+  #isStarted = false;
+  /** The reader's name for the open block. */
+  #block: unknown;
+  #isOpen = false;
+  #index = 0;
+  /** The first half of a character whose other half is in the next fragment. */
+  #half = '';
+  #input: number | undefined;
+  #output: number | undefined;
+  /** Why the answer ends, kept back while text may follow: some servers repeat a reason on every chunk. */
+  #reason: { readonly reason: FinishReason; readonly raw: string } | undefined;
+  #wasOpen = false;
+  /** What the value at hand brought. */
+  #hasText = false;
+  #hasUsage = false;
+  #hasReason = false;
+
+  into(parts: ProviderPart[]): void {
+    this.#parts = parts;
+  }
+
+  /** Before a value is read. */
+  begin(): void {
+    this.#wasOpen = this.#isOpen;
+    this.#hasText = false;
+    this.#hasUsage = false;
+    this.#hasReason = false;
+  }
+
+  /** After a value was read: a reason that came alone after text, or counts alone after a reason, end the answer. */
+  settle(): void {
+    if (!this.#reason || this.finished || this.#hasText) return;
+    if (this.#hasReason ? this.#wasOpen : this.#hasUsage) this.close();
+  }
+
+  /** Nothing follows: writes the finish that was kept back. True when the answer is finished. */
+  close(): boolean {
+    if (!this.#reason || this.finished) return this.finished;
+    this.#endBlock();
+    this.#start();
+    const { reason, raw } = this.#reason;
+    this.#parts.push({ type: 'finish', reason, raw });
+    this.finished = true;
+    return true;
+  }
+
+  start({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
+    if (typeof id === 'string' && id !== '') this.#id ??= id;
+    if (typeof model === 'string' && model !== '') this.#model ??= model;
+  }
+
+  text(text: string, block?: unknown): void {
+    if (text === '' || this.finished) return;
+    this.#hasText = true;
+    if (block !== this.#block) {
+      this.#endBlock();
+      this.#block = block;
+    }
+    let whole = this.#half === '' ? text : this.#joinHalf(text);
+    const last = whole.charCodeAt(whole.length - 1);
+    if (last >= FIRST_HALF && last < SECOND_HALF) {
+      this.#half = whole.slice(-1);
+      whole = whole.slice(0, -1);
+      if (whole === '') return;
+    }
+    this.#write(whole);
+  }
+
+  usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void {
+    this.#hasUsage = true;
+    const input = countOf(tokens.input);
+    const output = countOf(tokens.output);
+    const changes = (input ?? this.#input) !== this.#input || (output ?? this.#output) !== this.#output;
+    if (!changes) return;
+    this.#input = input ?? this.#input;
+    this.#output = output ?? this.#output;
+    this.#parts.push({
+      type: 'usage',
+      ...(input !== undefined && { input }),
+      ...(output !== undefined && { output }),
+    });
+  }
+
+  finish(reason: FinishReason, raw: string): void {
+    this.#hasReason = true;
+    this.#reason = { reason, raw };
+  }
+
+  done(mark: string): void {
+    const hasBlocks = this.#isOpen || this.#index > 0;
+    if (!this.#reason && hasBlocks) this.#reason = { reason: 'stop', raw: mark };
+    this.close();
+    this.isDone = true;
+  }
+
+  #write(text: string): void {
+    if (!this.#isOpen) {
+      this.#start();
+      this.#isOpen = true;
+      this.#parts.push({ type: 'block-start', index: this.#index, block: { type: 'text' } });
+    }
+    this.#parts.push({ type: 'block-delta', index: this.#index, text });
+  }
+
+  #endBlock(): void {
+    if (this.#half !== '') this.#write(REPLACEMENT);
+    this.#half = '';
+    if (!this.#isOpen) return;
+    this.#parts.push({ type: 'block-end', index: this.#index });
+    this.#isOpen = false;
+    this.#index += 1;
+  }
+
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const id = this.#id !== undefined && { id: this.#id };
+    this.#parts.push({ type: 'start', ...id, ...(this.#model !== undefined && { model: this.#model }) });
+  }
+
+  #joinHalf(text: string): string {
+    const next = text.charCodeAt(0);
+    const half = next >= SECOND_HALF && next < SECOND_HALF + 0x400 ? this.#half : REPLACEMENT;
+    this.#half = '';
+    return half + text;
+  }
+}
+
+const FIRST_HALF = 0xd800;
+const SECOND_HALF = 0xdc00;
+const REPLACEMENT = '\uFFFD';
+
+/** A believable count, also from text; zero is what servers send that have not counted yet, so it counts as absent. */
+function countOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || !(number > 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
+  return Math.ceil(number);
+}

@@ -1,0 +1,117 @@
+// Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
+import type { AnswerReader, AnswerWriter, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+import { Usage } from './usage.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads one reply. Events name their type in their data, so that the field `event` is not needed. */
+export class Reply implements AnswerReader {
+  readonly #fault: HostFault;
+  readonly #usage = new Usage();
+
+  constructor(fault: HostFault) {
+    this.#fault = fault;
+  }
+
+  take(event: Fields, out: AnswerWriter): void {
+    switch (event.type) {
+      case 'content_block_delta':
+        takeDelta(event, out);
+        break;
+      case 'message_start':
+        this.#takeStart(event.message, out);
+        break;
+      case 'content_block_start':
+        takeBlock(event.index, event.content_block, out);
+        break;
+      case 'message_delta':
+        this.#takeEnding(event.delta, event.usage, out);
+        break;
+      case 'message_stop':
+        out.usage(this.#usage.reportMetrics(event['amazon-bedrock-invocationMetrics']));
+        out.done(STOP);
+        break;
+      case 'message':
+        this.#takeMessage(event, out);
+        break;
+      default:
+        this.#takeOther(event);
+    }
+  }
+
+  #takeStart(message: unknown, out: AnswerWriter): void {
+    if (!isFields(message)) return;
+    out.start(message);
+    out.usage(this.#usage.report(message.usage));
+  }
+
+  #takeEnding(delta: unknown, usage: unknown, out: AnswerWriter): void {
+    out.usage(this.#usage.report(usage));
+    if (isFields(delta)) this.#finish(delta.stop_reason, out);
+  }
+
+  /** The whole message, as an endpoint sends it that does not stream. */
+  #takeMessage(message: Fields, out: AnswerWriter): void {
+    this.#takeStart(message, out);
+    const content = typeof message.content === 'string' ? [{ text: message.content }] : message.content;
+    if (Array.isArray(content)) for (const [index, block] of content.entries()) takeBlock(index, block, out);
+    this.#finish(message.stop_reason, out);
+    out.done(STOP);
+  }
+
+  #finish(stopReason: unknown, out: AnswerWriter): void {
+    if (typeof stopReason !== 'string' || stopReason === '') return;
+    const reason = REASONS.get(stopReason.toLowerCase()) ?? 'other';
+    if (reason === 'failed') throw this.#fault.make('server', `stop reason ${stopReason}`);
+    out.finish(reason, stopReason);
+  }
+
+  /** An event of a type to come is passed over, an error in any shape is not. */
+  #takeOther(event: Fields): void {
+    const isKnown = event.type === undefined || event.type === 'error';
+    if (!isKnown && !event.error && event.success !== false) return;
+    const complaint = this.#fault.ofComplaint(event);
+    if (complaint) throw complaint;
+  }
+}
+
+/** The end mark, as the word for a reason where there is no other. */
+const STOP = 'message_stop';
+
+function takeDelta({ index, delta }: Fields, out: AnswerWriter): void {
+  if (!isFields(delta)) return;
+  const { type, text } = delta;
+  if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) out.text(text, index);
+}
+
+/** Some endpoints put the first words into the start of a block. */
+function takeBlock(index: unknown, block: unknown, out: AnswerWriter): void {
+  if (isFields(block) && isText(block)) out.text(block.text, index);
+}
+
+/** The documented reasons, then those that converting proxies let through; what is not here is `other`. */
+const REASONS = new Map<string, FinishReason | 'failed'>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool'],
+  ['refusal', 'filter'],
+  ['pause_turn', 'other'],
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content_filter', 'filter'],
+  ['sensitive', 'filter'],
+  ['tool_calls', 'tool'],
+  ['error', 'failed'],
+  ['network_error', 'failed'],
+  ['abort', 'failed'],
+]);
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+function isText(block: Fields): block is Fields & { readonly text: string } {
+  return typeof block.text === 'string' && (block.type === 'text' || block.type === undefined);
+}

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { complaintOf } from '../../lib/plugin/complaint.ts';
+import { createHostFault } from '../../lib/plugin/host-fault.ts';
+
+const host = createHostFault({
+  secrets: ['sk-very-secret'],
+  words: { quota: '1113', content: 'E_FILTER', rate: 'oops' },
+});
+
+const error = (message: string, code?: unknown, type?: string) => ({ error: { message, code, type } });
+
+/** `request/length`, or the kind alone. */
+const named = ({ kind, about }: { kind: string; about?: string }) => (about === undefined ? kind : `${kind}/${about}`);
+
+describe('faults by what an upstream says', () => {
+  const replies: readonly (readonly [status: number, body: unknown, kind: string])[] = [
+    [400, error('Unrecognized request argument', 'unknown_parameter'), 'missing'],
+    [400, error('model `x` has been decommissioned', null, 'invalid_request_error'), 'missing'],
+    [400, error('The model does not support images', 'invalid_value', 'invalid_request_error'), 'request'],
+    [403, error('Your team has used all available credits or reached its monthly spending limit'), 'quota'],
+    [404, { message: 'Not Found' }, 'missing'],
+    [404, { error: 'nothing here' }, 'missing'],
+    [404, error('x', 'insufficient_quota'), 'missing'],
+    [404, 'a page', 'missing'],
+    [409, error('conflict'), 'request'],
+    [413, 'a page', 'request/length'],
+    [422, { detail: 'bad' }, 'request'],
+    [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
+    [429, error('model not found'), 'rate'],
+    [498, error('x'), 'overloaded'],
+    [500, error('model not found'), 'server'],
+    [500, error('billing service unreachable'), 'server'],
+    [503, error('x', 'server_error'), 'overloaded'],
+    [401, error('Incorrect API key provided'), 'auth'],
+    [400, error('API key not valid. Please pass a valid API key.'), 'auth'],
+    [400, error("This model's maximum context length is 8192 tokens", 'context_length_exceeded'), 'request/length'],
+    [400, error('prompt is too long: 210000 tokens > 200000 maximum'), 'request/length'],
+    [400, error('max_tokens: 9000 > 8192, which is greater than allowed'), 'request/length'],
+    [400, error('Please reduce the length of the messages'), 'request/length'],
+    [400, error('x', 'content_filter'), 'request/content'],
+    [403, error('Your input was flagged'), 'request/content'],
+    [400, error('Your request was rejected by our safety system'), 'request/content'],
+    [400, error('Could not process image', null, 'invalid_request_error'), 'request/picture'],
+    [400, error('Invalid image data', 'invalid_image_format'), 'request/picture'],
+    [400, error('messages: image dimensions exceed max allowed size'), 'request/picture'],
+    [400, error('messages: unexpected role'), 'request'],
+    [400, error('x', '1113'), 'quota'],
+    [400, error('x', 'e_filter'), 'request/content'],
+    [429, error('x', 1113), 'quota'],
+    [400, error('x', 'oops'), 'rate'],
+  ];
+  for (const [status, body, expected] of replies) {
+    it(`${status} ${JSON.stringify(body)} is ${expected}`, () => {
+      const fault = host.ofReply(status, {}, typeof body === 'string' ? body : JSON.stringify(body));
+      expect([named(fault), fault.status]).to.deep.equal([expected, status]);
+    });
+  }
+
+  const values: readonly (readonly [value: unknown, kind: string | undefined])[] = [
+    [{ choices: [], usage: {} }, undefined],
+    [{ id: 'x', object: 'ping' }, undefined],
+    [{ error: null, choices: [] }, undefined],
+    [{ code: 0, message: 'Success' }, undefined],
+    [{ code: '200', msg: 'ok' }, undefined],
+    [{ base_resp: { status_code: 0, status_msg: '' }, choices: [] }, undefined],
+    [{ success: true, errors: [] }, undefined],
+    ['a text', undefined],
+    [[], undefined],
+    [null, undefined],
+    [{ code: 10013, message: 'input is not allowed' }, 'server'],
+    [{ status: 429, title: 'Too Many Requests' }, 'rate'],
+    [{ error: 'overloaded', error_type: 'overloaded' }, 'overloaded'],
+    [error('x', '402'), 'quota'],
+    [error('x', '404'), 'missing'],
+    [error('x', null, 'invalid_request_error'), 'request'],
+    [error('x', null, 'not_found_error'), 'missing'],
+    [error('context length exceeded'), 'request/length'],
+    [error('x'), 'server'],
+    [[error('x', 503)], 'overloaded'],
+    [{ base_resp: { status_code: 7, status_msg: 'x' } }, 'server'],
+  ];
+  for (const [value, expected] of values) {
+    it(`${JSON.stringify(value)} is ${expected ?? 'no error'}`, () => {
+      const fault = host.ofComplaint(value);
+      expect(fault && named(fault)).to.equal(expected);
+    });
+  }
+
+  it('always makes one of what is certainly an error', () => {
+    for (const value of ['busy', {}, [], null, 7, { words: 1 }]) {
+      expect(host.ofComplaint(value, true)).to.include({ name: 'UpstreamFault', kind: 'server' });
+    }
+    expect(host.ofComplaint('busy', true).detail).to.equal('busy');
+    expect(host.ofComplaint(null, true).detail).to.equal('an error without a message');
+  });
+
+  it('takes an error apart wherever it is', () => {
+    expect(
+      complaintOf({ error: { message: 'm', code: 'C', metadata: { error_type: 'T' } }, status: 503 }),
+    ).to.deep.equal({
+      message: 'm',
+      words: ['c', 't', '503'],
+      status: 503,
+    });
+  });
+
+  it('says the codes before the words, without secrets', () => {
+    const { detail } = host.ofReply(
+      401,
+      {},
+      JSON.stringify(error('no such key: sk-very-secret', 'invalid_api_key', 'error')),
+    );
+    expect(detail).to.equal('invalid_api_key: no such key: [secret]');
+  });
+
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const waits: readonly (readonly [headers: Record<string, string>, ms: number | undefined])[] = [
+    [{}, undefined],
+    [{ 'retry-after': '12' }, 12_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after-ms': '250', 'retry-after': '12' }, 250],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '999999999' }, 86_400_000],
+    [{ 'retry-after': new Date(now - 60_000).toUTCString() }, 0],
+  ];
+  for (const [headers, ms] of waits) {
+    it(`reads ${JSON.stringify(headers)} as ${ms}`, () => {
+      expect(host.ofReply(429, headers, '').retryAfterMs).to.equal(ms);
+    });
+  }
+});
