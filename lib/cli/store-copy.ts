@@ -1,5 +1,5 @@
 // `tollgate store copy`: moves the books to another database, and back.
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CopyProgress, CopyReport } from '../store/copy.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, formatPairs } from './output.ts';
@@ -14,10 +14,49 @@ export function addStoreCopyCommand(store: Command): void {
       'Copies a whole store into an empty one and verifies both. Stop every gateway on the source first. ' +
         'A copy that broke off is continued by repeating the command.',
     )
-    .argument('<from>', 'the database URL of the source')
-    .argument('<to>', 'the database URL of the target')
-    .addHelpText('after', '\nExample:\n  tollgate store copy sqlite:./data/tollgate.db mongodb://db1,db2,db3/tollgate')
-    .action(onConfig((_, from: string, to: string) => copy(from, to)));
+    .argument('[from]', 'the database URL of the source')
+    .argument('[to]', 'the database URL of the target')
+    .option('--from-env <name>', 'take the URL of the source from a variable: a command line shows its password to all')
+    .option('--to-env <name>', 'the same for the target')
+    .addHelpText('after', EXAMPLES)
+    .action(
+      onConfig(({ env }, first: string | undefined, second: string | undefined, variables: Variables) => {
+        const { from, to } = urlsOf([first, second], variables, env);
+        return copy(from, to);
+      }),
+    );
+}
+
+const EXAMPLES = `
+Examples:
+  tollgate store copy sqlite:./data/tollgate.db mongodb://db1,db2,db3/tollgate
+  tollgate store copy sqlite:./data/tollgate.db --to-env DATABASE_URL`;
+
+interface Variables {
+  readonly fromEnv?: string;
+  readonly toEnv?: string;
+}
+
+/** Each side from its variable, or else from the next argument. */
+function urlsOf(
+  urls: readonly (string | undefined)[],
+  { fromEnv, toEnv }: Variables,
+  env: Readonly<Record<string, string | undefined>>,
+): Sides<string> {
+  const left = urls.filter((url) => url !== undefined);
+  const take = (side: 'from' | 'to', variable: string | undefined): string => {
+    if (variable === undefined) {
+      const url = left.shift();
+      if (url === undefined) throw new InvalidArgumentError(`missing argument '${side}', or --${side}-env`);
+      return url;
+    }
+    const url = env[variable];
+    if (!url) throw new InvalidArgumentError(`--${side}-env: the variable ${variable} is not set`);
+    return url;
+  };
+  const sides = { from: take('from', fromEnv), to: take('to', toEnv) };
+  if (left.length > 0) throw new InvalidArgumentError('too many arguments: a side is given twice');
+  return sides;
 }
 
 async function copy(fromUrl: string, toUrl: string): Promise<Answer> {

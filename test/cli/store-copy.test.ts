@@ -21,7 +21,7 @@ import {
   topup,
 } from '../contract/store/context.ts';
 import { createMongoDatabase, type MongoDatabase } from '../helpers/mongod.ts';
-import { createRig, MAIN, type Rig } from './command.ts';
+import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
 
 const LONG = 1500;
 const READS_AT_ONCE = 20;
@@ -82,7 +82,6 @@ describe('cli store copy', () => {
     const copied = await using(target, countEntries, { unfinished: true });
     expect(copied).to.be.lessThan(await using(source, countEntries));
     const env = { ...rig.env, DATABASE_URL: target };
-    const { runCommand } = await import('./command.ts');
     expect((await runCommand(['ledger', 'verify'], env)).stderr).to.include('copy that is not finished');
     expect(await rig.json('store', 'copy', source, target)).to.deep.include({ ok: true, resumed: true });
     expect(await using(target, everythingOf)).to.deep.equal(await using(source, everythingOf));
@@ -108,6 +107,34 @@ describe('cli store copy', () => {
     const line = await rig.refused(1, 'store', 'copy', source, 'redis://ann:s3cret@host/0');
     expect(line).to.include('mongodb://').and.to.not.include('s3cret');
   });
+
+  it('takes the URL of either side from a variable, so that no password is on the command line', async () => {
+    const target = `sqlite:${join(rig.folder, 'named.db')}`;
+    const env = { ...rig.env, SOURCE_URL: source, TARGET_URL: target, EMPTY: '' };
+    const copy = (...args: string[]) => runCommand(['store', 'copy', ...args], env);
+    expect(await copy(source, '--to-env', 'TARGET_URL')).to.include({ code: 0, stderr: '' });
+    const wanted = await using(source, everythingOf);
+    expect(await using(target, everythingOf)).to.deep.equal(wanted);
+    const back = `sqlite:${join(rig.folder, 'named-back.db')}`;
+    expect(await copy('--from-env', 'TARGET_URL', back)).to.include({ code: 0, stderr: '' });
+    expect(await using(back, everythingOf)).to.deep.equal(wanted);
+    const both = await copy('--from-env', 'SOURCE_URL', '--to-env', 'TARGET_URL');
+    expect(both).to.include({ code: 1 });
+    expect(both.stderr).to.include('not empty');
+
+    const wrong: readonly (readonly [says: string, ...args: string[]])[] = [
+      ["missing argument 'from', or --from-env"],
+      ["missing argument 'to', or --to-env", '--from-env', 'SOURCE_URL'],
+      ['too many arguments', source, target, '--to-env', 'TARGET_URL'],
+      ['the variable NOT_THERE is not set', source, '--to-env', 'NOT_THERE'],
+      ['the variable EMPTY is not set', '--from-env', 'EMPTY', target],
+    ];
+    for (const [says, ...args] of wrong) {
+      const result = await copy(...args);
+      expectRefusal(result, 2);
+      expect(result.stderr).to.include(says);
+    }
+  }).timeout(60_000);
 
   it('shows a bar to people only', () => {
     const shown: string[] = [];
