@@ -5,6 +5,7 @@ import type { TextCall } from '../plugin/contract.ts';
 import { toClientFault } from '../plugin/fault.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
 import { createGuard } from '../stream/guard.ts';
+import { createLimit } from '../stream/limit.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
 import { GONE, type HeldCall } from './call.ts';
 import type { TextRequest } from './request.ts';
@@ -22,6 +23,8 @@ const OVER = Symbol('the attempt is over');
 export async function attempt(call: HeldCall, route: Route, totalDeadline: number): Promise<Ending> {
   const { context, meter, delivery, timeouts } = call;
   const guard = createGuard();
+  // A buffered model's answer may be longer; all of it is charged.
+  const limit = createLimit(call.model.delivery === 'buffered' ? Number.POSITIVE_INFINITY : call.request.maxTokens);
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(context.signal.reason);
   const watch = createWatch({
@@ -49,8 +52,10 @@ export async function attempt(call: HeldCall, route: Route, totalDeadline: numbe
     return pressure.then(watch.resume);
   };
   const take = (parts: readonly StreamPart[]): Pressure => {
-    const pressure = pass(guard.push(parts));
-    if (guard.failed) upstream.abort(OVER);
+    if (limit.reached) return undefined;
+    const valid = guard.push(parts);
+    const pressure = pass(limit.take(valid, { running: !guard.finished }));
+    if (guard.failed || limit.reached) upstream.abort(OVER);
     else if (guard.finished) watch.finished();
     return pressure;
   };

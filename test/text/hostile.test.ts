@@ -24,24 +24,57 @@ describe('text engine with hostile providers', () => {
   after(() => stage.close());
 
   describe('that flood', () => {
-    it('takes a million parts in one array', async function () {
+    it('takes a million parts in one array, up to 16 characters a token', async function () {
       this.timeout(30_000);
       const flood: readonly StreamPart[] = Array.from({ length: 1_000_000 }, () => delta('a'));
       const result = await stage.call({ routes: [playing([START, OPEN], flood, [CLOSE, usage(7, 1000), FINISH])] });
-      expect(result.text).to.have.length(1_000_000);
-      expect(result.charge?.charged).to.equal(cost({ input: 7, output: 1000 }));
+      expect(result.text).to.have.length(16 * MAX_TOKENS);
+      expect(result.charge?.charged).to.equal(cost({ output: MAX_TOKENS }));
     });
 
-    it('takes a million arrays, and never bills more than max_tokens', async function () {
-      this.timeout(30_000);
-      const flood: Answer = async function* () {
-        yield [START, OPEN];
-        for (let at = 0; at < 1_000_000; at += 1) yield [delta('word')];
-        yield [CLOSE, FINISH];
-      };
-      const result = await stage.call({ routes: [flood] });
-      expect(result.text).to.have.length(4_000_000);
-      expect(result.charge?.charged).to.equal(cost({ output: MAX_TOKENS }));
+    for (const live of [true, false]) {
+      it(`has an end at 16 characters a token, ${live ? 'streamed' : 'collected'}, and bills max_tokens`, async () => {
+        let closed = false;
+        const flood: Answer = async function* () {
+          try {
+            yield [START, OPEN];
+            while (true) yield [delta('wörd '), delta('👋👋')];
+          } finally {
+            closed = true;
+          }
+        };
+        const result = await stage.call({ routes: [flood], live });
+        expect(result.text).to.have.length.within(16 * MAX_TOKENS - 1, 16 * MAX_TOKENS);
+        expect(result.text.isWellFormed()).to.equal(true);
+        expect(result.parts.map(({ type }) => type).slice(-4)).to.deep.equal([
+          'block-end',
+          'usage',
+          'finish',
+          'billing',
+        ]);
+        expect(result.parts.at(-2)).to.deep.equal({ type: 'finish', reason: 'length' });
+        expect(result.charge?.charged).to.equal(cost({ output: MAX_TOKENS }));
+        expect([closed, result.ended]).to.deep.equal([true, 1]);
+      });
+    }
+
+    it('takes all of a buffered answer, and bills all of it', async () => {
+      const text = 'x'.repeat(20 * MAX_TOKENS);
+      const answer = playing([START, OPEN], [delta(text)], [CLOSE, FINISH]);
+      const result = await stage.call({ routes: [answer], delivery: 'buffered', live: false });
+      expect(result.text).to.equal(text);
+      expect(result.parts.at(-2)).to.deep.equal(FINISH);
+      expect(result.charge?.tokensOutput).to.equal(5 * MAX_TOKENS);
+    });
+
+    it('is cut when its own running count passes max_tokens, not by a count that comes with the end', async () => {
+      const steps = [[START, OPEN], [delta('Hello')], [usage(7, MAX_TOKENS + 1)], [delta(' more')], [CLOSE, FINISH]];
+      const cut = await stage.call({ routes: [playing(...steps)] });
+      expect([cut.text, cut.parts.at(-2)]).to.deep.equal(['Hello', { type: 'finish', reason: 'length' }]);
+      const late = await stage.call({
+        routes: [playing([START, OPEN], [delta('Hello'), CLOSE, usage(7, MAX_TOKENS + 1), FINISH])],
+      });
+      expect([late.text, late.parts.at(-2)]).to.deep.equal(['Hello', FINISH]);
     });
 
     it('is over with the total time when there is no end, and other work goes on meanwhile', async () => {
