@@ -14,15 +14,6 @@ export interface PieceList {
   readonly inner: string;
 }
 
-/** A word among UTF-16 units. */
-export interface Word {
-  from: number;
-  /** Behind its last letter. */
-  to: number;
-  /** A space before it belongs to its first piece. */
-  afterSpace: boolean;
-}
-
 /** The beginnings of the pieces of a list. */
 interface Tree {
   readonly known: ReadonlySet<string>;
@@ -47,6 +38,8 @@ export class Pieces {
   readonly #steps: Uint32Array;
   /** How many pieces each beginning makes when the word ends with it. */
   readonly #rests: Uint8Array;
+  /** Behind the word that was counted last. */
+  end = 0;
 
   constructor({ first, last, smallBits }: Alphabet, list: PieceList) {
     this.#start = first.charCodeAt(0);
@@ -58,20 +51,26 @@ export class Pieces {
     this.#rests = Uint8Array.from(this.#texts, (text, state) => this.#countRest(text, this.#treeOf(state)));
   }
 
-  /** How many pieces a word makes. */
-  count(units: Uint16Array, { from, to, afterSpace }: Word): number {
+  /**
+   * How many pieces the word makes that begins at a place, perhaps with a capital; `afterSpace` when a space belongs to
+   * its first piece. Where it ends is in `end`. A unit that is no letter must follow the word.
+   */
+  count(units: Uint16Array, from: number, afterSpace: boolean): number {
     const steps = this.#steps;
     const start = this.#start;
     const width = this.#width;
-    const smallBits = this.#smallBits;
     let count = 0;
     let state = afterSpace ? this.#first.root : this.#inner.root;
-    for (let at = from; at < to; at += 1) {
-      const letter = ((units[at] as number) | smallBits) - start;
+    let at = from;
+    let letter = ((units[at] as number) | this.#smallBits) - start;
+    do {
       const step = (steps[state * width + letter] as number) || this.#find(state, letter);
       count += step >>> STATE_BITS;
       state = step & STATE_MASK;
-    }
+      at += 1;
+      letter = (units[at] as number) - start;
+    } while (letter >= 0 && letter < width);
+    this.end = at;
     return count + (this.#rests[state] as number);
   }
 

@@ -41,38 +41,37 @@ const SPACE_AGAIN = 0.25;
 
 /** So many units are looked at together: an array is read three times as fast as a string. */
 const UNITS_MAX = 16_384;
-const buffer = Buffer.alloc(2 * UNITS_MAX);
-const units = new Uint16Array(buffer.buffer, buffer.byteOffset, UNITS_MAX);
+/** Behind the last unit stand others that are no letters, so that nobody has to look for the end. */
+const units = new Uint16Array(UNITS_MAX + 2);
+const buffer = Buffer.from(units.buffer);
 
 /** Tokens of a text; linear in its length. */
 export function countTokens(text: string): number {
   let tokens = 0;
   for (let at = 0; at < text.length; at += UNITS_MAX) {
     const length = buffer.write(text.slice(at, at + UNITS_MAX), 'utf16le') / 2;
+    units.fill(0, length, length + 2);
     tokens += countUnits(length);
   }
   return tokens;
 }
 
 function countUnits(length: number): number {
-  const word = { from: 0, to: 0, afterSpace: false };
   let tokens = 0;
   let before = OTHER;
   for (let at = 0; at < length; ) {
     const from = at;
-    let kind = kindAt(at, length);
+    let kind = kindAt(at);
     at += 1;
-    if (kind === CAPITAL && kindAt(at, length) === SMALL && kindAt(at + 1, length) === SMALL) kind = SMALL;
+    if (kind === CAPITAL && kindAt(at) === SMALL && kindAt(at + 1) === SMALL) kind = SMALL;
     if (kind === SMALL || kind === CYRILLIC_SMALL) {
-      while (kindAt(at, length) === kind) at += 1;
-      word.from = from;
-      word.to = at;
-      word.afterSpace = before === SPACE;
-      tokens += (kind === SMALL ? LATIN : CYRILLIC).count(units, word);
-    } else if (kind === SPACE) tokens += before === SPACE ? SPACE_AGAIN : takesSpace(kindAt(at, length)) ? 0 : 1;
+      const pieces = kind === SMALL ? LATIN : CYRILLIC;
+      tokens += pieces.count(units, from, before === SPACE);
+      at = pieces.end;
+    } else if (kind === SPACE) tokens += before === SPACE ? SPACE_AGAIN : takesSpace(kindAt(at)) ? 0 : 1;
     else if (kind === SIGN) tokens += before !== SIGN ? 1 : isAgain(from) ? SAME_SIGN_AGAIN : SIGN_AGAIN;
     else if (kind === CAPITAL) tokens += before !== CAPITAL || isAgain(from) ? 1 : CAPITAL_AGAIN;
-    else if (kind === HIGH_SURROGATE && isLowSurrogate(at, length)) {
+    else if (kind === HIGH_SURROGATE && isLowSurrogate(at)) {
       tokens += TOKENS_OF_PAIR;
       at += 1;
     } else tokens += TOKENS[units[from] as number] as number;
@@ -81,9 +80,8 @@ function countUnits(length: number): number {
   return tokens;
 }
 
-/** What stands at a place; beyond the end, another character. */
-function kindAt(at: number, length: number): number {
-  return at < length ? (KINDS[units[at] as number] as number) : OTHER;
+function kindAt(at: number): number {
+  return KINDS[units[at] as number] as number;
 }
 
 /** Words and signs begin with the space before them. */
@@ -95,6 +93,6 @@ function isAgain(at: number): boolean {
   return units[at] === units[at - 1];
 }
 
-function isLowSurrogate(at: number, length: number): boolean {
-  return at < length && ((units[at] as number) & 0xfc00) === 0xdc00;
+function isLowSurrogate(at: number): boolean {
+  return ((units[at] as number) & 0xfc00) === 0xdc00;
 }
