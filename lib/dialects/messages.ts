@@ -40,12 +40,13 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}].content`;
     const { role, content } = checkMessage(item, `messages[${at}]`);
-    const read = content === null && role === 'assistant' ? NOTHING : readContent(content, field, isImage);
+    const imagesMax = role === 'user' ? IMAGES_MAX : Number.POSITIVE_INFINITY;
+    const read =
+      content === null && role === 'assistant' ? NOTHING : readContent(content, { field, isImage, imagesMax });
     if (role === 'system' || role === 'developer') addAll(system, read.texts);
     else if (read.texts.length > 0)
       messages.push({ role: role === 'assistant' ? role : 'user', content: blocksOf(read) });
     if (role !== 'user') continue;
-    if (read.images > IMAGES_MAX) throw invalidField(field, `a message may contain at most ${IMAGES_MAX} images`);
     images += read.images;
     prompt = { ...read, field };
   }
@@ -58,7 +59,7 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
 
 /** The texts of a system prompt given as a field. */
 export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly string[] {
-  return wire == null ? [] : readContent(wire, 'system', () => false).texts;
+  return wire == null ? [] : readContent(wire, { field: 'system', isImage: () => false, imagesMax: 0 }).texts;
 }
 
 /** Joins system prompts; undefined when there is none. */
@@ -79,15 +80,22 @@ function checkMessage(item: unknown, field: string): { role: string; content: un
   return { role: role as string, content };
 }
 
-function readContent(content: unknown, field: string, isImage: ImageCheck): Content {
+interface ContentRules {
+  readonly field: string;
+  readonly isImage: ImageCheck;
+  readonly imagesMax: number;
+}
+
+function readContent(content: unknown, { field, isImage, imagesMax }: ContentRules): Content {
   if (typeof content === 'string') return content === '' ? NOTHING : { texts: [content], images: 0 };
   if (!Array.isArray(content)) throw invalidField(field, 'must be a string or an array of blocks');
   const texts: string[] = [];
   let images = 0;
   for (const [at, item] of content.entries()) {
     const block = checkBlock(item, `${field}[${at}]`);
-    if (isImage(block, `${field}[${at}]`)) images += 1;
-    else addAll(texts, textsOf(block, 0));
+    if (!isImage(block, `${field}[${at}]`)) addAll(texts, textsOf(block, 0));
+    else if (images < imagesMax) images += 1;
+    else throw invalidField(field, `a message may contain at most ${imagesMax} images`);
   }
   return { texts, images };
 }
