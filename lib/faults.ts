@@ -156,6 +156,13 @@ const table = {
     retryable: true,
     text: () => 'The service is temporarily unavailable. Nothing was charged.',
   },
+  no_room: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'Too many large requests are being received at the moment. Nothing was charged.',
+  },
   shutting_down: {
     status: 503,
     type: 'api_error',

@@ -3,17 +3,21 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
-import { holderOf } from '../http/auth.ts';
-import { readBody } from '../http/body.ts';
-import { type LiveCall, stateOf } from '../http/context.ts';
-import { checkJsonType, parseJson } from '../http/json.ts';
+import { confirmHolder, holderOf } from '../http/auth.ts';
+import { announcedBytes, readBody } from '../http/body.ts';
+import { SMALL_BYTES } from '../http/budget.ts';
+import { clocked, type LiveCall, stateOf } from '../http/context.ts';
+import { checkJsonType } from '../http/json.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { createSseReply } from '../http/sse-reply.ts';
+import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
+import { TEXT_MINIMUM } from '../ledger/price.ts';
 import { type CollectedReply, createCollector } from '../stream/collect.ts';
-import type { CallContext } from '../text/call.ts';
+import { type CallContext, GONE } from '../text/call.ts';
 import type { TextOutput } from '../text/delivery.ts';
 import type { TextRequest } from '../text/request.ts';
 import type { Services } from './services.ts';
+import { readWallet } from './wallet.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
   return [
@@ -32,7 +36,8 @@ function textRoute(path: string, dialect: Dialect, services: Services): ServerRo
       try {
         return await answer(request, h, { dialect, services, call });
       } catch (error) {
-        if (request.raw.res.headersSent || request.raw.res.destroyed) return abandon(request, h, error);
+        const { headersSent, destroyed } = request.raw.res;
+        if (error === GONE || headersSent || destroyed) return abandon(request, h, error);
         throw error;
       } finally {
         call.close();
@@ -50,8 +55,8 @@ interface Answering {
 async function answer(request: Request, h: ResponseToolkit, answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
   const { dialect, services, call } = answering;
   const { signal } = call;
-  checkJsonType(request.raw.req.headers['content-type']);
-  const parsed = dialect.parse(parseJson(await readBody(request.raw.req, signal)));
+  const parsed = await readRequest(request, answering);
+  await confirmHolder(request, services.holders);
   const context = contextOf(request, services, signal);
   call.streams = parsed.stream;
   stateOf(request).notes.stream = parsed.stream;
@@ -62,6 +67,26 @@ async function answer(request: Request, h: ResponseToolkit, answering: Answering
   const reply = await collect(services, parsed, context);
   if (reply) writeJson(request, dialect.reply(reply), services.clientStallMs);
   return h.abandon;
+}
+
+async function readRequest(request: Request, { dialect, services, call }: Answering): Promise<TextRequest> {
+  const { signal } = call;
+  const { req } = request.raw;
+  checkJsonType(req.headers['content-type']);
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services);
+  const share = services.budget.open(holderOf(request).id);
+  try {
+    return await services.parser.parse(await readBody(req, { signal, share }), dialect.name, signal);
+  } finally {
+    share.giveBack();
+  }
+}
+
+/** A long body is not even read for a wallet that has nothing to spend. */
+async function refusePenniless(request: Request, { store }: Services): Promise<void> {
+  const wallet = await clocked(stateOf(request), readWallet(store, holderOf(request).account));
+  if (wallet.topped === 0n) throw neverToppedFault();
+  if (wallet.avail <= 0n) throw insufficientFault(wallet, TEXT_MINIMUM);
 }
 
 /** A reply past hapi's own transmission, which costs more than the rest of its request. */

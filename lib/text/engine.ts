@@ -34,7 +34,7 @@ export function createTextEngine({ catalog, ledger, timeouts, onAttempt }: TextE
     const { model, smart } = chooseModel(catalog(), request);
     context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
     const { price } = model;
-    const estimate = estimateInput(request);
+    const estimate = request.input ?? estimateInput(request);
     const buffered = model.delivery === 'buffered';
     context.signal.throwIfAborted();
     const hold = await ledger.hold({

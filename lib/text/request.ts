@@ -1,5 +1,6 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
 import type { TextMessage } from '../plugin/contract.ts';
+import type { InputEstimate } from './estimate.ts';
 
 export interface TextRequest {
   /** As the client wrote it: an id or an alias. */
@@ -15,6 +16,8 @@ export interface TextRequest {
   /** Clamped to the maximum. */
   readonly maxTokens: number;
   readonly stream: boolean;
+  /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */
+  readonly input?: InputEstimate;
 }
 
 export const MAX_TOKENS_DEFAULT = 8192;
