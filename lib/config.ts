@@ -66,7 +66,7 @@ const schema = Joi.object({
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   // The half of it must hold one body of the greatest length.
-  BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(128),
+  BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
   TOTAL_TIMEOUT_MS: milliseconds(600_000),

@@ -120,12 +120,12 @@ interface Room {
 
 /** Chunks are copied behind each other: kept as they came they would hold many times their own size. */
 function createRoom(announced: number | undefined, bytesMax: number, share: Share): Room {
-  const roomMax = announced ?? bytesMax;
   let room: Buffer = Buffer.alloc(0);
   let bytes = 0;
 
+  /** Memory that nothing was written to yet takes none of the machine's. */
   function grow(total: number): void {
-    const size = Math.min(Math.max(2 * total, ROOM_BYTES_MIN), roomMax);
+    const size = announced ?? Math.min(Math.max(2 * total, ROOM_BYTES_MIN), bytesMax);
     if (announced === undefined) share.take(size - room.length);
     const larger = Buffer.allocUnsafeSlow(size);
     room.copy(larger, 0, 0, bytes);

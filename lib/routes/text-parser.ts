@@ -12,10 +12,16 @@ import { joinRequest, type ParseOrder, type ParseReply, type PartReply } from '.
 export interface TextParser {
   /**
    * Reads a request; throws or rejects with 400 faults, or with the signal's reason when it aborts first. The bytes are
-   * gone afterwards.
+   * gone afterwards. Of a long one `look` sees what is known without its texts, and may refuse it before they come.
    */
-  parse(bytes: Buffer, dialect: Dialect['name'], signal: AbortSignal): TextRequest | Promise<TextRequest>;
+  parse(bytes: Buffer, options: ParseOptions): TextRequest | Promise<TextRequest>;
   close(): Promise<void>;
+}
+
+export interface ParseOptions {
+  readonly dialect: Dialect['name'];
+  readonly signal: AbortSignal;
+  readonly look?: (request: TextRequest) => Promise<void>;
 }
 
 /** Up to this length a body takes less time than handing it over. */
@@ -26,6 +32,8 @@ const IDLE_MS = 5000;
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** The text and its values, in characters of two bytes, and some room. */
 const THREAD_HEAP_MB = 320;
+/** Values of a body live until its end: more room for young ones would only be filled. */
+const THREAD_YOUNG_MB = 8;
 
 /** `tsc` renames imports, not this. */
 const THREAD = new URL(
@@ -37,7 +45,7 @@ const DIALECTS = { message: messageDialect, chat: chatDialect };
 
 interface Job {
   readonly bytes: Buffer;
-  readonly dialect: Dialect['name'];
+  readonly options: ParseOptions;
   readonly resolve: (request: TextRequest) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -61,11 +69,26 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   let joined: ReturnType<typeof joinRequest> | undefined;
 
   function read(reply: PartReply): void {
-    if ('request' in reply) joined = joinRequest(reply.request);
-    else joined?.add(reply.steps);
+    if ('request' in reply) {
+      joined = joinRequest(reply.request);
+      void look(reply.request);
+      return;
+    }
+    joined?.add(reply.steps);
     const whole = joined?.whole();
     if (reply.more || !whole) thread.post('next');
     else end((job) => job.resolve(whole));
+  }
+
+  /** The thread waits meanwhile, as do those behind this one: it is one read of the store. */
+  async function look(request: TextRequest): Promise<void> {
+    const job = running;
+    try {
+      await job?.options.look?.(request);
+      if (running === job) thread.post('next');
+    } catch (error) {
+      if (running === job) end(() => job?.reject(error));
+    }
   }
 
   function next(): void {
@@ -75,7 +98,8 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
       thread.rest();
       return;
     }
-    const { dialect, bytes } = running;
+    const { bytes, options } = running;
+    const { dialect } = options;
     isLarge = bytes.length > LARGE_BYTES;
     thread.post({ dialect, bytes }, [bytes.buffer as ArrayBuffer]);
   }
@@ -89,9 +113,10 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     next();
   }
 
-  function parseAside(bytes: Buffer, dialect: Dialect['name'], signal: AbortSignal): Promise<TextRequest> {
+  function parseAside(bytes: Buffer, options: ParseOptions): Promise<TextRequest> {
     return new Promise((resolve, reject) => {
-      const job = { bytes, dialect, resolve, reject };
+      const { signal } = options;
+      const job = { bytes, options, resolve, reject };
       const onAbort = () => {
         const at = waiting.indexOf(job);
         if (at !== -1) waiting.splice(at, 1);
@@ -108,8 +133,8 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   }
 
   return {
-    parse: (bytes, dialect, signal) =>
-      bytes.length > SHORT_BYTES_MAX ? parseAside(bytes, dialect, signal) : DIALECTS[dialect].parse(parseJson(bytes)),
+    parse: (bytes, options) =>
+      bytes.length > SHORT_BYTES_MAX ? parseAside(bytes, options) : DIALECTS[options.dialect].parse(parseJson(bytes)),
     close: thread.stop,
   };
 }
@@ -134,7 +159,7 @@ function createThread({ idleMs, onReply, onDeath }: ThreadOptions): Thread {
   function start(): Worker {
     const started = new Worker(THREAD, {
       name: 'tollgate-parser',
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB },
     });
     const onEnd = (error: unknown) => {
       if (worker !== started) return;

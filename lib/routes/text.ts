@@ -1,5 +1,7 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { Catalog } from '../catalog/catalog.ts';
+import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
@@ -11,7 +13,7 @@ import { checkJsonType } from '../http/json.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { createSseReply } from '../http/sse-reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
-import { TEXT_MINIMUM } from '../ledger/price.ts';
+import { TEXT_MINIMUM, type TextPrice, textReserve } from '../ledger/price.ts';
 import { type CollectedReply, createCollector } from '../stream/collect.ts';
 import { type CallContext, GONE } from '../text/call.ts';
 import type { TextOutput } from '../text/delivery.ts';
@@ -76,7 +78,9 @@ async function readRequest(request: Request, { dialect, services, call }: Answer
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services);
   const share = services.budget.open(holderOf(request).id);
   try {
-    return await services.parser.parse(await readBody(req, { signal, share }), dialect.name, signal);
+    const bytes = await readBody(req, { signal, share });
+    const look = (head: TextRequest) => refuseUnpayable(request, services, head);
+    return await services.parser.parse(bytes, { dialect: dialect.name, signal, look });
   } finally {
     share.giveBack();
   }
@@ -87,6 +91,22 @@ async function refusePenniless(request: Request, { store }: Services): Promise<v
   const wallet = await clocked(stateOf(request), readWallet(store, holderOf(request).account));
   if (wallet.topped === 0n) throw neverToppedFault();
   if (wallet.avail <= 0n) throw insufficientFault(wallet, TEXT_MINIMUM);
+}
+
+/** Nor are its texts taken from where they were parsed when its wallet can't pay for them. */
+async function refuseUnpayable(request: Request, { store, catalog }: Services, head: TextRequest): Promise<void> {
+  const tokens = { input: head.input?.tokens ?? 0, maxTokens: head.maxTokens };
+  const reserves = pricesOf(catalog(), head.model).map((price) => textReserve(price, tokens));
+  const wallet = await clocked(stateOf(request), readWallet(store, holderOf(request).account));
+  // Before its texts are there nobody knows which model smart chooses: the cheapest may do.
+  const [least = 0n] = reserves.sort((a, b) => Number(a - b));
+  if (wallet.avail < least) throw insufficientFault(wallet, least);
+}
+
+/** Of the model that is asked for, or of those that may answer in its place. */
+function pricesOf(catalog: Catalog, name: string): readonly TextPrice[] {
+  const smart = findSmartModel(catalog, name);
+  return smart ? Object.values(smart.models).map(({ price }) => price) : [findTextModel(catalog, name).price];
 }
 
 /** A reply past hapi's own transmission, which costs more than the rest of its request. */

@@ -112,7 +112,7 @@ describe('edges', () => {
           await sleep(50);
         }
         expect(await calls[4]?.status()).to.equal(503);
-        expect(calls.slice(0, 3).map(({ text }) => text())).to.deep.equal(['', '', '']);
+        expect(calls.slice(0, 2).map(({ text }) => text())).to.deep.equal(['', '']);
         const body = ask('x'.repeat(60_000));
         expect((await send(gateway.url + path, { key: accounts[4]?.key as string, body })).status).to.equal(200);
       });
@@ -127,6 +127,16 @@ describe('edges', () => {
         expect([refused.status, refused.json.error.message]).to.deep.equal([
           400,
           'Invalid `max_tokens`: must be a whole number above zero.',
+        ]);
+        const unknown = await send(gateway.url + path, { key, body: ask('x'.repeat(600_000), { model: 'nope' }) });
+        expect([unknown.status, unknown.json.error.message]).to.deep.equal([
+          400,
+          'Unknown model `nope`. See GET /api/v1/models for the list.',
+        ]);
+        const dear = await send(gateway.url + path, { key, body: ask('x'.repeat(4_000_000)) });
+        expect([dear.status, dear.json.error.message.slice(0, 73)]).to.deep.equal([
+          402,
+          'The balance is too low: this call needs a reserve of 1005.004 RUB and the',
         ]);
       }
     });

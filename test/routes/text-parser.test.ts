@@ -41,7 +41,7 @@ describe('text parser', () => {
     ...more,
   });
   const parse = async (text: string, dialect: Dialect['name'] = 'message') =>
-    parser.parse(bytesOf(text), dialect, never);
+    parser.parse(bytesOf(text), { dialect, signal: never });
 
   describe('of long bodies', () => {
     it('reads what is read of short ones', async () => {
@@ -92,13 +92,27 @@ describe('text parser', () => {
       const body = JSON.stringify(ask('x'.repeat(8 * 1024 * 1024)));
       const first = parse(body);
       const controller = new AbortController();
-      const second = parser.parse(bytesOf(body), 'chat', controller.signal);
+      const second = parser.parse(bytesOf(body), { dialect: 'chat', signal: controller.signal });
       const third = parse(body);
       controller.abort('gone');
       expect(await Promise.resolve(second).catch((reason: unknown) => reason)).to.equal('gone');
       expect(firstText(await first)).to.have.length(8 * 1024 * 1024);
       expect(firstText(await third)).to.have.length(8 * 1024 * 1024);
     });
+  });
+
+  it('shows a long one without its texts first, which may be refused then', async () => {
+    const body = JSON.stringify(ask('x'.repeat(LONG), { system: 'y', max_tokens: 9 }));
+    let seen: TextRequest | undefined;
+    const look = async (request: TextRequest) => {
+      seen = request;
+      throw new Error('too dear');
+    };
+    const refused = parser.parse(bytesOf(body), { dialect: 'message', signal: never, look });
+    expect(await Promise.resolve(refused).catch(({ message }: Error) => message)).to.equal('too dear');
+    expect(seen).to.deep.include({ model: 'smart', maxTokens: 9, messages: [], system: undefined });
+    expect(seen?.input?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);
+    expect(firstText(await parse(body))).to.have.length(LONG);
   });
 
   const firstText = (request: TextRequest) => request.messages[0]?.content[0]?.text as string;
@@ -149,7 +163,7 @@ describe('text parser', () => {
     const turns = watchTurns();
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      const request = await parser.parse(bytes, 'message', never);
+      const request = await parser.parse(bytes, { dialect: 'message', signal: never });
       if (!request.input) estimateInput(request);
       route(request);
     } catch (error) {
