@@ -20,6 +20,8 @@ export interface Config {
   readonly keyPrefix: string;
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
+  /** Request bodies held at once; one key may hold half of it. */
+  readonly bodyMemoryBytes: number;
   /** Upstream: until the first fragment, between fragments, in all. */
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -71,6 +73,8 @@ const schema = Joi.object({
     .default('tg-'),
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  // The half of it must hold one body of the greatest length.
+  BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
   TOTAL_TIMEOUT_MS: milliseconds(600_000),
@@ -114,6 +118,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     keyPrefix: value.KEY_PREFIX,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
+    bodyMemoryBytes: value.BODY_MEMORY_MB * 1024 * 1024,
     firstTokenTimeoutMs: value.FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: value.IDLE_TIMEOUT_MS,
     totalTimeoutMs: value.TOTAL_TIMEOUT_MS,

@@ -166,6 +166,13 @@ const table = {
     text: (d) =>
       `The service is temporarily unavailable. ${d.unconfirmed ? 'What may be held for this call goes back by itself.' : 'Nothing was charged.'}`,
   },
+  no_room: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'Too many large requests are being received at the moment. Nothing was charged.',
+  },
   shutting_down: {
     status: 503,
     type: 'api_error',

@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
 import { type AuthOptions, registerAuth } from './http/auth.ts';
+import { createBudget } from './http/budget.ts';
 import { createLiveCalls } from './http/context.ts';
 import { createLimiter } from './http/limiter.ts';
 import type { Log } from './http/log.ts';
@@ -19,6 +20,7 @@ import { createOwner } from './ledger/owner.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { MetricsServer } from './metrics/server.ts';
 import { registerRoutes } from './routes/routes.ts';
+import { createTextParser } from './routes/text-parser.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -78,14 +80,17 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
   const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
   const calls = createLiveCalls();
+  const parser = createTextParser();
   const http = openHttp(config, { holders, limiter, log, metrics });
   registerRoutes(http.server, {
     store,
     catalog: catalog.current,
     holders,
     calls,
+    budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...openEngines(config, { catalog, ledger, metrics }),
+    parser,
     limits: {
       generate: { name: 'generate', perMinute: config.rateLimitPerMinute },
       balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
@@ -123,7 +128,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       const left = await ledger.drain(LEDGER_DRAIN_MS);
       if (left > 0)
         log.error({ left }, 'stopped before the store has confirmed everything; open holds go back in full');
-      const closing = closeInOrder([owner.stop, holders.close, catalog.close, store.close]);
+      const closing = closeInOrder([parser.close, owner.stop, holders.close, catalog.close, store.close]);
       if (!(await endsWithin(closing, CLOSE_MS)))
         log.error('the store does not let go; the process leaves all the same');
       await metrics?.close();
@@ -188,12 +193,12 @@ interface HttpParts extends AuthOptions {
   readonly metrics: Metrics | undefined;
 }
 
-function openHttp({ host, port }: Config, { holders, limiter, log, metrics }: HttpParts): Http {
+function openHttp({ host, port, clientStallMs: stallMs }: Config, { holders, limiter, log, metrics }: HttpParts): Http {
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'what came was no HTTP');
   };
-  const http = createHttp({ host, port, onBadHttp });
+  const http = createHttp({ host, port, stallMs, onBadHttp });
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);

@@ -5,6 +5,7 @@ import type { StreamPart } from '../stream/part.ts';
 import type { TextRequest } from '../text/request.ts';
 
 export interface Dialect {
+  readonly name: 'message' | 'chat';
   /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): TextRequest;
   /** Makes the writer of one stream: parts in, the text of their events out, `''` for none. */

@@ -1,5 +1,6 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
-import type { TextContent, TextMessage } from '../plugin/contract.ts';
+import type { TextContent } from '../plugin/contract.ts';
+import type { RequestMessage } from '../text/request.ts';
 import { invalidField } from './fields.ts';
 
 /** Images in one message. */
@@ -22,7 +23,7 @@ export interface ReadMessages {
   /** Texts of messages with the roles `system` and `developer`. */
   readonly system: readonly string[];
   /** The other messages that have text, oldest first. */
-  readonly messages: readonly TextMessage[];
+  readonly messages: readonly RequestMessage[];
   /** Images in user messages. */
   readonly images: number;
 }
@@ -34,18 +35,19 @@ interface Content {
 
 export function readMessages(wire: readonly unknown[], isImage: ImageCheck): ReadMessages {
   const system: string[] = [];
-  const messages: TextMessage[] = [];
+  const messages: RequestMessage[] = [];
   let images = 0;
   let prompt: (Content & { field: string }) | undefined;
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}].content`;
     const { role, content } = checkMessage(item, `messages[${at}]`);
-    const read = content === null && role === 'assistant' ? NOTHING : readContent(content, field, isImage);
+    const imagesMax = role === 'user' ? IMAGES_MAX : Number.POSITIVE_INFINITY;
+    const read =
+      content === null && role === 'assistant' ? NOTHING : readContent(content, { field, isImage, imagesMax });
     if (role === 'system' || role === 'developer') addAll(system, read.texts);
     else if (read.texts.length > 0)
       messages.push({ role: role === 'assistant' ? role : 'user', content: blocksOf(read) });
     if (role !== 'user') continue;
-    if (read.images > IMAGES_MAX) throw invalidField(field, `a message may contain at most ${IMAGES_MAX} images`);
     images += read.images;
     prompt = { ...read, field };
   }
@@ -58,7 +60,7 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
 
 /** The texts of a system prompt given as a field. */
 export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly string[] {
-  return wire == null ? [] : readContent(wire, 'system', () => false).texts;
+  return wire == null ? [] : readContent(wire, { field: 'system', isImage: () => false, imagesMax: 0 }).texts;
 }
 
 /** Joins system prompts; undefined when there is none. */
@@ -79,15 +81,22 @@ function checkMessage(item: unknown, field: string): { role: string; content: un
   return { role: role as string, content };
 }
 
-function readContent(content: unknown, field: string, isImage: ImageCheck): Content {
+interface ContentRules {
+  readonly field: string;
+  readonly isImage: ImageCheck;
+  readonly imagesMax: number;
+}
+
+function readContent(content: unknown, { field, isImage, imagesMax }: ContentRules): Content {
   if (typeof content === 'string') return content === '' ? NOTHING : { texts: [content], images: 0 };
   if (!Array.isArray(content)) throw invalidField(field, 'must be a string or an array of blocks');
   const texts: string[] = [];
   let images = 0;
   for (const [at, item] of content.entries()) {
     const block = checkBlock(item, `${field}[${at}]`);
-    if (isImage(block, `${field}[${at}]`)) images += 1;
-    else addAll(texts, textsOf(block, 0));
+    if (!isImage(block, `${field}[${at}]`)) addAll(texts, textsOf(block, 0));
+    else if (images < imagesMax) images += 1;
+    else throw invalidField(field, `a message may contain at most ${imagesMax} images`);
   }
   return { texts, images };
 }

@@ -16,6 +16,9 @@ export interface PastRequest {
   readonly notes: Notes;
 }
 
+/** A client may write one of 30 KB. */
+const PATH_CHARACTERS_MAX = 256;
+
 /** Logs the request once its response is finished or its connection is gone, and tells it on. */
 export function logRequest(
   request: Request,
@@ -25,7 +28,8 @@ export function logRequest(
   const { id, notes, startedAt } = stateOf(request);
   const response = request.raw.res;
   const write = () => {
-    const { method, path } = request;
+    const { method } = request;
+    const path = request.path.slice(0, PATH_CHARACTERS_MAX);
     const status = response.headersSent ? response.statusCode : 0;
     const ms = Math.round(performance.now() - startedAt);
     const aborted = !response.writableFinished;

@@ -3,7 +3,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import { fault } from '../faults.ts';
 import type { KeyHolder } from '../store/store.ts';
-import { type RequestState, stateOf } from './context.ts';
+import { clocked, stateOf } from './context.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
@@ -22,10 +22,8 @@ export interface AuthOptions {
 export function registerAuth(server: Server, { holders, limiter }: AuthOptions): void {
   server.auth.scheme('api-key', () => ({
     authenticate: async (request: Request, h: ResponseToolkit) => {
-      const text = keyOf(request);
-      if (text === undefined) throw fault('missing_key');
-      const found = holders.find(text);
       const state = stateOf(request);
+      const found = findHolder(request, holders);
       const holder = found instanceof Promise ? await clocked(state, found) : found;
       if (!holder) throw fault('invalid_key');
       holders.used(holder.id);
@@ -44,14 +42,18 @@ export function registerAuth(server: Server, { holders, limiter }: AuthOptions):
   server.auth.default('key');
 }
 
-/** Counts how long a request waits for the store. */
-async function clocked<T>(state: RequestState, answer: Promise<T>): Promise<T> {
-  const from = performance.now();
-  try {
-    return await answer;
-  } finally {
-    state.waitedMs += performance.now() - from;
-  }
+function findHolder(request: Request, holders: Holders): ReturnType<Holders['find']> {
+  const text = keyOf(request);
+  if (text === undefined) throw fault('missing_key');
+  return holders.find(text);
+}
+
+/** Looks at key and account once more, right before money moves: a body may take minutes to arrive. */
+export async function confirmHolder(request: Request, holders: Holders): Promise<void> {
+  const found = findHolder(request, holders);
+  const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;
+  if (!holder) throw fault('invalid_key');
+  if (holder.accountStatus === 'suspended') throw fault('account_suspended');
 }
 
 /** The holder of the request's key. */

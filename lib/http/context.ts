@@ -65,6 +65,16 @@ export function stateOf(request: Request): RequestState {
   return request.app.tollgate;
 }
 
+/** Counts how long a request waits for the store. */
+export async function clocked<T>(state: RequestState, answer: Promise<T>): Promise<T> {
+  const from = performance.now();
+  try {
+    return await answer;
+  } finally {
+    state.waitedMs += performance.now() - from;
+  }
+}
+
 /** The calls under way, so that a stop can wait for them and end them. */
 export interface LiveCalls {
   /** The life of a call: aborts with `GONE` when the client leaves, or with a reason given to `endAll`. */

@@ -29,12 +29,21 @@ export function checkJsonType(contentType: string | undefined): void {
 
 /** Throws a 400 fault for what is not JSON, too deep or too many values. */
 export function parseJson(bytes: Buffer): unknown {
+  return parseText(checkJson(bytes));
+}
+
+/** The text of what may be JSON; the bytes are not needed any more. Throws the faults that they show already. */
+export function checkJson(bytes: Buffer): string {
   if (bytes.length === 0) throw fault('invalid_json', { hint: 'it is empty' });
   if (!isUtf8(bytes)) throw fault('invalid_json', { hint: 'it is not UTF-8' });
   guard(bytes);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes.toString('utf8', bom);
+}
+
+export function parseText(text: string): unknown {
   try {
-    return parse(bytes.toString('utf8', bom), { protoAction: 'remove' });
+    return parse(text, { protoAction: 'remove' });
   } catch {
     throw fault('invalid_json');
   }

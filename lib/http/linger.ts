@@ -4,6 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 const LINGER_MS = 2000;
+/** More than any body may have: what a client sends beyond it stays where it is. */
+const SWALLOWED_BYTES_MAX = 64 * 1024 * 1024;
+/** Of all connections together: enough for one client, and no flood keeps the loop from its work. */
+const BYTES_PER_STEP = 2 * 1024 * 1024;
+const STEP_MS = 50;
 
 /** Call before the reply is sent: the socket is then closed for writing only, and read on for a while. */
 export function linger(request: IncomingMessage): void {
@@ -11,9 +16,45 @@ export function linger(request: IncomingMessage): void {
   // Node calls this once the reply is written; unread bytes would turn the close into a reset.
   socket.destroySoon = () => {
     socket.end();
-    request.resume();
+    swallow(socket);
     destroyLater(socket);
   };
+}
+
+/** What may still be swallowed in this step. */
+let bytesLeft = BYTES_PER_STEP;
+const paused = new Set<Socket>();
+let stepping: NodeJS.Timeout | undefined;
+
+/** Reads bytes as they are: as pieces of a body each of them costs as much as a whole request. */
+function swallow(socket: Socket): void {
+  let bytes = 0;
+  socket.removeAllListeners('data');
+  socket.on('data', ({ length }: Buffer) => {
+    stepping ??= setInterval(step, STEP_MS).unref();
+    bytes += length;
+    bytesLeft -= length;
+    if (bytes > SWALLOWED_BYTES_MAX) socket.pause();
+    else if (bytesLeft < 0) {
+      socket.pause();
+      paused.add(socket);
+    }
+  });
+  socket.once('close', () => paused.delete(socket));
+  socket.resume();
+}
+
+function step(): void {
+  if (bytesLeft === BYTES_PER_STEP) {
+    clearInterval(stepping);
+    stepping = undefined;
+  }
+  bytesLeft = Math.min(BYTES_PER_STEP, bytesLeft + BYTES_PER_STEP);
+  for (const socket of paused) {
+    if (bytesLeft < 0) break;
+    paused.delete(socket);
+    socket.resume();
+  }
 }
 
 /** A connection that we have ended is closed even if the client never ends it. */

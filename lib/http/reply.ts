@@ -41,6 +41,7 @@ export const onPreResponse: Lifecycle.Method = (request, h) => {
   // A reply that was written past hapi is a symbol here.
   if (typeof response === 'symbol') return h.continue;
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
+  endBody(request, reply);
   const headers = commonHeaders(request);
   for (const name in headers) reply.header(name, headers[name] as string);
   return reply;
@@ -55,6 +56,11 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'rate_limited') reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
+  return reply;
+}
+
+/** A body that the reply does not wait for takes the connection with it. */
+function endBody(request: Request, reply: ResponseObject): void {
   if (isWhole(request.raw.req)) {
     // Not documented: hapi closes the connection of a request that Node has not called complete yet.
     (request as unknown as { _isPayloadPending: boolean })._isPayloadPending = false;
@@ -62,7 +68,6 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
     reply.header('connection', 'close');
     linger(request.raw.req);
   }
-  return reply;
 }
 
 /** The body of an error in the envelope of a path. */
@@ -70,12 +75,12 @@ export function renderFault(path: string, reason: Fault): object {
   return path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`) ? chatFault(reason) : messageFault(reason);
 }
 
-/** hapi's own refusals → ours; everything else is our failure. */
+/** hapi's own refusals → ours, without their stacks: they are no failure. Everything else is one. */
 function faultOf(error: Fault): Fault {
   if (isFault(error)) return error;
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;
   if (status === 404) return fault('not_found');
-  return status < 500 ? fault('bad_http', {}, error) : fault('internal', {}, error);
+  return status < 500 ? fault('bad_http') : fault('internal', {}, error);
 }
 
 function printable(header: string): string {

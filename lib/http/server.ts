@@ -4,6 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { OperatorError } from '../config.ts';
 import { type Fault, fault } from '../faults.ts';
+import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import { destroyLater } from './linger.ts';
 import { renderFault } from './reply.ts';
@@ -12,6 +13,10 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly headersTimeoutMs?: number;
+  /** A reader that takes nothing of a reply for so long is gone. */
+  readonly stallMs?: number;
+  /** By default what the limit of descriptors allows. */
+  readonly connectionsMax?: number;
   /** Told of what was no HTTP: nothing else logs it. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
 }
@@ -32,6 +37,7 @@ export interface Http {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
+const STALL_MS = 60_000;
 /** Bodies have limits of their own; this one only ends what nothing else does. */
 const REQUEST_TIMEOUT_MS = 900_000;
 /** What is left in socket buffers when the service stops gets so long. */
@@ -41,7 +47,8 @@ const HEADERS_BYTES_MAX = 32 * 1024;
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
-  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, onBadHttp } = options;
+  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp } = options;
+  const { connectionsMax = connectionsFor(readDescriptorLimit()) } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -53,6 +60,7 @@ export function createHttp(options: HttpOptions): Http {
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });
+  watchConnections(listener, { connectionsMax, stallMs });
   const server = Hapi.server({
     listener,
     address: host,

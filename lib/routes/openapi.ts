@@ -4,13 +4,14 @@ import { describeApi } from './openapi/document.ts';
 import type { Services } from './services.ts';
 
 export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): ServerRoute {
-  let document: string | undefined;
+  let document: Buffer | undefined;
   return {
     method: 'GET',
     path: '/openapi.json',
     options: { auth: false },
     handler: (_request, h) => {
-      document ??= JSON.stringify(describeApi(publicUrl()));
+      // As bytes it is held once, however many replies wait to be read.
+      document ??= Buffer.from(JSON.stringify(describeApi(publicUrl())));
       return h.response(document).type('application/json');
     },
   };

@@ -1,4 +1,4 @@
-// All endpoints, and the answer to a method that a path does not take.
+// All endpoints, and the answers to a method that a path does not take and to a path that is not there.
 import type { Server, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { balanceRoute } from './balance.ts';
@@ -16,8 +16,18 @@ export function registerRoutes(server: Server, services: Services): void {
     ...healthRoutes(services),
     openapiRoute(services),
   ];
-  server.route([...routes, ...refuseOtherMethods(routes)]);
+  server.route([...routes, ...refuseOtherMethods(routes), nothingHere]);
 }
+
+/** hapi's own route for what is not there reads the body to its end before it answers. */
+const nothingHere: ServerRoute = {
+  method: '*',
+  path: '/{p*}',
+  options: { auth: false },
+  handler: () => {
+    throw fault('not_found');
+  },
+};
 
 function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
   const methods = new Map<string, string[]>();

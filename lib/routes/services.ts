@@ -3,17 +3,22 @@
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { LimitRule } from '../http/limiter.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
+import type { TextParser } from './text-parser.ts';
 
 export interface Services {
   readonly store: Store;
   readonly catalog: () => Catalog;
   readonly holders: Holders;
   readonly text: TextEngine;
+  readonly parser: TextParser;
   readonly calls: LiveCalls;
+  /** Bounds the request bodies that are held at once. */
+  readonly budget: Budget;
   readonly log: Logger;
   /** The shared bucket of generating endpoints, and that of the balance. */
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };

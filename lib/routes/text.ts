@@ -1,19 +1,25 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import type { CallContext } from '../call/context.ts';
+import { type CallContext, GONE } from '../call/context.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
-import { holderOf } from '../http/auth.ts';
-import { readBody } from '../http/body.ts';
-import { type LiveCall, stateOf } from '../http/context.ts';
-import { checkJsonType, parseJson } from '../http/json.ts';
+import { confirmHolder, holderOf } from '../http/auth.ts';
+import { announcedBytes, readBody } from '../http/body.ts';
+import { SMALL_BYTES } from '../http/budget.ts';
+import { clocked, type LiveCall, stateOf } from '../http/context.ts';
+import { checkJsonType } from '../http/json.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { createSseReply } from '../http/sse-reply.ts';
+import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
+import { TEXT_MINIMUM, type TextPrice, textReserve } from '../money/price.ts';
 import { type CollectedReply, createCollector } from '../stream/collect.ts';
 import type { TextOutput } from '../text/delivery.ts';
 import type { TextRequest } from '../text/request.ts';
 import type { Services } from './services.ts';
+import { readWallet } from './wallet.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
   return [
@@ -32,7 +38,8 @@ function textRoute(path: string, dialect: Dialect, services: Services): ServerRo
       try {
         return await answer(request, h, { dialect, services, call });
       } catch (error) {
-        if (request.raw.res.headersSent || request.raw.res.destroyed) return abandon(request, h, error);
+        const { headersSent, destroyed } = request.raw.res;
+        if (error === GONE || headersSent || destroyed) return abandon(request, h, error);
         throw error;
       } finally {
         call.close();
@@ -50,8 +57,8 @@ interface Answering {
 async function answer(request: Request, h: ResponseToolkit, answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
   const { dialect, services, call } = answering;
   const { signal } = call;
-  checkJsonType(request.raw.req.headers['content-type']);
-  const parsed = dialect.parse(parseJson(await readBody(request.raw.req, signal)));
+  const parsed = await readRequest(request, answering);
+  await confirmHolder(request, services.holders);
   const context = contextOf(request, services, signal);
   call.streams = parsed.stream;
   stateOf(request).notes.stream = parsed.stream;
@@ -62,6 +69,44 @@ async function answer(request: Request, h: ResponseToolkit, answering: Answering
   const reply = await collect(services, parsed, context);
   if (reply) writeJson(request, dialect.reply(reply), services.clientStallMs);
   return h.abandon;
+}
+
+async function readRequest(request: Request, { dialect, services, call }: Answering): Promise<TextRequest> {
+  const { signal } = call;
+  const { req } = request.raw;
+  checkJsonType(req.headers['content-type']);
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services);
+  const share = services.budget.open(holderOf(request).id);
+  try {
+    const bytes = await readBody(req, { signal, share });
+    const look = (head: TextRequest) => refuseUnpayable(request, services, head);
+    return await services.parser.parse(bytes, { dialect: dialect.name, signal, look });
+  } finally {
+    share.giveBack();
+  }
+}
+
+/** A long body is not even read for a wallet that has nothing to spend. */
+async function refusePenniless(request: Request, { store }: Services): Promise<void> {
+  const wallet = await clocked(stateOf(request), readWallet(store, holderOf(request).account));
+  if (wallet.topped === 0n) throw neverToppedFault();
+  if (wallet.avail <= 0n) throw insufficientFault(wallet, TEXT_MINIMUM);
+}
+
+/** Nor are its texts taken from where they were parsed when its wallet can't pay for them. */
+async function refuseUnpayable(request: Request, { store, catalog }: Services, head: TextRequest): Promise<void> {
+  const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
+  const reserves = pricesOf(catalog(), head.model).map((price) => textReserve(price, tokens));
+  const wallet = await clocked(stateOf(request), readWallet(store, holderOf(request).account));
+  // Before its texts are there nobody knows which model smart chooses: the cheapest may do.
+  const [least = 0n] = reserves.sort((a, b) => Number(a - b));
+  if (wallet.avail < least) throw insufficientFault(wallet, least);
+}
+
+/** Of the model that is asked for, or of those that may answer in its place. */
+function pricesOf(catalog: Catalog, name: string): readonly TextPrice[] {
+  const smart = findSmartModel(catalog, name);
+  return smart ? Object.values(smart.models).map(({ price }) => price) : [findTextModel(catalog, name).price];
 }
 
 /** A reply past hapi's own transmission, which costs more than the rest of its request. */

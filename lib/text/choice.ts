@@ -4,7 +4,7 @@ import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import type { TextModel } from '../catalog/model.ts';
 import type { SmartRouting } from '../smart-tier.ts';
 import type { TextRequest } from './request.ts';
-import { route, type SmartRequest } from './smart.ts';
+import { route } from './smart.ts';
 
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
@@ -17,15 +17,6 @@ export interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findTextModel(catalog, request.model), smart: undefined };
-  const routing = route(textOf(request), smart.thresholds);
+  const routing = route(request, smart.thresholds);
   return { model: smart.models[routing.tier], smart: routing };
-}
-
-/** What the router reads: pictures tell it nothing. */
-function textOf({ system, messages }: TextRequest): SmartRequest {
-  const texts = messages.map(({ role, content }) => ({
-    role,
-    content: content.filter((part) => part.type === 'text'),
-  }));
-  return { system, messages: texts };
 }

@@ -41,7 +41,7 @@ export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: Te
     async run(request, context, output) {
       const { model, smart } = chooseModel(catalog(), request);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
-      const estimate = await estimateInput(request);
+      const estimate = request.input ?? (await estimateInput(request));
       const answer = openAnswer({ request, model, smart, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<FinishPart, TextDue> = {

@@ -63,7 +63,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
 
 function* textsOf({ system, messages }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
-  for (const { content } of messages) for (const part of content) if (part.type === 'text') yield part.text;
+  for (const { content } of messages) for (const { text } of content) yield text;
 }
 
 /** A text in parts; a surrogate pair stays whole. */

@@ -1,5 +1,11 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
-import type { TextMessage } from '../plugin/contract.ts';
+import type { TextContent, TextMessage } from '../plugin/contract.ts';
+import type { InputEstimate } from './estimate.ts';
+
+/** A message as it was read, before its pictures are there. */
+export interface RequestMessage extends Pick<TextMessage, 'role'> {
+  readonly content: readonly TextContent[];
+}
 
 export interface TextRequest {
   /** As the client wrote it: an id or an alias. */
@@ -7,7 +13,7 @@ export interface TextRequest {
   /** All system prompts, joined; undefined when there is none. */
   readonly system: string | undefined;
   /** History and prompt, oldest first; at least one user message. */
-  readonly messages: readonly TextMessage[];
+  readonly messages: readonly RequestMessage[];
   /** Messages on the wire, for the estimate. */
   readonly messageCount: number;
   /** Images in user messages. */
@@ -15,6 +21,8 @@ export interface TextRequest {
   /** Clamped to the maximum. */
   readonly maxTokens: number;
   readonly stream: boolean;
+  /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */
+  readonly input?: InputEstimate;
 }
 
 export const MAX_TOKENS_DEFAULT = 8192;

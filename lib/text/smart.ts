@@ -63,7 +63,25 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
 
 /** The signals of a request with their strengths, before any weight. */
 export function readSignals(request: SmartRequest): Strengths {
-  return adoptHistory(viewRequest(request));
+  return adoptHistory(viewRequest(withoutVastTexts(request)));
+}
+
+/** No model reads a longer text; a glance at one that has just arrived copies all of it first. */
+const TEXT_CHARACTERS_MAX = 8 * 1024 * 1024;
+const isVast = ({ length }: string) => length > TEXT_CHARACTERS_MAX;
+
+/** Vast texts count as empty ones. */
+function withoutVastTexts(request: SmartRequest): SmartRequest {
+  const { system = '', messages } = request;
+  if (!isVast(system) && !messages.some(({ content }) => content.some(({ text }) => isVast(text)))) return request;
+  const glance = (text: string) => (isVast(text) ? '' : text);
+  return {
+    system: glance(system),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: content.map(({ type, text }) => ({ type, text: glance(text) })),
+    })),
+  };
 }
 
 function tierOf(score: number, { standard, heavy }: SmartThresholds): SmartTier {

@@ -21,7 +21,7 @@ export interface Running {
 export function start(file: string, args: readonly string[], core: string): ChildProcess {
   const path = new URL(file, import.meta.url);
   // As `npm start` runs it.
-  const execArgv = file === 'gateway.ts' ? ['--max-semi-space-size=32'] : [];
+  const execArgv = file.endsWith('gateway.ts') ? ['--max-semi-space-size=32'] : [];
   const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   pin(child, core);
   return child;

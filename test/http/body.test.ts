@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
 import { type FaultCode, isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX, type BodyLimits, readBody } from '../../lib/http/body.ts';
+import { type Budget, createBudget } from '../../lib/http/budget.ts';
 
 interface Read {
   readonly bytes: Buffer | undefined;
@@ -20,6 +22,7 @@ describe('body', () => {
   let done: Promise<Read>;
   let arrived: Promise<IncomingMessage>;
   let sockets: Socket[];
+  let budget: Budget;
 
   before((next) => {
     server = createServer({ keepAliveTimeout: 1 });
@@ -27,6 +30,7 @@ describe('body', () => {
   });
   beforeEach(() => {
     [limits, controller, sockets] = [{}, new AbortController(), []];
+    budget = createBudget({ bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX });
     let arrive: (request: IncomingMessage) => void = () => undefined;
     arrived = new Promise((resolve) => {
       arrive = resolve;
@@ -57,7 +61,7 @@ describe('body', () => {
     const startedAt = performance.now();
     const ms = () => performance.now() - startedAt;
     try {
-      const bytes = await readBody(request, controller.signal, limits);
+      const bytes = await readBody(request, { signal: controller.signal, share: budget.open('key'), limits });
       return { bytes, code: undefined, error: undefined, ms: ms() };
     } catch (error) {
       return { bytes: undefined, code: isFault(error) ? error.data?.code : undefined, error, ms: ms() };
@@ -202,7 +206,7 @@ describe('body', () => {
     });
 
     it('is refused when it drips for too long', async () => {
-      limits = { idleMs: 1000, graceMs: 100, rateMinBytesPerS: 100 };
+      limits = { idleMs: 1000, graceMs: 100, windowMs: 50, rateMinBytesPerS: 100 };
       const socket = announced(1000);
       const drip = setInterval(() => socket.write('x'), 20);
       const { code, ms } = await done;
@@ -211,19 +215,39 @@ describe('body', () => {
       expect(ms).to.be.within(100, 400);
     });
 
-    it('may go on for long when it is fast enough on the whole', async () => {
-      limits = { idleMs: 1000, graceMs: 50, rateMinBytesPerS: 1000 };
+    it('is refused when it drips after it came fast', async () => {
+      limits = { idleMs: 1000, graceMs: 100, windowMs: 100, rateMinBytesPerS: 1000 };
+      const socket = announced(1_000_000);
+      socket.write('x'.repeat(900_000));
+      const drip = setInterval(() => socket.write('y'), 20);
+      const { code, ms } = await done;
+      clearInterval(drip);
+      expect(code).to.equal('body_timeout');
+      expect(ms).to.be.within(100, 1000);
+    });
+
+    it('may go on for long when it is fast enough in every window', async () => {
+      limits = { idleMs: 1000, graceMs: 50, windowMs: 100, rateMinBytesPerS: 50 };
       const socket = announced(1000);
-      socket.write('x'.repeat(900));
-      for (let at = 0; at < 10; at += 1) {
+      for (let at = 0; at < 20; at += 1) {
         await sleep(20);
-        socket.write('y'.repeat(10));
+        socket.write('y'.repeat(50));
       }
       expect((await done).bytes).to.have.length(1000);
     });
 
+    it('is refused after its deadline, however fast it is', async () => {
+      limits = { idleMs: 1000, deadlineMs: 150 };
+      const socket = announced(10_000_000);
+      const pour = setInterval(() => socket.write('x'.repeat(1000)), 10);
+      const { code, ms } = await done;
+      clearInterval(pour);
+      expect(code).to.equal('body_timeout');
+      expect(ms).to.be.within(150, 600);
+    });
+
     it('may be slow at first', async () => {
-      limits = { idleMs: 1000, graceMs: 300, rateMinBytesPerS: 1_000_000 };
+      limits = { idleMs: 1000, graceMs: 300, windowMs: 10, rateMinBytesPerS: 1_000_000 };
       const socket = announced(3);
       for (const letter of 'abc') {
         await sleep(20);
@@ -233,30 +257,64 @@ describe('body', () => {
     });
   });
 
+  describe('in its share', () => {
+    const room = (bytesMax: number) => {
+      budget = createBudget({ bytesMax: 2 * bytesMax, ownerBytesMax: bytesMax });
+    };
+
+    it('holds what was announced, before it is there', async () => {
+      room(1_000_000);
+      const socket = announced(700_000);
+      await arrived;
+      expect(budget.used()).to.equal(700_000);
+      socket.write('x'.repeat(700_000));
+      expect((await done).bytes).to.have.length(700_000);
+      expect(budget.used()).to.equal(700_000);
+    });
+
+    it('is refused by its announced length when there is no room for it', async () => {
+      room(1_000_000);
+      budget.open('key').take(400_000);
+      announced(700_000);
+      const { code, ms } = await done;
+      expect(code).to.equal('no_room');
+      expect(ms).to.be.below(100);
+      expect(budget.used()).to.equal(400_000);
+    });
+
+    it('is refused when it grows beyond it', async () => {
+      room(1_000_000);
+      const socket = chunked();
+      for (let at = 0; at < 30; at += 1) socket.write(chunk('x'.repeat(50_000)));
+      expect((await done).code).to.equal('no_room');
+      expect(budget.used()).to.be.within(100_000, 1_000_000);
+    });
+  });
+
   describe('broken off', () => {
-    it('by the client is an error and waits for nothing', async () => {
+    it('by the client is no fault and waits for nothing', async () => {
       const socket = announced(5);
       socket.write('ab');
       await arrived;
       await sleep(10);
       socket.destroy();
-      const { bytes, ms } = await done;
-      expect(bytes).to.equal(undefined);
+      const { error, ms } = await done;
+      expect(error).to.equal(GONE);
       expect(ms).to.be.below(500);
     });
 
-    it('by its end is an error too', async () => {
+    it('by its end is none either', async () => {
       const socket = announced(5);
       await arrived;
       socket.end('ab');
-      expect((await done).bytes).to.equal(undefined);
+      expect((await done).error).to.equal(GONE);
     });
 
-    it('by what is no chunk is an error', async () => {
+    it('by what is no chunk is none: the server answers that', async () => {
       const socket = chunked();
       await arrived;
       socket.write('zz\r\nnonsense');
-      expect((await done).bytes).to.equal(undefined);
+      expect((await done).error).to.equal(GONE);
     });
 
     it('by the signal ends with its reason', async () => {

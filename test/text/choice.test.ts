@@ -4,7 +4,7 @@ import type { SmartEntry } from '../../lib/catalog/schema.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { chooseModel } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route, type SmartRequest } from '../../lib/text/smart.ts';
+import { route } from '../../lib/text/smart.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
@@ -64,15 +64,6 @@ describe('choice of the model', () => {
       }
     });
   }
-
-  it('reads past pictures', () => {
-    const request = ask(PROMPTS.heavy);
-    const picture = { type: 'image', mediaType: 'image/png', bytes: Uint8Array.of(1) } as const;
-    const seen = request.messages.map((message) => ({ ...message, content: [picture, ...message.content] }));
-    expect(chooseModel(catalogOf(), { ...request, messages: seen }).smart).to.deep.equal(
-      route(request as SmartRequest),
-    );
-  });
 
   it('cuts the score by the thresholds of the catalog', () => {
     const tierAt = (thresholds: { standard: number; heavy: number }, prompt: string) => {

@@ -5,6 +5,7 @@ import { chatReply, createChatRenderer } from './render.ts';
 import { parseChatRequest } from './request.ts';
 
 export const chatDialect: Dialect = {
+  name: 'chat',
   parse: parseChatRequest,
   createRenderer: createChatRenderer,
   reply: chatReply,

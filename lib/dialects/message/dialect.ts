@@ -5,6 +5,7 @@ import { createMessageRenderer, messageReply } from './render.ts';
 import { parseMessageRequest } from './request.ts';
 
 export const messageDialect: Dialect = {
+  name: 'message',
   parse: parseMessageRequest,
   createRenderer: createMessageRenderer,
   reply: messageReply,

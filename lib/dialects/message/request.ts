@@ -1,6 +1,7 @@
 // From a message-style body to the engine's request.
 import type { TextRequest } from '../../text/request.ts';
 import { checkFields, invalidField, maxTokensOf } from '../fields.ts';
+import { isImageUrl } from '../image-url.ts';
 import { joinSystem, readMessages, readSystem, type WireBlock } from '../messages.ts';
 import { messageFields } from './schema.ts';
 
@@ -27,7 +28,7 @@ function isImage(block: WireBlock, field: string): boolean {
   if (typeof source !== 'object' || source === null) throw invalidField(`${field}.source`, 'must be an object');
   switch (source.type) {
     case 'url':
-      if (typeof source.url === 'string' && isHttps(source.url)) return true;
+      if (typeof source.url === 'string' && isImageUrl(source.url)) return true;
       throw invalidField(`${field}.source.url`, 'must be an https URL');
     case 'base64':
       if (typeof source.media_type !== 'string') throw invalidField(`${field}.source.media_type`, 'must be a string');
@@ -36,8 +37,4 @@ function isImage(block: WireBlock, field: string): boolean {
     default:
       throw invalidField(`${field}.source.type`, 'must be url or base64');
   }
-}
-
-function isHttps(url: string): boolean {
-  return URL.parse(url)?.protocol === 'https:';
 }

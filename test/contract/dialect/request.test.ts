@@ -271,6 +271,20 @@ describe('the contract of dialects: requests', () => {
     }
   });
 
+  it('looks at no more images than a message may have, and at no long host', () => {
+    for (const { dialect, body, image } of SUBJECTS) {
+      const content = Array.from({ length: 60 }, (_, at) =>
+        image({ url: `https://${'я'.repeat(16_000)}${at}.example/` }),
+      );
+      const startedAt = performance.now();
+      expect(refusalOf(() => dialect.parse(body({ messages: [user(content)] })))).to.contain('https');
+      const many = Array.from({ length: 5000 }, (_, at) => image({ url: `https://${'я'.repeat(200)}${at}.example/` }));
+      expect(refusalOf(() => dialect.parse(body({ messages: [user(many)] })))).to.contain('at most 4 images');
+      // It took seconds.
+      expect(performance.now() - startedAt).to.be.below(100);
+    }
+  });
+
   it('refuses images by any other scheme', () => {
     const urls = ['http://x.example/a.png', 'ftp://x/a', 'file:///etc/passwd', 'x', '', 'https://', 'data:text/html,x'];
     for (const { dialect, body, image } of SUBJECTS) {

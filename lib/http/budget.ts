@@ -1,0 +1,62 @@
+// How many bytes of what clients send are held in memory at once, in all and for one key: whoever has no room is told
+// to come again, and nobody's uploads end the process.
+import { fault } from '../faults.ts';
+
+export interface BudgetLimits {
+  /** Of the whole process. */
+  readonly bytesMax: number;
+  /** Of one owner, a key say. */
+  readonly ownerBytesMax: number;
+}
+
+export interface Budget {
+  /** An empty share. Whoever opens it gives it back, whatever happens. */
+  open(owner: string): Share;
+  /** Bytes that are held. */
+  used(): number;
+}
+
+/** What one request holds. */
+export interface Share {
+  /** Makes the share larger by so many bytes. Throws a 503 fault when there is no room; the share is then as before. */
+  take(bytes: number): void;
+  /** Returns all of it. The share is empty afterwards. */
+  giveBack(): void;
+}
+
+/** A share up to this size is never refused because of larger ones. */
+export const SMALL_BYTES = 64 * 1024;
+/** This part of the whole is kept for small shares. */
+const SMALL_PART = 1 / 8;
+
+export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget {
+  const owners = new Map<string, number>();
+  const largeMax = bytesMax * (1 - SMALL_PART);
+  let used = 0;
+
+  function move(owner: string, bytes: number): void {
+    used += bytes;
+    const left = (owners.get(owner) ?? 0) + bytes;
+    if (left === 0) owners.delete(owner);
+    else owners.set(owner, left);
+  }
+
+  return {
+    open(owner) {
+      let held = 0;
+      return {
+        take(bytes) {
+          const max = held + bytes > SMALL_BYTES ? largeMax : bytesMax;
+          if (used + bytes > max || (owners.get(owner) ?? 0) + bytes > ownerBytesMax) throw fault('no_room');
+          held += bytes;
+          move(owner, bytes);
+        },
+        giveBack() {
+          move(owner, -held);
+          held = 0;
+        },
+      };
+    },
+    used: () => used,
+  };
+}

@@ -1,0 +1,125 @@
+// The connections of the server: how many there may be, which go when there are too many, and which have stalled.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
+
+export interface ConnectionLimits {
+  /** Connections at once; beyond it the one goes that has said nothing for longest, or the new one. */
+  readonly connectionsMax: number;
+  /** A reader that takes nothing of a reply for so long is gone. */
+  readonly stallMs: number;
+}
+
+/** Descriptors for the store, the log, the catalog and what else a process opens. */
+const KEPT_DESCRIPTORS = 64;
+const CONNECTIONS_MIN = 16;
+/** Each costs memory too. */
+const CONNECTIONS_MAX = 10_000;
+/** How often within the time of a stall is looked whether there is one. */
+const STALL_STEPS = 8;
+/** Of our own on a socket, besides one of every call. */
+const LISTENERS = 16;
+
+/** As many as leave each an upstream connection of its own, and the rest of the process what it needs. */
+export function connectionsFor(descriptors: number): number {
+  const shared = Math.floor((descriptors - KEPT_DESCRIPTORS) / 2);
+  return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, shared));
+}
+
+/** How many files and sockets this process may have open. */
+export function readDescriptorLimit(): number {
+  const limit = Number(/^Max open files +(\d+|unlimited)/m.exec(readLimits())?.[1]?.replace('unlimited', 'Infinity'));
+  return limit > 0 ? limit : 1024;
+}
+
+/** As Linux writes them, also where there is only a shell to ask. */
+function readLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return `Max open files ${askShell()}`;
+  }
+}
+
+function askShell(): string {
+  try {
+    return execFileSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
+  } catch {
+    return '';
+  }
+}
+
+interface Connection {
+  readonly feed: Feed;
+  /** What its reader had taken when it was last looked at, and since when it is so much. */
+  taken: number;
+  takenAt: number;
+}
+
+/** Watches the connections of a listener that answers `checkContinue` as it does `request`: hapi's does. */
+export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): void {
+  const all = new Map<Socket, Connection>();
+  /** Without a request, the longest first. */
+  const idle = new Set<Socket>();
+
+  function dropIdle(): boolean {
+    const [longest] = idle;
+    if (!longest) return false;
+    forget(longest);
+    longest.destroy();
+    return true;
+  }
+
+  function forget(socket: Socket): void {
+    all.delete(socket);
+    idle.delete(socket);
+  }
+
+  listener.on('connection', (socket) => {
+    if (all.size >= connectionsMax && !dropIdle()) {
+      socket.destroy();
+      return;
+    }
+    socket.setMaxListeners(LISTENERS + UNANSWERED_MAX);
+    all.set(socket, { feed: createFeed(socket), taken: Number.NaN, takenAt: 0 });
+    idle.add(socket);
+    socket.once('close', () => forget(socket));
+  });
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const feed = all.get(socket)?.feed;
+    if (!feed) return;
+    feed.begin(request);
+    idle.delete(socket);
+    response.once('close', () => {
+      feed.answered();
+      if (feed.unanswered() === 0 && all.has(socket)) idle.add(socket);
+    });
+  };
+  for (const event of ['request', 'checkContinue']) listener.prependListener(event, onRequest);
+  const stop = (socket: Socket) => all.get(socket)?.feed.stop();
+  listener.prependListener('clientError', (_error, socket) => stop(socket as Socket));
+  listener.prependListener('connect', (_request, socket) => stop(socket as Socket));
+
+  const look = () => {
+    const now = performance.now();
+    for (const [socket, connection] of all) {
+      if (socket.writableLength > 0 && hasStalled(socket, connection, now - stallMs)) socket.destroy();
+    }
+  };
+  const looking = setInterval(look, Math.ceil(stallMs / STALL_STEPS)).unref();
+  listener.once('close', () => clearInterval(looking));
+}
+
+/** Whether the reader has taken nothing since that time. */
+function hasStalled(socket: Socket, connection: Connection, since: number): boolean {
+  // Not documented: what the system has not taken of the write under way, as Node's own timeout looks at it.
+  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize: number } };
+  const taken = socket.bytesWritten - socket.writableLength - (handle?.writeQueueSize ?? 0);
+  if (taken === connection.taken) return connection.takenAt < since;
+  connection.taken = taken;
+  connection.takenAt = performance.now();
+  return false;
+}

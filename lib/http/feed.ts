@@ -1,0 +1,115 @@
+// Gives Node's parser what comes on a connection one request at a time: as it comes, one read may hold thousands of
+// pipelined requests, each of which costs kilobytes until it is answered.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { mergeChunks } from './chunks.ts';
+
+export interface Feed {
+  /** A request has come. */
+  begin(request: IncomingMessage): void;
+  /** One of those that came is answered. */
+  answered(): void;
+  /** Requests that have come and are not answered. */
+  unanswered(): number;
+  /** Nothing that still comes is a request. */
+  stop(): void;
+}
+
+/** Requests of one connection that are not answered yet; what comes then waits. */
+export const UNANSWERED_MAX = 16;
+const END_OF_HEAD = '\r\n\r\n';
+/** Of a body whose end is not known. */
+const SLICE_BYTES = 4096;
+
+/** Takes the place of the parser's own listener. Not documented: it sets `_paused` while it can take no more. */
+export function createFeed(socket: Socket & { _paused?: boolean }): Feed {
+  const parse = socket.listeners('data')[0] as (bytes: Buffer) => void;
+  let rest: Buffer | undefined;
+  let latest: IncomingMessage | undefined;
+  let begun = 0;
+  let unanswered = 0;
+  /** So many bytes belong to the body under way. */
+  let bodyBytes = 0;
+  let isChunked = false;
+  let stopped = false;
+
+  function take(bytes: Buffer): void {
+    if (stopped) return;
+    rest = rest ? Buffer.concat([rest, bytes]) : bytes;
+    pump();
+  }
+
+  function pump(): void {
+    while (rest && !stopped && !socket._paused && !socket.destroyed) {
+      if (bodyBytes > 0) bodyBytes -= pass(Math.min(bodyBytes, rest.length));
+      else if (!latest || latest.complete) {
+        if (unanswered >= UNANSWERED_MAX) break;
+        passHead(rest);
+      } else if (!isChunked) pass(Math.min(SLICE_BYTES, rest.length));
+      else if (!passChunks(rest)) return;
+    }
+    if (rest) socket.pause();
+  }
+
+  /** Gives the parser the first so many bytes. */
+  function pass(count: number): number {
+    const bytes = rest as Buffer;
+    rest = count < bytes.length ? bytes.subarray(count) : undefined;
+    parse(count < bytes.length ? bytes.subarray(0, count) : bytes);
+    return count;
+  }
+
+  /** Up to the body of a request, whose end is then known. */
+  function passHead(bytes: Buffer): void {
+    const end = bytes.indexOf(END_OF_HEAD);
+    const before = begun;
+    pass(end === -1 ? bytes.length : end + END_OF_HEAD.length);
+    if (end === -1 || begun !== before + 1) return;
+    const { 'content-length': length, 'transfer-encoding': coding } = latest?.headers ?? {};
+    isChunked = coding !== undefined;
+    bodyBytes = isChunked ? 0 : Number(length ?? 0);
+  }
+
+  /** False when the rest has to wait for more. */
+  function passChunks(bytes: Buffer): boolean {
+    const { chunk, used, after } = mergeChunks(bytes);
+    rest = used < bytes.length ? bytes.subarray(used) : undefined;
+    if (chunk) parse(chunk);
+    if (after.type === 'long') bodyBytes = after.bytes;
+    else if (after.type === 'other' && rest) passLast(rest);
+    return after.type !== 'part';
+  }
+
+  /** The last chunk with what follows it; if it is none, the parser goes on with what comes as it comes. */
+  function passLast(bytes: Buffer): void {
+    isChunked = false;
+    const end = bytes.indexOf(END_OF_HEAD);
+    if (end !== -1) pass(Math.min(end + END_OF_HEAD.length, SLICE_BYTES));
+  }
+
+  // The new one first: a socket without any would stop.
+  socket.on('data', take);
+  socket.off('data', parse);
+  socket.on('resume', pump);
+
+  return {
+    begin(request) {
+      latest = request;
+      begun += 1;
+      unanswered += 1;
+      bodyBytes = 0;
+      isChunked = false;
+    },
+    answered() {
+      unanswered -= 1;
+      if (!rest || stopped) return;
+      pump();
+      if (!rest) socket.resume();
+    },
+    unanswered: () => unanswered,
+    stop() {
+      stopped = true;
+      rest = undefined;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// The good callers of a siege, in a process of their own: each makes a short call, waits a little, and makes the next.
+import { Agent, request } from 'undici';
+
+export interface CallersJob {
+  readonly url: string;
+  readonly key: string;
+  readonly callers: number;
+  readonly seconds: number;
+}
+
+export interface CallersResult {
+  readonly calls: number;
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const PAUSE_MS = 100;
+
+const dispatcher = new Agent({ connections: null, pipelining: 1 });
+const body = JSON.stringify({ model: 'call', max_tokens: 16, messages: [{ role: 'user', content: 'Say something.' }] });
+
+async function run({ url, key, callers, seconds }: CallersJob): Promise<CallersResult> {
+  const until = performance.now() + seconds * 1000;
+  const times: number[] = [];
+  let failed = 0;
+  const call = async () => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': key };
+    const reply = await request(`${url}/api/v1/chat/completions`, { method: 'POST', headers, body, dispatcher });
+    await reply.body.text();
+    if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+  };
+  const caller = async (_: unknown, at: number) => {
+    await sleep((PAUSE_MS * at) / callers);
+    while (performance.now() < until) {
+      const from = performance.now();
+      await call().catch(() => {
+        failed += 1;
+      });
+      times.push(performance.now() - from);
+      await sleep(PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  times.sort((a, b) => a - b);
+  const rank = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0;
+  return { calls: times.length, failed, p50Ms: rank(0.5), p99Ms: rank(0.99) };
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+process.on('message', (job: CallersJob) => void run(job).then((result) => process.send?.(result)));
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });

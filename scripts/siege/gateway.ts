@@ -1,0 +1,98 @@
+// The gateway under siege, in a process of its own, with accounts for those who call it and for those who attack it.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { readConfig } from '../../lib/config.ts';
+import { createGateway } from '../../lib/gateway.ts';
+import { createLog } from '../../lib/http/log.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+/** Keys: of the callers, of a wallet that is empty, of wallets that can pay for short calls. */
+export interface Keys {
+  readonly good: string;
+  readonly penniless: string;
+  readonly paying: readonly string[];
+}
+
+export interface Measured {
+  /** CPU time of the longest turn of the loop, in ms. */
+  readonly turnMs: number;
+  /** What a timer waited longer than it should have, in ms, the rest of the machine included. */
+  readonly delayP99Ms: number;
+  readonly delayMostMs: number;
+  /** Lines of the log that ask for an operator. */
+  readonly errors: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-siege-'));
+writeFileSync(
+  join(folder, 'models.json'),
+  JSON.stringify({
+    upstreams: {
+      up: { plugin: 'openai-compatible', settings: { baseUrl: `${process.argv[2]}/v1`, apiKey: 'siege-key' } },
+    },
+    models: [
+      {
+        id: 'call',
+        type: 'text',
+        provider: 'Siege',
+        routes: [{ upstream: 'up', model: 'call' }],
+        price: { input: '400', output: '240' },
+      },
+    ],
+  }),
+);
+const config = readConfig({
+  PORT: '0',
+  DATABASE_URL: `sqlite:${join(folder, 'siege.db')}`,
+  CATALOG_DIR: folder,
+  SANDBOX: 'off',
+  RATE_LIMIT_PER_MINUTE: '1000000000',
+});
+const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination: join(folder, 'log') });
+const gateway = await createGateway(config, log);
+await gateway.start();
+
+const store = await openStore(config.databaseUrl);
+const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
+const makeKey = async (rub: bigint): Promise<string> => {
+  const { id } = await accounts.create('siege');
+  const { key } = await accounts.issueKey(id, 'siege');
+  const op = { kind: 'topup', wallet: id, at: Date.now(), amount: rub * 1_000_000n, paymentId: id } as const;
+  if (rub > 0n) await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+  return key;
+};
+const keys: Keys = {
+  good: await makeKey(1_000_000n),
+  penniless: await makeKey(0n),
+  paying: [await makeKey(1000n), await makeKey(1000n), await makeKey(1000n), await makeKey(1000n)],
+};
+await store.close();
+
+const TICK_MS = 10;
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+let turnMs = 0;
+let before = process.threadCpuUsage();
+setInterval(() => {
+  // What the thread has worked since the last tick, less what it may have until the next.
+  const { user, system } = process.threadCpuUsage(before);
+  turnMs = Math.max(turnMs, (user + system) / 1000 - TICK_MS);
+  before = process.threadCpuUsage();
+}, TICK_MS).unref();
+
+process.on('message', () => {
+  const errors = readFileSync(join(folder, 'log'), 'utf8').split('{"level":"error"').length - 1;
+  const measured: Measured = { turnMs, delayP99Ms: delay.percentile(99) / 1e6, delayMostMs: delay.max / 1e6, errors };
+  process.send?.(measured);
+  turnMs = 0;
+  delay.reset();
+});
+process.on('disconnect', async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});
+process.send?.({ port: gateway.server.info.port, keys });

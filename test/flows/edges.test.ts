@@ -1,0 +1,264 @@
+// What one socket, with or without a key, may cost the service.
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../helpers/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { cpuMs } from '../helpers/turns.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+
+const MIB = 1024 * 1024;
+
+describe('edges', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  const sockets: Socket[] = [];
+
+  before(async () => {
+    upstream = await startUpstream();
+    upstream.behave(chatAnswer('Hello.'));
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { CLIENT_STALL_MS: '600' } });
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await gateway.checkMoney();
+  });
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  interface Exchange {
+    readonly socket: Socket;
+    text(): string;
+    /** Waits for the status of the first reply. */
+    status(withinMs?: number): Promise<number>;
+  }
+
+  function open(bytes: string | Buffer): Exchange {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    let text = '';
+    socket.setEncoding('latin1').on('data', (part: string) => {
+      text += part;
+    });
+    socket.write(bytes);
+    return {
+      socket,
+      text: () => text,
+      async status(withinMs = 2000) {
+        await until(() => text.startsWith('HTTP/1.1 '), withinMs);
+        return Number(text.split(' ')[1]);
+      },
+    };
+  }
+
+  const head = (path: string, { key }: Pick<TestAccount, 'key'>, lines: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${lines}\r\n\r\n`;
+  const logged = () =>
+    readFileSync(`${gateway.folder}/log`, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+  describe('of bodies', () => {
+    for (const path of DIALECTS) {
+      it(`${path}: a long one is not read for a wallet that has nothing`, async () => {
+        const penniless = await gateway.account('0');
+        for (const lines of [`content-length: ${40 * MIB}`, 'transfer-encoding: chunked']) {
+          const { status, text } = open(head(path, penniless, lines));
+          expect(await status()).to.equal(402);
+          await until(() => text().includes('never been topped up'));
+          expect(text().toLowerCase()).to.contain('connection: close').and.to.contain('x-should-retry: false');
+        }
+      });
+
+      it(`${path}: a short one is, and its mistakes are named first`, async () => {
+        const { key } = await gateway.account('0');
+        const replies = [
+          await send(gateway.url + path, { key, body: ask('hi', { max_tokens: 0 }) }),
+          await send(gateway.url + path, { key, body: ask('hi', { model: 'nope' }) }),
+          await send(gateway.url + path, { key, body: ask('hi') }),
+        ];
+        expect(replies.map(({ status }) => status)).to.deep.equal([400, 400, 402]);
+      });
+
+      it(`${path}: those of one key have a budget, and what is let go is free again`, async () => {
+        const account = await gateway.account();
+        const length = `content-length: ${40 * MIB}`;
+        const first = open(`${head(path, account, length)}{`);
+        await sleep(100);
+        const second = open(`${head(path, account, length)}{`);
+        expect(await second.status()).to.equal(503);
+        await until(() => second.text().includes('Nothing was charged.'));
+        expect(second.text()).to.contain('"api_error"').and.to.contain('connection: close');
+        expect((await send(gateway.url + path, { key: account.key, body: ask('hi') })).status).to.equal(200);
+        first.socket.destroy();
+        await sleep(100);
+        const third = open(`${head(path, account, length)}{`);
+        await sleep(200);
+        expect(third.text()).to.equal('');
+      });
+
+      it(`${path}: those of all keys have one, which leaves room for short ones`, async () => {
+        const accounts = await Promise.all(Array.from({ length: 5 }, () => gateway.account()));
+        const length = `content-length: ${30 * MIB}`;
+        const calls = [];
+        for (const account of accounts) {
+          calls.push(open(`${head(path, account, length)}{`));
+          await sleep(50);
+        }
+        expect(await calls[4]?.status()).to.equal(503);
+        expect(calls.slice(0, 2).map(({ text }) => text())).to.deep.equal(['', '']);
+        const body = ask('x'.repeat(60_000));
+        expect((await send(gateway.url + path, { key: accounts[4]?.key as string, body })).status).to.equal(200);
+      });
+    }
+
+    it('of 600 KB answers like a short one', async () => {
+      const { key } = await gateway.account();
+      for (const path of DIALECTS) {
+        const reply = await send(gateway.url + path, { key, body: ask('слово '.repeat(60_000)) });
+        expect(reply.status).to.equal(200);
+        const refused = await send(gateway.url + path, { key, body: ask('x'.repeat(600_000), { max_tokens: -1 }) });
+        expect([refused.status, refused.json.error.message]).to.deep.equal([
+          400,
+          'Invalid `max_tokens`: must be a whole number above zero.',
+        ]);
+        const unknown = await send(gateway.url + path, { key, body: ask('x'.repeat(600_000), { model: 'nope' }) });
+        expect([unknown.status, unknown.json.error.message]).to.deep.equal([
+          400,
+          'Unknown model `nope`. See GET /api/v1/models for the list.',
+        ]);
+        const dear = await send(gateway.url + path, { key, body: ask('x'.repeat(4_000_000)) });
+        expect([dear.status, dear.json.error.message.slice(0, 73)]).to.deep.equal([
+          402,
+          'The balance is too low: this call needs a reserve of 1005.004 RUB and the',
+        ]);
+      }
+    });
+
+    it('that nobody reads do not keep their reply back, nor go on for long', async () => {
+      const lines = ['content-length: 1000000000000', 'transfer-encoding: chunked'];
+      const wanted = {
+        '/nope': 404,
+        '/healthz': 405,
+        '/api/v1/balance': 405,
+        [`${CHAT}/x`]: 404,
+        '/openapi.json': 405,
+      };
+      for (const [path, status] of Object.entries(wanted)) {
+        for (const line of lines) {
+          const startedAt = performance.now();
+          const call = open(`POST ${path} HTTP/1.1\r\nhost: x\r\n${line}\r\n\r\n`);
+          expect([path, await call.status()]).to.deep.equal([path, status]);
+          expect(performance.now() - startedAt).to.be.below(1000);
+        }
+      }
+      const pouring = open(`GET /healthz HTTP/1.1\r\nhost: x\r\n${lines[0]}\r\n\r\n`);
+      const piece = Buffer.alloc(MIB);
+      while (!pouring.socket.closed) if (!pouring.socket.write(piece)) await sleep(1);
+      expect(pouring.text()).to.match(/^HTTP\/1\.1 200 /);
+      expect(pouring.socket.bytesWritten - pouring.socket.writableLength).to.be.below(100 * MIB);
+    }).timeout(20_000);
+
+    it('that break off are no failure of ours', async () => {
+      const account = await gateway.account();
+      const before = logged().length;
+      open(`${head(CHAT, account, 'content-length: 1000')}{"model"`).socket.end();
+      const reset = open(`${head(MESSAGES, account, 'transfer-encoding: chunked')}${chunk('{"model"')}`);
+      await sleep(100);
+      reset.socket.resetAndDestroy();
+      const bad = open(`${head(CHAT, account, 'transfer-encoding: chunked')}${chunk('{"model"')}zz\r\n`);
+      expect(await bad.status()).to.equal(400);
+      open('POST /nope HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nab').socket.destroy();
+      await until(() => logged().length >= before + 5, 5000);
+      for (const line of logged().slice(before)) {
+        expect(line.level, JSON.stringify(line)).to.equal('info');
+        expect(line).not.to.have.property('err');
+        expect(line.status).not.to.equal(500);
+      }
+    });
+
+    it('of one byte a chunk cost little more than the same bytes whole', async function () {
+      this.timeout(60_000);
+      const account = await gateway.account();
+      const body = JSON.stringify(ask('x'.repeat(100_000), { model: 'nope' }));
+      const whole = Buffer.from(head(CHAT, account, `content-length: ${body.length}`) + body);
+      const bytes = `${head(CHAT, account, 'transfer-encoding: chunked')}${[...body].map(chunk).join('')}0\r\n\r\n`;
+      const chunked = Buffer.from(bytes);
+      const cost = async (request: Buffer) => {
+        const call = open(request);
+        await until(() => call.text().includes('Unknown model'), 5000);
+        const from = cpuMs();
+        for (let at = 0; at < 10; at += 1) {
+          call.socket.write(request);
+          await until(() => call.text().split('Unknown model').length === at + 3);
+        }
+        return cpuMs() - from;
+      };
+      let times = Number.POSITIVE_INFINITY;
+      // A collection of garbage that falls into one of them is tried again.
+      for (let tries = 0; tries < 3 && times > 4; tries += 1) {
+        const wholeMs = await cost(whole);
+        times = Math.min(times, (await cost(chunked)) / wholeMs);
+      }
+      expect(times).to.be.below(4);
+    });
+  });
+
+  for (const path of DIALECTS) {
+    it(`${path}: a key that is revoked, or an account suspended, while a body comes has no say any more`, async function () {
+      this.timeout(20_000);
+      const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
+      const revoked = await gateway.account();
+      const suspended = await gateway.account();
+      const body = JSON.stringify(ask('hi'));
+      const calls = [revoked, suspended].map((account) =>
+        open(head(path, account, `content-length: ${body.length}`) + body.slice(0, 10)),
+      );
+      await sleep(100);
+      await accounts.revokeKey(revoked.keyId);
+      await accounts.suspend(suspended.id);
+      await sleep(1000);
+      for (const { socket } of calls) socket.write(body.slice(10));
+      expect(await Promise.all(calls.map(({ status }) => status()))).to.deep.equal([401, 403]);
+      for (const account of [revoked, suspended]) {
+        expect(await gateway.wallet(account)).to.include({ held: 0n, charged: 0n, seq: 1 });
+      }
+    });
+  }
+
+  it('of replies: every one has a stall limit', async () => {
+    const call = open('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1700));
+    call.socket.pause();
+    await until(() => count().then((many) => many === 1), 1000);
+    await until(() => count().then((many) => many === 0), 5000);
+  });
+
+  const count = () =>
+    new Promise<number>((resolve) => gateway.gateway.server.listener.getConnections((_error, many) => resolve(many)));
+
+  it('of targets: what is none is a 400 without a stack, and the log cuts them', async () => {
+    const before = logged().length;
+    const long = `/${'a'.repeat(5000)}`;
+    for (const [target, status] of [
+      ['*', 400],
+      ['http://[', 400],
+      ['http://', 400],
+      [long, 404],
+    ] as const) {
+      const { status: answered } = open(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect([target, await answered()]).to.deep.equal([target, status]);
+    }
+    await until(() => logged().length >= before + 4);
+    for (const line of logged().slice(before)) {
+      expect(line.level).to.equal('info');
+      expect(JSON.stringify(line)).not.to.contain('stack').and.not.to.contain('node_modules');
+      expect(line.path.length).to.be.at.most(256);
+    }
+  });
+});

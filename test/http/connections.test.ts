@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { connectionsFor, readDescriptorLimit, watchConnections } from '../../lib/http/connections.ts';
+import { until } from '../helpers/client.ts';
+
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+
+describe('connections', () => {
+  let server: Server;
+  let sockets: Socket[];
+  let answer: boolean;
+
+  async function start(limits: { connectionsMax: number; stallMs: number }): Promise<void> {
+    sockets = [];
+    answer = true;
+    server = createServer((_request, response) => {
+      if (answer) response.end(Buffer.alloc(64 * 1024, 'x'));
+    });
+    watchConnections(server, limits);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function open(): Promise<Socket> {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    // Until the server has seen it too.
+    await sleep(10);
+    return socket;
+  }
+
+  async function reply(socket: Socket): Promise<void> {
+    socket.write(GET);
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.resume();
+    await sleep(20);
+  }
+
+  it('beyond as many as there may be cost the one its place that is silent for longest', async () => {
+    await start({ connectionsMax: 3, stallMs: 10_000 });
+    const [first, second, third] = [await open(), await open(), await open()];
+    await reply(first);
+    await reply(await open());
+    await until(() => second.destroyed || second.readableEnded || second.closed);
+    expect([first.closed, second.closed, third.closed]).to.deep.equal([false, true, false]);
+  });
+
+  it('that wait for an answer are left alone: the new one goes', async () => {
+    await start({ connectionsMax: 2, stallMs: 10_000 });
+    answer = false;
+    const busy = [await open(), await open()];
+    for (const socket of busy) socket.write(GET);
+    await sleep(50);
+    const late = await open();
+    late.resume();
+    await until(() => late.closed);
+    expect(busy.map(({ closed }) => closed)).to.deep.equal([false, false]);
+    busy[0]?.destroy();
+    await sleep(50);
+    answer = true;
+    await reply(await open());
+  });
+
+  it('whose readers take nothing are closed, whoever wrote the reply', async () => {
+    await start({ connectionsMax: 10, stallMs: 200 });
+    const still = await open();
+    still.pause();
+    still.write(GET.repeat(2000));
+    const reading = await open();
+    reading.resume();
+    const asking = setInterval(() => reading.write(GET), 20);
+    await until(async () => (await count()) === 1, 5000).finally(() => clearInterval(asking));
+    expect(reading.closed).to.equal(false);
+  });
+
+  const count = () => new Promise<number>((resolve) => server.getConnections((_error, many) => resolve(many)));
+
+  it('leave descriptors to the upstreams and to the store', () => {
+    expect(connectionsFor(400)).to.equal(168);
+    expect(connectionsFor(1024)).to.equal(480);
+    expect(connectionsFor(50)).to.equal(16);
+    expect(connectionsFor(1_048_576)).to.equal(10_000);
+    expect(connectionsFor(Number.POSITIVE_INFINITY)).to.equal(10_000);
+  });
+
+  it('know the limit of this process', () => {
+    expect(readDescriptorLimit()).to.be.within(64, Number.MAX_SAFE_INTEGER);
+  });
+});

@@ -1,0 +1,195 @@
+// The parser fed by us must see exactly the requests that it would see by itself.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { watchConnections } from '../../lib/http/connections.ts';
+import { UNANSWERED_MAX } from '../../lib/http/feed.ts';
+import { until } from '../helpers/client.ts';
+
+interface Seen {
+  readonly url: string;
+  readonly body: string;
+}
+
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+describe('feed', () => {
+  const servers: Server[] = [];
+
+  /** A server that answers each request with its body, fed by us or by itself. */
+  async function start(fed: boolean): Promise<{ port: number; seen: Seen[]; server: Server }> {
+    const seen: Seen[] = [];
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      request.on('error', () => undefined);
+      request.on('end', () => {
+        seen.push({ url: String(request.url), body });
+        response.end(body);
+      });
+    };
+    const server = createServer(answer).on('checkContinue', (request, response) => {
+      response.writeContinue();
+      answer(request, response);
+    });
+    // Later than the replies to what came before it.
+    server.on('clientError', (_error, socket) => {
+      setTimeout(() => socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n'), 60);
+    });
+    if (fed) watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { port: (server.address() as AddressInfo).port, seen, server };
+  }
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  /** Writes pieces, one read each as far as that can be had, and reads until the connection closes or falls silent. */
+  async function exchange(port: number, pieces: readonly Buffer[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    let text = '';
+    let lastAt = performance.now();
+    socket.on('error', () => undefined);
+    socket.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      lastAt = performance.now();
+    });
+    for (const piece of pieces) {
+      socket.write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    lastAt = performance.now();
+    await until(() => socket.closed || performance.now() - lastAt > 150, 10_000);
+    socket.destroy();
+    return text.replace(/date: [^\r]+\r\n/gi, '');
+  }
+
+  function cut(text: string, random: () => number): readonly Buffer[] {
+    const bytes = Buffer.from(text);
+    const pieces: Buffer[] = [];
+    for (let at = 0; at < bytes.length; ) {
+      const size = 1 + Math.floor(random() ** 3 * 400);
+      pieces.push(bytes.subarray(at, at + size));
+      at += size;
+    }
+    return pieces;
+  }
+
+  /** The same numbers for the same seed. */
+  function numbers(seed: number): () => number {
+    let state = seed;
+    return () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 32;
+    };
+  }
+
+  const tricky = '{"a":"\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n5\r\n"}';
+  const requests: readonly ((random: () => number) => string)[] = [
+    () => 'GET /none HTTP/1.1\r\nhost: x\r\n\r\n',
+    () => '\r\nGET /lines HTTP/1.1\r\nhost: x\r\n\r\n',
+    () => `POST /length HTTP/1.1\r\nhost: x\r\ncontent-length: ${tricky.length}\r\n\r\n${tricky}`,
+    () => 'POST /empty HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n',
+    () => `POST /continue HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 4\r\n\r\nbody`,
+    (random) => {
+      const texts = Array.from({ length: 1 + Math.floor(random() * 40) }, () =>
+        'x\r\n'.repeat(1 + Math.floor(random() ** 8 * 700)),
+      );
+      const trailer = random() < 0.3 ? 'x-trailer: y\r\n' : '';
+      return `POST /chunks HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${texts.map(chunk).join('')}0\r\n${trailer}\r\n`;
+    },
+    () =>
+      `POST /extension HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2;a=b\r\nab\r\n${chunk(tricky)}0\r\n\r\n`,
+    () =>
+      `POST /bytes HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${[...tricky].map(chunk).join('')}0\r\n\r\n`,
+  ];
+  const broken: readonly string[] = [
+    '',
+    'NONSENSE\r\n\r\n',
+    'POST /bad HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n',
+    'POST /bad HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n',
+    'POST /bad HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nbad trailer\r\n\r\n',
+    'POST /bad HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+    'GET /bad HTTP/1.1\nhost: x\n\nGET /second HTTP/1.1\r\nhost: x\r\n\r\n',
+  ];
+
+  it('shows the parser the same requests, cut anywhere', async function () {
+    this.timeout(60_000);
+    const fed = await start(true);
+    const plain = await start(false);
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const random = numbers(seed);
+      const count = 1 + Math.floor(random() * 12);
+      let text = '';
+      for (let at = 0; at < count; at += 1) text += requests[Math.floor(random() * requests.length)]?.(random);
+      text += broken[seed % broken.length];
+      const pieces = cut(text, random);
+      const [one, other] = await Promise.all([exchange(fed.port, pieces), exchange(plain.port, pieces)]);
+      expect(one, `seed ${seed}`).to.equal(other);
+      expect(fed.seen.splice(0), `seed ${seed}`).to.deep.equal(plain.seen.splice(0));
+    }
+  });
+
+  describe('of a server that answers when it is told to', () => {
+    let answers: (() => void)[];
+    let socket: Socket;
+    let replies: number;
+
+    beforeEach(async () => {
+      answers = [];
+      const server = createServer((request, response) => {
+        request.resume();
+        answers.push(() => response.end('ok'));
+      });
+      watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      replies = 0;
+      socket.setEncoding('utf8').on('data', (text: string) => {
+        replies += text.split('HTTP/1.1 200').length - 1;
+      });
+    });
+    afterEach(() => socket.destroy());
+
+    const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+
+    it('lets so many requests through as may wait for an answer', async () => {
+      socket.write(GET.repeat(1000));
+      await until(() => answers.length === UNANSWERED_MAX);
+      await sleep(50);
+      expect(answers).to.have.length(UNANSWERED_MAX);
+      answers.shift()?.();
+      await until(() => answers.length === UNANSWERED_MAX);
+      await sleep(50);
+      expect(answers).to.have.length(UNANSWERED_MAX);
+      expect(replies).to.equal(1);
+    });
+
+    it('answers all of them in the end', async () => {
+      socket.write(GET.repeat(600) + 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nok'.repeat(400));
+      const answering = setInterval(() => answers.splice(0).map((answer) => answer()), 1);
+      await until(() => replies === 1000, 20_000).finally(() => clearInterval(answering));
+    });
+
+    it('reads no further meanwhile', async () => {
+      const sent = () => socket.bytesWritten - socket.writableLength;
+      const block = GET.repeat(2000);
+      for (let at = 0; at < 400; at += 1) socket.write(block);
+      await until(() => answers.length === UNANSWERED_MAX);
+      await sleep(200);
+      const before = sent();
+      await sleep(100);
+      expect(sent()).to.equal(before);
+      expect(socket.writableLength).to.be.above(0);
+    });
+  });
+});
