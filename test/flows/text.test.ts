@@ -271,6 +271,54 @@ describe('text', () => {
     }
   });
 
+  const alerts: readonly (readonly [status: number, body: unknown, words: string])[] = [
+    [404, { error: { message: 'The model `up-1` does not exist' } }, 'an upstream does not know what a route asks for'],
+    [404, 'a page', 'an upstream does not know what a route asks for'],
+    [404, { error: { code: 'invalid_api_key' } }, 'an upstream does not know what a route asks for'],
+    [500, {}, 'an upstream fails by itself'],
+    [503, {}, 'an upstream fails by itself'],
+    [429, { error: { code: 'insufficient_quota' } }, 'our account at an upstream has no money or quota left'],
+  ];
+  for (const [status, body, words] of alerts) {
+    it(`alerts the operator to ${status} ${JSON.stringify(body)}: ${words}`, async () => {
+      upstream.behave(answerStatus(status, body));
+      const account = await gateway.account();
+      const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+      expect([reply.status, reply.json.error.message, reply.headers['x-should-retry']]).to.deep.equal([
+        502,
+        'The upstream provider failed. Charge refunded.',
+        undefined,
+      ]);
+      const id = String(reply.headers['x-request-id']);
+      const lines = () => readFileSync(`${gateway.folder}/log`, 'utf8').split('\n');
+      const isAlert = (line: string) =>
+        line.includes('"alert":"upstream"') && line.includes(id) && line.includes(words);
+      await until(() => lines().some(isAlert));
+    });
+  }
+
+  const mendable: readonly (readonly [status: number, code: string, words: string])[] = [
+    [400, 'context_length_exceeded', 'The request is too long for the model. Shorten it or lower `max_tokens`.'],
+    [400, 'content_filter', "The upstream provider's content rules refuse this request. Change what it says."],
+    [
+      400,
+      'invalid_image_format',
+      'The upstream provider cannot read an image of this request. Send it as another file.',
+    ],
+  ];
+  for (const [status, code, words] of mendable) {
+    it(`tells the client what to mend at ${code}`, async () => {
+      upstream.behave(answerStatus(status, { error: { message: 'their own words', code } }));
+      const account = await gateway.account();
+      const reply = await send(gateway.url + CHAT, { key: account.key, body: ask('hi') });
+      expect([reply.status, reply.json.error.message, reply.headers['x-should-retry']]).to.deep.equal([
+        502,
+        `${words} Charge refunded.`,
+        'false',
+      ]);
+    });
+  }
+
   it('answers an image as a missing vision backend does, and returns the hold', async () => {
     const account = await gateway.account();
     const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };

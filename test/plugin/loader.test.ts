@@ -71,6 +71,17 @@ describe('loader of plugins', () => {
     ['has no name', source('broken', 'name: undefined'), 'not that of the folder'],
     ['has no settings', source('broken', 'settings: {}'), 'it has no function settings'],
     ['has no create', source('broken', 'create: null'), 'it has no function create'],
+    [
+      'has words of no kind',
+      source('broken', "faultWords: { money: 'x' }"),
+      'its faultWords have money, which is no kind',
+    ],
+    [
+      'has words that are none',
+      source('broken', 'faultWords: { quota: 7 }'),
+      'its faultWords have quota, which is no kind',
+    ],
+    ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are no object'],
   ];
   for (const [what, text, reason] of broken) {
     it(`refuses a plugin that ${what}, naming its folder`, async () => {

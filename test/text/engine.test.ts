@@ -181,6 +181,16 @@ describe('text engine', () => {
       expectReleased(result);
     });
 
+    it('is not asked when the client has something to mend, and is where the catalog is wrong', async () => {
+      for (const about of ['length', 'content', 'picture'] as const) {
+        const refused = playing([START], Object.assign(upstreamError('request'), { about }));
+        const result = await stage.call({ routes: [failing('missing'), refused, good] });
+        expect(result.asked).to.deep.equal([0, 1]);
+        expectReleased(result);
+      }
+      expect((await stage.call({ routes: [failing('missing'), good] })).asked).to.deep.equal([0, 1]);
+    });
+
     it('is not asked once a fragment was there, whatever it says', async () => {
       for (const text of ['a', ' ', '\udc00', '\u200b']) {
         const result = await stage.call({

@@ -9,6 +9,7 @@ import { toClientFault } from '../client-fault.ts';
 import type { FinishReason, ImageResult, MediaSource, ProviderPart, RefusalCause, VideoRef } from '../contract.ts';
 import { isUpstreamFault } from '../fault.ts';
 import { type Format, formatOf } from './picture.ts';
+import type { ExpectedMedia } from './recording.ts';
 
 export interface Outcome {
   /** A kind, `truncated`, `empty`, `undecodable`, or what was thrown that is no fault. */
@@ -165,6 +166,12 @@ export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
     url: source.url.replaceAll(origin, ORIGIN),
     ...(headers.length > 0 && { headers: Object.fromEntries(shown) }),
   };
+}
+
+/** A recording names the replay and the key by what stands for them. */
+export function wanted(media: ExpectedMedia, origin: string): ExpectedMedia {
+  assert(!JSON.stringify(media.headers ?? {}).includes(origin), `headers name ${KEY}, not an address`);
+  return media.url === undefined ? media : { ...media, url: media.url.replaceAll(origin, ORIGIN) };
 }
 
 /** What a call threw, in the words of a recording. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
 import { compareAsked } from './asked.ts';
-import { KEY, type Media, ORIGIN, type Outcome, type StartOutcome, type TextOutcome } from './outcome.ts';
-import type { ExpectedMedia, Recording, TextRecording } from './recording.ts';
+import { type ImageOutcome, type Outcome, type StartOutcome, type TextOutcome, wanted } from './outcome.ts';
+import type { Recording, TextRecording } from './recording.ts';
 import { onStage, type Stage } from './stage.ts';
 import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
 import { expectStates } from './video.ts';
@@ -68,7 +68,7 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording, { place }
     if (expect.text !== undefined) assert.equal(text, expect.text);
     if (expect.usage) assert.deepEqual(usage, expect.usage);
   } else if (kind === 'image') {
-    const { images } = outcome as Outcome & { readonly images: readonly Media[] };
+    const { images } = outcome as ImageOutcome;
     assert.deepEqual(
       images,
       (expect.images ?? []).map((media) => wanted(media, place.origin)),
@@ -76,12 +76,6 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording, { place }
   } else if (expect.ref !== undefined) {
     assert.deepEqual({ ...(outcome as StartOutcome).ref, ...expect.ref }, (outcome as StartOutcome).ref);
   }
-}
-
-/** A recording names the replay and the key by what stands for them. */
-export function wanted(media: ExpectedMedia, origin: string): ExpectedMedia {
-  assert(!JSON.stringify(media.headers ?? {}).includes(origin), `headers name ${KEY}, not an address`);
-  return media.url === undefined ? media : { ...media, url: media.url.replaceAll(origin, ORIGIN) };
 }
 
 async function cutEverywhere(stage: Stage, recording: Recording, thorough: boolean): Promise<void> {

@@ -8,7 +8,7 @@ import type { Recording, Reply } from './recording.ts';
 import { onStage, type Stage } from './stage.ts';
 import { type Check, ordinary, type Subject } from './subject.ts';
 
-export const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529];
+const STATUSES = [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 529];
 
 export function statusChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
   const recording = ordinary(subject, kind);

@@ -1,0 +1,80 @@
+// `tollgate provider check`, in both modes, from a checkout and from the packed package.
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { createRig, parseObject, type Rig, runCommand } from './command.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SANDBOX = join(ROOT, 'providers/sandbox');
+
+describe('cli provider', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+
+  before(async () => {
+    rig = await createRig();
+  });
+
+  after(() => rig.close());
+
+  it('prints each check and their number', async () => {
+    const text = await rig.text('provider', 'check', SANDBOX);
+    expect(text).to.match(/^\nsettings\n {2}✓ make a provider.*\n\n\d+ checks, all passed\n$/s);
+  });
+
+  it('prints one object with --json', async () => {
+    const { ok, checks, failures } = await rig.json('provider', 'check', SANDBOX);
+    expect([ok, failures]).to.deep.equal([true, []]);
+    expect(checks).to.be.above(5);
+  });
+
+  it('needs neither a store nor a right environment', async () => {
+    const { code } = await runCommand(['provider', 'check', SANDBOX], {
+      PATH: process.env.PATH,
+      DATABASE_URL: 'nonsense',
+    });
+    expect(code).to.equal(0);
+  });
+
+  it('exits with 1 when a check fails, and says which and why', async () => {
+    const folder = join(rig.folder, 'failing', 'sandbox');
+    await cp(SANDBOX, folder, { recursive: true });
+    const index = join(folder, 'index.ts');
+    const source = await readFile(index, 'utf8');
+    await writeFile(index, source.replaceAll('reason: words.length < composed.length', 'reason: false'));
+    const { code, stdout } = await rig.run('provider', 'check', folder, '--json');
+    const { ok, failures } = parseObject(stdout) as { ok: boolean; failures: readonly object[] };
+    expect([code, ok]).to.deep.equal([1, false]);
+    expect(failures).to.have.length(1);
+    expect(failures[0]).to.include({ group: 'calls', check: 'are cut at the limit of tokens' });
+  });
+
+  it('refuses a folder without a plugin, and none at all', async () => {
+    expect(await rig.refused(1, 'provider', 'check', join(rig.folder, 'nowhere'))).to.include('nowhere');
+    expect(await rig.refused(2, 'provider', 'check')).to.include("missing required argument 'folder'");
+  });
+
+  it('runs from the packed package on a folder of somebody else', async () => {
+    const { execFile } = await import('node:child_process');
+    const { promisify } = await import('node:util');
+    const own = join(rig.folder, 'own');
+    const installed = join(own, 'node_modules', 'tollgate');
+    await mkdir(installed, { recursive: true });
+    const build = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(installed, 'dist')];
+    await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), build);
+    await cp(join(ROOT, 'package.json'), join(installed, 'package.json'));
+    await symlink(join(ROOT, 'node_modules'), join(installed, 'node_modules'));
+    const plugin = join(own, 'providers', 'studio');
+    await cp(join(ROOT, 'test/plugin/check/studio'), plugin, { recursive: true });
+    const index = join(plugin, 'index.ts');
+    const types = "'../../../../lib/plugin/contract.ts'";
+    const source = await readFile(index, 'utf8');
+    expect(source).to.include(types);
+    await writeFile(index, source.replace(types, "'tollgate/plugin'"));
+    const main = join(installed, 'dist/lib/cli/main.js');
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'provider', 'check', plugin, '--json']);
+    expect(JSON.parse(stdout)).to.deep.include({ ok: true, failures: [] });
+    await rm(own, { recursive: true });
+  });
+});
