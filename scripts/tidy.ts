@@ -13,7 +13,6 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'lib/faults.ts',
     'lib/config.ts',
-    'lib/smart-tier.ts',
     'lib/package.ts',
     'lib/ledger/money.ts',
     'lib/ledger/price.ts',
@@ -24,6 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/store/'],
   ['lib/plugin/', 'lib/ledger/', 'lib/accounts/'],
   ['lib/catalog/'],
+  ['lib/smart/'],
   ['lib/text/'],
   ['lib/dialects/'],
   ['lib/http/'],
@@ -31,6 +31,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/sandbox.ts', 'lib/gateway.ts'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
+
+/** Rooms that the others enter by one file. */
+const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
 
 /** What a provider may import of ours: types only. */
 const CONTRACT = 'lib/plugin/contract.ts';
@@ -100,6 +103,10 @@ function checkImports(path: string, text: string): void {
       const own = path.split('/').slice(0, 2).join('/');
       if (target.startsWith(`${own}/`) || (target === CONTRACT && isType)) continue;
       problems.push(`${path}: imports ${target}; a provider imports only types of ${CONTRACT}`);
+    }
+    for (const [room, door] of path.startsWith('lib/') ? DOORS : []) {
+      const inside = target.startsWith(room) && target !== door;
+      if (inside && !path.startsWith(room)) problems.push(`${path}: imports ${target}; the door is ${door}`);
     }
     if (!path.startsWith('lib/') || isType) continue;
     const [from, to] = [layerOf(path), layerOf(target)];

@@ -2,7 +2,7 @@
 import { OperatorError } from '../config.ts';
 import type { TextPrice } from '../ledger/price.ts';
 import type { Provider } from '../plugin/contract.ts';
-import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import type { CatalogFile, ImageEntry, RouteEntry, SmartEntry, TextEntry, VideoEntry } from './schema.ts';
 import { priceOf } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
 import { AMOUNT_MAX, type Micro, parseRub } from '../ledger/money.ts';
-import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../smart-tier.ts';
+import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;

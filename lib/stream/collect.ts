@@ -1,5 +1,5 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
-import type { SmartRouting } from '../smart-tier.ts';
+import type { SmartRouting } from './smart.ts';
 import type { BillingPart, FinishReason, StreamPart } from './part.ts';
 
 export interface CollectedReply {

@@ -1,6 +1,6 @@
 // The parts a text answer is made of, between a provider that yields them and a dialect that writes them.
 import type { Fault } from '../faults.ts';
-import type { SmartRouting } from '../smart-tier.ts';
+import type { SmartRouting } from './smart.ts';
 
 /** Why an answer ended: at its natural end, at the token limit, by a content filter, for a tool call, or otherwise. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';

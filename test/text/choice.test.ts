@@ -4,7 +4,7 @@ import type { SmartEntry } from '../../lib/catalog/schema.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { chooseModel } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route } from '../../lib/text/smart.ts';
+import { route } from '../../lib/smart/route.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
