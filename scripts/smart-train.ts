@@ -11,7 +11,7 @@ const SOFTNESS = 5;
 const STIFFNESS = 0.25;
 /** Rarer evidence is left out: nothing can be learnt from it. */
 const SEEN_MIN = 4;
-const POINTS_MIN = 0.5;
+const POINTS_MIN = 1.5;
 const STEPS = 900;
 const RATE = 0.8;
 const FOLDS = 5;
@@ -26,9 +26,11 @@ interface Example {
 type Weights = ReadonlyMap<string, number>;
 
 const prompts: readonly Labelled[] = USED.flatMap(readSet);
-const examples = prompts.map(({ request, accept, tier }): Example => ({ evidence: [...readEvidence(request)], accept, tier }));
+const examples = prompts.map(
+  ({ request, accept, tier }): Example => ({ evidence: [...readEvidence(request)], accept, tier }),
+);
 reportFolds();
-const weights = fit(examples);
+const weights = fitPoints(examples);
 writeWeights(new URL('../lib/smart/weights.json', import.meta.url));
 documentSignals(new URL('../docs/smart.md', import.meta.url));
 
@@ -37,7 +39,7 @@ function reportFolds(): void {
   let right = 0;
   let swaps = 0;
   for (let fold = 0; fold < FOLDS; fold++) {
-    const fitted = fit(examples.filter((_, index) => index % FOLDS !== fold));
+    const fitted = fitPoints(examples.filter((_, index) => index % FOLDS !== fold));
     for (const example of examples.filter((_, index) => index % FOLDS === fold)) {
       const tier = tierOf(example, fitted);
       if (example.accept.includes(tier)) right++;
@@ -55,7 +57,7 @@ function tierOf(example: Example, fitted: Weights): SmartTier {
 }
 
 /** Descends (Adam) along the likelihood of the accepted tiers. */
-function fit(all: readonly Example[]): Weights {
+function fitPoints(all: readonly Example[]): Weights {
   const seen = new Map<string, number>();
   for (const { evidence } of all) for (const name of evidence) seen.set(name, (seen.get(name) ?? 0) + 1);
   const names = [...seen].filter(([, count]) => count >= SEEN_MIN).map(([name]) => name);
@@ -67,7 +69,10 @@ function fit(all: readonly Example[]): Weights {
   for (let step = 1; step <= STEPS; step++) {
     const slopes = points.map((value) => (2 * STIFFNESS * value) / 100);
     for (const [index, row] of rows.entries()) {
-      const slope = slopeOf(row.reduce((sum, at) => sum + points[at]!, SMART_BASE), all[index]!.accept);
+      const slope = slopeOf(
+        row.reduce((sum, at) => sum + points[at]!, SMART_BASE),
+        all[index]!.accept,
+      );
       for (const at of row) slopes[at]! += slope;
     }
     const rate = RATE * (1 - step / (STEPS + 1));

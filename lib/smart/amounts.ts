@@ -14,11 +14,36 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(lines?$|строк|строф|stanza|куплет|verse)/, 8],
 ];
 const SPOKEN: readonly [RegExp, number] = [/^(min(ute)?s?$|минут|мин$)/, 130];
-const SPEECH = /^(speech|talk|keynote|lecture|podcast|episode|screenplay|речь|реч[иь]|доклад|выступлени|лекци|подкаст|сценари|ролик|видео|video)/;
+const SPEECH =
+  /^(speech|talk|keynote|lecture|podcast|episode|screenplay|речь|реч[иь]|доклад|выступлени|лекци|подкаст|сценари|ролик|видео|video)/;
 const NUMBERS: Readonly<Record<string, number>> = {
-  one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, ten: 10, hundred: 100, thousand: 1000,
-  один: 1, одну: 1, одно: 1, одной: 1, одним: 1, два: 2, две: 2, двух: 2, три: 3, трех: 3, четыре: 4, пять: 5, пяти: 5,
-  десять: 10, сто: 100, тысячу: 1000,
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  ten: 10,
+  hundred: 100,
+  thousand: 1000,
+  один: 1,
+  одну: 1,
+  одно: 1,
+  одной: 1,
+  одним: 1,
+  два: 2,
+  две: 2,
+  двух: 2,
+  три: 3,
+  трех: 3,
+  четыре: 4,
+  пять: 5,
+  пяти: 5,
+  десять: 10,
+  сто: 100,
+  тысячу: 1000,
 };
 const THOUSANDS = /^(k|к|тыс|тысячи?|тысячу|thousand)$/;
 

@@ -66,7 +66,8 @@ export function readInstruction(text: string): Instruction {
 const ENDS = new Set(['.', '?', '!', ';', '\n', '…', '。', '？', '！']);
 const BULLETS = new Set(['-', '*', '•', '·']);
 const DASHES = new Set(['–', '—']);
-const ERRAND = /(?:request|question|task|topic|problem|запрос|просьба|вопрос|задача|тема)(?: is| это)?\s*[:—-]?\s*["«“]/;
+const ERRAND =
+  /(?:request|question|task|topic|problem|запрос|просьба|вопрос|задача|тема)(?: is| это)?\s*[:—-]?\s*["«“]/;
 
 function splitSentences(text: string, paragraph: number): Sentence[] {
   const tokens = readTokens(text, ERRAND.test(text));
@@ -76,7 +77,11 @@ function splitSentences(text: string, paragraph: number): Sentence[] {
   for (let at = 0; at <= tokens.length; at++) {
     const token = tokens[at];
     if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
-    if (token?.word === '.' && (tokens[at - 1]?.kind === 'number' || tokens[at - 1]?.word.length === 1) && at - from < 2)
+    if (
+      token?.word === '.' &&
+      (tokens[at - 1]?.kind === 'number' || tokens[at - 1]?.word.length === 1) &&
+      at - from < 2
+    )
       continue;
     const part = withoutBullet(tokens.slice(from, at));
     if (part.length > 0) {
@@ -94,7 +99,11 @@ function splitSentences(text: string, paragraph: number): Sentence[] {
 /** Without a dash, a number or the marks of a heading before it. */
 function withoutBullet(tokens: readonly Token[]): readonly Token[] {
   let from = 0;
-  while (from < tokens.length && (BULLETS.has(tokens[from]!.word) || DASHES.has(tokens[from]!.word) || tokens[from]!.word === '#')) from++;
+  while (
+    from < tokens.length &&
+    (BULLETS.has(tokens[from]!.word) || DASHES.has(tokens[from]!.word) || tokens[from]!.word === '#')
+  )
+    from++;
   const next = tokens[from + 1]?.word;
   if (tokens[from]?.kind === 'number' && (next === ')' || next === '.')) from += 2;
   return tokens.slice(from);
@@ -112,7 +121,12 @@ function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): 
   const tasks = hits.filter((hit) => hit.at >= start && isTask(hit));
   const command = tasks.find((hit) => isCommand(tokens, hit, start));
   const window = end === '?' ? 3 : 1;
-  const question = QUESTIONS.find((kind) => hits.some(({ concept, at }) => concept === kind && at >= start && at <= start + (kind === 'closed' && end !== '?' ? 0 : window)));
+  const question = QUESTIONS.find((kind) =>
+    hits.some(
+      ({ concept, at }) =>
+        concept === kind && at >= start && at <= start + (kind === 'closed' && end !== '?' ? 0 : window),
+    ),
+  );
   const asked = end === '?' ? (question ?? 'other') : question === 'factual' ? undefined : question;
   const early = command !== undefined && command.at <= start + 1;
   if (asked !== undefined && !early) return { task: command ?? tasks[0], command: false, question: asked };
@@ -254,7 +268,12 @@ function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
 /** `Keep it formal.`, `Then list the dates.` say more of the request before the material comes. */
 function goesOn({ tokens, hits, lead: { task, command } }: Sentence): boolean {
   if (tokens.length > CLOSING_TOKENS) return false;
-  if (hits.some(({ concept, at }) => at <= 1 && (concept === 'constraint' || concept === 'politeness' || concept === 'brief'))) return true;
+  if (
+    hits.some(
+      ({ concept, at }) => at <= 1 && (concept === 'constraint' || concept === 'politeness' || concept === 'brief'),
+    )
+  )
+    return true;
   return command && task!.at <= 2;
 }
 
@@ -280,7 +299,8 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
     const pointing = has(sentence, 'deictic', 'label');
     const mechanical = task !== undefined && handles(sentence, task) && (pointing || (command && task.at <= 3));
     const strong = command && task!.at <= 3 && task!.concept !== 'solve' && before >= MATERIAL_TOKENS;
-    if ((mechanical && (apart || pointing)) || (apart && strong) || (pointing && apart && question !== undefined)) found = index;
+    if ((mechanical && (apart || pointing)) || (apart && strong) || (pointing && apart && question !== undefined))
+      found = index;
     if (apart && sentence.paragraph !== sentences.at(-1)!.paragraph) break;
   }
   return found;
@@ -291,7 +311,8 @@ const CLOSING_MATERIAL = 10;
 /** Where an unquoted colon stands, but for that of a ratio or a time. */
 function colonOf({ tokens }: Sentence): number {
   return tokens.findIndex(
-    ({ word, quoted }, at) => word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
+    ({ word, quoted }, at) =>
+      word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
   );
 }
 

@@ -47,7 +47,10 @@ function readWords(text: string): void {
 
 function addPattern(concept: string, text: string): void {
   const lax = text.startsWith('~');
-  const words = text.slice(lax ? 1 : 0).split('_').map(readStem);
+  const words = text
+    .slice(lax ? 1 : 0)
+    .split('_')
+    .map(readStem);
   const first = words[0]!.text;
   append(patterns, first.slice(0, KEY_LENGTH), { concept, words });
   if (lax) append(tolerant, first[0]!, { concept, words });
@@ -101,7 +104,8 @@ function findAt(tokens: readonly Token[], at: number): Hit[] {
 function look(word: string): readonly Pattern[] {
   const found: Pattern[] = [];
   for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
-    for (const pattern of patterns.get(word.slice(0, length)) ?? []) if (begins(pattern.words[0]!, word)) found.push(pattern);
+    for (const pattern of patterns.get(word.slice(0, length)) ?? [])
+      if (begins(pattern.words[0]!, word)) found.push(pattern);
   }
   if (seen.size >= SEEN_MAX) seen.clear();
   seen.set(word, found);

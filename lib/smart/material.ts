@@ -77,13 +77,15 @@ function kindOf(line: string, before: string): string {
 
 const RULE = /^[-=_*#~]{3,}$/;
 const DATA = /^[{["].*":|^\|.*\|$|^[^|]{1,60}( \| [^|]{1,60}){2,}$|^[^,\s]{1,20}(,[^,\s]{1,20}){3,}$/;
-const LOG = /^\[?\d{4}[-/]\d\d[-/]\d\d.{4,}(INFO|WARN|ERROR|DEBUG|FATAL|TRACE|=|: )|^\[?\d\d:\d\d:\d\d\b.*(INFO|WARN|ERROR|DEBUG|: )/;
+const LOG =
+  /^\[?\d{4}[-/]\d\d[-/]\d\d.{4,}(INFO|WARN|ERROR|DEBUG|FATAL|TRACE|=|: )|^\[?\d\d:\d\d:\d\d\b.*(INFO|WARN|ERROR|DEBUG|: )/;
 
 const CODE_STRONG =
   /[;{]$|^[\])}]+[;,]?$|^(#include|<\?php|<!doctype|<html|>>> |#!\/|Traceback \(most|npm ERR!|File "|\$ \w)|^(import [\w.{}*]+( from .+)?|from [\w.]+ import .+)$|^[\w.]*[A-Z]\w*(Error|Exception)\b|^<[a-z!/][^>]*>.*<\/|^(select|with)\b.+\bfrom\b.*[*(,=]|^(insert into|create table|alter table|update \w+ set)\b/i;
 const CODE_START =
   /^(def|class|function|const|let|var|public|private|static|void|int|return|if|elif|else|for|while|try|except|switch|func|fn|struct|impl|package|using|print|async|export|select|from|where|join|group by|order by|end|sub|dim)\b.*([:{)(=,]|\s=\s)/i;
-const CODE_SIGN = /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
+const CODE_SIGN =
+  /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
 const PROSE_WORDS = 5;
 
 /** How much a line looks like code: two are enough, one counts beside other code. */

@@ -17,7 +17,7 @@ const SUBJECTS = {
   closed: 'closed other',
   arithmetic: 'sum operation operations basic numbers',
   brief: 'brief terse simple constraint',
-  compose: 'write give complete act content persona plan feature media spoken essay long ideas',
+  compose: 'write give complete act content persona plan media spoken essay long ideas',
   explain: 'explain why how topics',
   advice: 'advise opinion better care me debatable bare',
   code: 'implement operate code software language tech role_code sample givens structure statement lines',

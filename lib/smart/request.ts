@@ -55,7 +55,8 @@ function readOrder(system: string): string | undefined {
     if (task === undefined || !isMechanical(task.concept)) continue;
     if (sentence.tokens.slice(0, task.at).some(({ word }) => CONDITIONS.has(word) || word === 'can')) continue;
     const role = (has(sentence, 'persona') || ROLES.has(sentence.tokens[0]!.word)) && task.at <= ROLE_DISTANCE;
-    if (role || (command && (has(sentence, 'label', 'content', 'deictic', 'micro') || asking.length === 1))) return task.concept;
+    if (role || (command && (has(sentence, 'label', 'content', 'deictic', 'micro') || asking.length === 1)))
+      return task.concept;
   }
   return undefined;
 }

@@ -39,7 +39,10 @@ interface Weight {
 }
 
 const WEIGHTS = new Map<string, Weight>(
-  Object.entries(weights as Readonly<Record<string, number>>).map(([name, points]) => [name, { signal: signalOf(name), points }]),
+  Object.entries(weights as Readonly<Record<string, number>>).map(([name, points]) => [
+    name,
+    { signal: signalOf(name), points },
+  ]),
 );
 
 /** The tier of a request. Pure: no clock, no chance, no I/O; reads a bounded part of the request. */
@@ -83,7 +86,13 @@ function readSignals(evidence: ReadonlySet<string>): SmartSignal[] {
     if (list === undefined || weight === 0) continue;
     const points = Math.max(-SIGNAL_MAX, Math.min(SIGNAL_MAX, weight));
     const heaviest = list.sort(([, one], [, other]) => Math.abs(other) - Math.abs(one));
-    signals.push({ name, weight, strength: round(points / weight, 100), points, evidence: heaviest.map(([told]) => told) });
+    signals.push({
+      name,
+      weight,
+      strength: round(points / weight, 100),
+      points,
+      evidence: heaviest.map(([told]) => told),
+    });
   }
   return signals;
 }

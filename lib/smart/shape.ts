@@ -72,5 +72,8 @@ const MANY_BULLETS = 4;
 
 /** The parts that an answer has to cover. */
 function countCommas(sentences: readonly Sentence[]): number {
-  return sentences.reduce((sum, { tokens }) => sum + tokens.filter(({ word, quoted }) => word === ',' && !quoted).length, 0);
+  return sentences.reduce(
+    (sum, { tokens }) => sum + tokens.filter(({ word, quoted }) => word === ',' && !quoted).length,
+    0,
+  );
 }

@@ -71,7 +71,11 @@ function pushTokens(text: string, quoted: boolean, tokens: Token[]): void {
     const [word] = found;
     const code = word.charCodeAt(0);
     if (isLetter(code)) {
-      tokens.push({ kind: 'word', word: NAMES.get(word) ?? (word.length > WORD_MAX ? word.slice(0, WORD_MAX) : word), quoted });
+      tokens.push({
+        kind: 'word',
+        word: NAMES.get(word) ?? (word.length > WORD_MAX ? word.slice(0, WORD_MAX) : word),
+        quoted,
+      });
     } else if (code >= 48 && code <= 57) tokens.push({ kind: 'number', word: readNumber(word), quoted });
     else if (word === '.net') tokens.push({ kind: 'word', word: 'dotnet', quoted });
     else if (code !== 46 || !INNER.test(text[found.index + 1] ?? '')) tokens.push({ kind: 'mark', word, quoted });
@@ -79,7 +83,12 @@ function pushTokens(text: string, quoted: boolean, tokens: Token[]): void {
 }
 
 function isLetter(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 0xc0 && code <= 0x2af) || (code >= 0x370 && code <= 0x1fff) || (code >= 0x3040 && code < 0xd800);
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 0xc0 && code <= 0x2af) ||
+    (code >= 0x370 && code <= 0x1fff) ||
+    (code >= 0x3040 && code < 0xd800)
+  );
 }
 
 /** True when most words are in a script that the word files do not know. */

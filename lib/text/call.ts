@@ -1,8 +1,8 @@
 // What belongs to one running text call: who calls, what was asked, which model answers, how much is counted.
 import type { TextModel } from '../catalog/catalog.ts';
 import type { Hold } from '../ledger/ledger.ts';
-import type { SmartRouting } from '../stream/smart.ts';
 import type { Meter } from '../stream/meter.ts';
+import type { SmartRouting } from '../stream/smart.ts';
 import type { Ending } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { TextRequest } from './request.ts';

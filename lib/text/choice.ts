@@ -1,9 +1,9 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
 import type { Catalog, TextModel } from '../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
+import { route } from '../smart/route.ts';
 import type { SmartRouting } from '../stream/smart.ts';
 import type { TextRequest } from './request.ts';
-import { route } from '../smart/route.ts';
 
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */

@@ -82,7 +82,7 @@ const PAYLOADS_EACH = 6;
 /** Every request over several documents, each in another form. */
 function composePayloads(): Labelled[] {
   const { documents, requests, forms } = payloads as Payloads;
-  return Object.entries(requests).flatMap(([kind, list]) =>
+  const all = Object.entries(requests).flatMap(([kind, list]) =>
     list.flatMap(({ text, tier, accept }, index) =>
       Array.from({ length: PAYLOADS_EACH }, (_, round) => {
         const texts = documents[kind]!;
@@ -96,6 +96,7 @@ function composePayloads(): Labelled[] {
       }),
     ),
   );
+  return [...new Map(all.map((prompt) => [JSON.stringify(prompt.request), prompt])).values()];
 }
 
 function toLabelled(row: Row): Labelled {

@@ -1,120 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Lexicon } from '../../lib/text/smart/lexicon.ts';
-import { readTokens } from '../../lib/text/smart/tokens.ts';
-import { isTransliterated, toCyrillic } from '../../lib/text/smart/translit.ts';
-import { FRAME_WORDS } from '../../lib/text/smart/words-frames.ts';
-import { OBJECT_WORDS } from '../../lib/text/smart/words-objects.ts';
-import { PROGRAMMING_WORDS } from '../../lib/text/smart/words-programming.ts';
-import { SUBJECT_WORDS } from '../../lib/text/smart/words-subjects.ts';
-import { TASK_WORDS } from '../../lib/text/smart/words-tasks.ts';
+import { findHits } from '../../lib/smart/lexicon.ts';
+import { signalOf, speaks } from '../../lib/smart/names.ts';
+import { plainText, readTokens } from '../../lib/smart/tokens.ts';
+import weights from '../../lib/smart/weights.json' with { type: 'json' };
 
-const LISTS: Readonly<Record<string, string>> = {
-  ...TASK_WORDS,
-  ...OBJECT_WORDS,
-  ...PROGRAMMING_WORDS,
-  ...SUBJECT_WORDS,
-  ...FRAME_WORDS,
-};
+const FOLDER = new URL('../../lib/smart/words/', import.meta.url);
+const ONE_ALPHABET = /^~?(?:[a-z0-9]+|[а-я0-9]+)[*+]?(?:_(?:(?:[a-z0-9]+|[а-я0-9]+)[*+]?|\*))*$/;
+const FILES = readdirSync(FOLDER);
 
-function read(text: string): string[] {
-  return readTokens(text, 0, text.length).map(({ word, quoted }) => (quoted ? `«${word}»` : word));
+/** The patterns of every concept. */
+function readLists(): Map<string, string[]> {
+  const lists = new Map<string, string[]>();
+  for (const file of FILES) {
+    let concept = '';
+    for (const line of readFileSync(new URL(file, FOLDER), 'utf8').split('\n')) {
+      if (line.startsWith('#')) continue;
+      if (line.startsWith('[')) {
+        concept = line.slice(1, -1);
+        expect(lists.has(concept), concept).to.equal(false);
+        lists.set(concept, []);
+      } else lists.get(concept)?.push(...line.split(' ').filter((pattern) => pattern !== ''));
+    }
+  }
+  return lists;
 }
 
+const concepts = (text: string) => findHits(readTokens(plainText(text))).map(({ concept }) => concept);
+const words = (text: string) =>
+  readTokens(plainText(text)).map(({ word, quoted }) => (quoted && /\w/.test(word) ? `«${word}»` : word));
+
 describe('smart router words', () => {
-  it('are listed once, in small letters, with letters the reader leaves', () => {
-    for (const [concept, list] of Object.entries(LISTS)) {
-      const patterns = list.split(/\s+/).filter((pattern) => pattern !== '');
+  it('are listed once, in small letters, in both languages', () => {
+    const lists = readLists();
+    expect(lists.size).to.be.at.least(70);
+    for (const [concept, patterns] of lists) {
       expect(new Set(patterns).size, concept).to.equal(patterns.length);
       for (const pattern of patterns) {
-        expect(pattern, concept).to.match(/^([a-zа-я0-9]+[*+]?)(_([a-zа-я0-9]+[*+]?|\*))*$/);
-        for (const word of pattern.split('_')) expect(read(word.replace(/[*+]$/, '')).length, pattern).to.be.at.most(1);
+        expect(pattern, concept).to.match(ONE_ALPHABET);
+      }
+      expect(patterns.join(' '), concept).to.match(/[a-z]{2,}/);
+      expect(patterns.join(' '), concept).to.match(/[а-я]{2,}/);
+    }
+  });
+
+  it('are found where they are listed', () => {
+    for (const [concept, patterns] of readLists()) {
+      for (const pattern of patterns.filter((one) => /^[a-zа-я]{3,}[*+]?$/.test(one))) {
+        expect(concepts(pattern.replace(/[*+]$/, '')), pattern).to.include(concept);
       }
     }
   });
 
-  it('stand in both languages', () => {
-    for (const [concept, list] of Object.entries(LISTS)) {
-      if (['follow_up'].includes(concept)) continue;
-      expect(list, concept).to.match(/(^|\s)[a-z]{2,}/);
-      expect(list, concept).to.match(/[а-я]{2,}/);
+  it('weigh for a signal that there is', () => {
+    for (const [name, points] of Object.entries(weights)) {
+      expect(speaks(name.split('.')[0]!), name).to.equal(true);
+      expect(signalOf(name), name).to.be.a('string');
+      expect(Math.abs(points), name).to.be.within(1, 100);
     }
   });
 
-  it('belong to one table: no concept is defined twice', () => {
-    const names = [TASK_WORDS, OBJECT_WORDS, PROGRAMMING_WORDS, SUBJECT_WORDS, FRAME_WORDS].flatMap((table) =>
-      Object.keys(table),
+  it('match by stem, by ending, as a phrase, and with a typo where that is safe', () => {
+    expect(concepts('translating')).to.include('translate');
+    expect(concepts('what is the opposite of warm')).to.include('lookup');
+    expect(concepts('transalte')).to.include('translate');
+    expect(concepts('перевиди')).to.include('translate');
+    expect(concepts('fax')).to.not.include('fix');
+  });
+
+  it('count for nothing in quotes', () => {
+    expect(concepts('say «translate» in class')).to.not.include('translate');
+    expect(words('say "write a program" twice')).to.include.members(['say', '«write»', '«program»', 'twice']);
+    expect(words("don't say 'go away' to him")).to.include.members(['say', '«go»', '«away»', 'him']);
+  });
+
+  it('are read without typographic tricks', () => {
+    expect(words('ＷＲＩＴＥ ｃｏｄｅ')).to.deep.equal(['write', 'code']);
+    expect(words('cafe\u0301 naïve ёлка')).to.deep.equal(['cafe', 'naive', 'елка']);
+    expect(words('пpивeт')).to.deep.equal(['привет']);
+    expect(words('C++ and C# on .NET')).to.deep.equal(['cpp', 'and', 'csharp', 'on', 'dotnet']);
+    expect(words('10 000 of 1,200 at 3,5')).to.deep.equal(['10000', 'of', '1200', 'at', '3.5']);
+    expect(words('ask a.b@c.example or https://x.example/y?z=1.')).to.deep.equal(['ask', '@', 'or', '@']);
+  });
+
+  it('ship: what lies beside the code and is no module is copied when the package is made', () => {
+    const root = new URL('../../', import.meta.url);
+    const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+      scripts: { prepack: string };
+    };
+    const data = readdirSync(new URL('lib', root), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /\.(?!ts$|json$)\w+$/.test(path),
     );
-    expect(new Set(names).size).to.equal(names.length);
-  });
-
-  describe('lexicon', () => {
-    const lexicon = new Lexicon(
-      { cat: 'cat kitten*', house: 'дом+ big_house', plan: 'plan business_plan the_*_plan' },
-      new Set(['kitten*']),
-    );
-    const find = (text: string, at = 0) =>
-      lexicon.findAt(readTokens(text, 0, text.length), at).map((hit) => `${hit.concept}${hit.size}`);
-    const rows: readonly (readonly [string, number, readonly string[]])[] = [
-      ['cat', 0, ['cat1']],
-      ['cats', 0, []],
-      ['kittens', 0, ['cat1']],
-      ['домом', 0, ['house1']],
-      ['домами', 0, []],
-      ['big house', 0, ['house2']],
-      ['big, house', 0, []],
-      ['business plan', 0, ['plan2']],
-      ['business plan', 1, ['plan1']],
-      ['the secret plan', 0, ['plan3']],
-    ];
-    for (const [text, at, found] of rows) it(`${text} at ${at}`, () => expect(find(text, at)).to.deep.equal(found));
-
-    it('forgives one wrong, missing, doubled or swapped letter, but not the first or the last', () => {
-      for (const word of ['kiteten', 'kittten', 'kitetn', 'katten', 'kiten']) {
-        expect(lexicon.findTypo(word), word).to.equal(word === 'kiten' ? undefined : 'cat');
-      }
-      for (const word of ['mitten', 'kitted', 'cart', 'kltfen'])
-        expect(lexicon.findTypo(word), word).to.equal(undefined);
-    });
-  });
-
-  describe('reader', () => {
-    const rows: readonly (readonly [string, readonly string[]])[] = [
-      ['Ёлка, ёж!', ['елка', ',', 'еж', '!']],
-      ['step-by-step', ['step', 'by', 'step']],
-      ['a 10-page paper', ['a', '10', 'page', 'paper']],
-      ['12-15', ['12', '-', '15']],
-      ['1,200 words; 3.5 or 3,5', ['1200', 'words', ';', '3.5', 'or', '3.5']],
-      ['10 000 знаков', ['10000', 'знаков']],
-      ['C++ и С# в 1С', ['cpp', 'и', 'csharp', 'в', '1с']],
-      ['say "two words" now', ['say', '«two»', '«words»', 'now']],
-      ["don't quote 'this one' here", ['don', 't', 'quote', '«this»', '«one»', 'here']],
-      ['an unclosed "quote', ['an', 'unclosed', 'quote']],
-      ['node.js e.g. tl;dr', ['node', 'js', 'e', 'g', '.', 'tl', 'dr']],
-    ];
-    for (const [text, words] of rows) it(text, () => expect(read(text)).to.deep.equal(words));
-  });
-
-  describe('transliteration', () => {
-    const told = (text: string) => isTransliterated(readTokens(text, 0, text.length));
-
-    it('is told from English', () => {
-      expect(told('privet kak dela')).to.equal(true);
-      expect(told('napishi pismo dlya klienta')).to.equal(true);
-      expect(told('write a letter to the client')).to.equal(false);
-      expect(told('how do I say kak dela in english')).to.equal(false);
-      expect(told('как дела')).to.equal(false);
-    });
-
-    it('is turned back', () => {
-      const rows = {
-        perevedi: 'переведи',
-        angliyskiy: 'английский',
-        napishi: 'напиши',
-        shchi: 'щи',
-        obyasni: 'обясни',
-        zhizn: 'жизн',
-      };
-      for (const [latin, cyrillic] of Object.entries(rows)) expect(toCyrillic(latin)).to.equal(cyrillic);
-    });
+    expect(data).to.include('smart/words/tasks.txt');
+    for (const path of data) expect(scripts.prepack).to.contain(`'lib/${path.slice(0, path.lastIndexOf('/'))}'`);
   });
 });

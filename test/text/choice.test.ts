@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import type { SmartEntry } from '../../lib/catalog/schema.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
+import { route } from '../../lib/smart/route.ts';
 import { chooseModel } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route } from '../../lib/smart/route.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
