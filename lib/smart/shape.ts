@@ -41,6 +41,7 @@ export function readShape(
     'lines.code': code && !mechanical,
     [`lines.${lead}`]: code,
     'lines.asked': code && !mechanical && lead !== 'bare',
+    'lines.named': code && NAMED.some((name) => evidence.has(name)),
     'lines.first': prose.codeFirst && !mechanical,
     'code.inline': INLINE.test(beginning),
     'data.lines': prose.dataLines > 0,
@@ -65,6 +66,7 @@ export function readShape(
   return names;
 }
 
+const NAMED = ['language.ask', 'tech.ask', 'code.ask'];
 const SUM_WORDS = 6;
 const STORY_WORDS = 18;
 const FEW_WORDS = 60;

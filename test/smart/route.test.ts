@@ -96,6 +96,20 @@ describe('smart router', () => {
       }
     }
 
+    it('told by tags, triple quotes and fences alone too', () => {
+      for (const [open, close] of [
+        ['<letter>', '</letter>'],
+        ['"""', '"""'],
+        ['```', '```'],
+      ]) {
+        const { details } = explain(ask(`${open}\n${text}\n${close}\n\nShorten it`));
+        expect(
+          details.flatMap(({ evidence }) => evidence),
+          open,
+        ).to.include('payload.shorten');
+      }
+    });
+
     it('but not work that makes something of it', () => {
       expect(tierOf(`Write a friendly reply to this letter.\n\n${text}`)).to.equal('standard');
       expect(tierOf(`Write a Python script that parses letters like this one.\n\n${text}`)).to.equal('heavy');
