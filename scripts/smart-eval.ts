@@ -1,14 +1,14 @@
 // Prints how often the router is right on the labelled prompts: by tier, by language, and what it takes for what.
 
-import type { SmartTier } from '../lib/text/smart.ts';
+import type { SmartTier } from '../lib/stream/smart.ts';
 import { type Judgement, judge } from '../test/smart/judgement.ts';
-import { HOLDOUTS, type Labelled, readReportingHalf, readSet, readTuningHalf } from '../test/smart/prompts.ts';
+import { GUARD, type Labelled, readSet, USED } from '../test/smart/prompts.ts';
 
 const TIERS: readonly SmartTier[] = ['lite', 'standard', 'heavy'];
 const SETS: readonly [string, () => readonly Labelled[]][] = [
-  ['tuning half', readTuningHalf],
-  ['reporting half', readReportingHalf],
-  ...HOLDOUTS.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
+  [GUARD, () => readSet(GUARD)],
+  ['all used sets', () => USED.flatMap(readSet)],
+  ...USED.map((name): [string, () => readonly Labelled[]] => [name, () => readSet(name)]),
 ];
 
 const missesOf = process.argv.find((argument) => argument.startsWith('--misses='))?.slice('--misses='.length);

@@ -1,149 +1,132 @@
-// Trains the weights of the router's signals on the tuning half of the development set and writes them to their file.
+// Fits the points of the router's evidence to the labelled prompts, writes them to their file, and says what to expect of them.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { SIGNAL_NAMES, type SignalName, type Strengths } from '../lib/text/smart/names.ts';
-import { readSignals, SMART_BASE, SMART_THRESHOLDS, type SmartTier } from '../lib/text/smart.ts';
-import { readTuningHalf } from '../test/smart/prompts.ts';
-
-/** What each signal is worth by judgement; data moves a weight as far as it has to, never past zero, and leaves zeros. */
-const PRIORS: Readonly<Record<SignalName, number>> = {
-  short: -4,
-  greeting: -40,
-  fragment: -22,
-  translate: -32,
-  fix: -30,
-  shorten: -28,
-  rewrite: -24,
-  summarize: -4,
-  classify: -28,
-  extract: -28,
-  convert: -28,
-  lookup: -30,
-  given_text: -22,
-  fact: -26,
-  define: -13,
-  closed: -23,
-  choice: -20,
-  arithmetic: -34,
-  list: -20,
-  brief: -14,
-  small_output: -18,
-  simple: -2,
-  compose: 1,
-  ideas: 1,
-  explain: 3,
-  advice: 3,
-  plan: 2,
-  roleplay: 3,
-  compare: 4,
-  chat: 0,
-  code: 34,
-  debug: 32,
-  review: 34,
-  code_topic: 12,
-  code_input: 8,
-  math: 25,
-  proof: 32,
-  word_problem: 14,
-  logic: 26,
-  reasoning: 12,
-  analysis: 15,
-  criteria: 14,
-  strategy: 13,
-  design: 24,
-  expert: 11,
-  long_form: 6,
-  long_output: 36,
-  detailed: 8,
-  many_parts: 11,
-  json: 2,
-  long_input: 4,
-  dialog: 3,
-  follow_up: 1,
-};
+import { SIGNAL_NAMES, type SignalName, signalOf } from '../lib/smart/names.ts';
+import { readEvidence, SMART_BASE, SMART_THRESHOLDS } from '../lib/smart/route.ts';
+import { SMART_TIERS, type SmartTier } from '../lib/stream/smart.ts';
+import { type Labelled, readSet, USED } from '../test/smart/prompts.ts';
 
 /** Points over which a tier turns into the next. */
-const SOFTNESS = 4;
+const SOFTNESS = 5;
 /** How dear it is to move a weight by ten points, counted in prompts. */
-const STIFFNESS = 1.5;
-const STEPS = 4000;
-const RATE = 0.6;
+const STIFFNESS = 0.25;
+/** Rarer evidence is left out: nothing can be learnt from it. */
+const SEEN_MIN = 4;
+const POINTS_MIN = 1.5;
+const STEPS = 900;
+const RATE = 0.8;
+const FOLDS = 5;
+const LINE_MAX = 120;
 
 interface Example {
-  readonly strengths: Strengths;
+  readonly evidence: readonly string[];
   readonly accept: readonly SmartTier[];
+  readonly tier: SmartTier;
 }
 
-const examples: Example[] = readTuningHalf().map(({ request, accept }) => ({
-  strengths: readSignals(request),
-  accept,
-}));
-const weights = new Map<SignalName, number>(SIGNAL_NAMES.map((name) => [name, PRIORS[name]]));
-for (let step = 0; step < STEPS; step++) descend(RATE * (1 - step / STEPS));
+type Weights = ReadonlyMap<string, number>;
 
-const rounded: Record<string, number> = Object.fromEntries(
-  SIGNAL_NAMES.map((name) => [name, Math.round(weights.get(name)! * 10) / 10]),
+const prompts: readonly Labelled[] = USED.flatMap(readSet);
+const examples = prompts.map(
+  ({ request, accept, tier }): Example => ({ evidence: [...readEvidence(request)], accept, tier }),
 );
-writeFileSync(new URL('../lib/text/smart-weights.json', import.meta.url), `${JSON.stringify(rounded, undefined, 2)}\n`);
-documentWeights(new URL('../docs/smart.md', import.meta.url));
-for (const name of SIGNAL_NAMES)
-  console.log(`${name.padEnd(14)} ${String(PRIORS[name]).padStart(6)} -> ${rounded[name]}`);
+reportFolds();
+const weights = fitPoints(examples);
+writeWeights(new URL('../lib/smart/weights.json', import.meta.url));
+documentSignals(new URL('../docs/smart.md', import.meta.url));
 
-/** Puts the weights into the table of signals, whose rows are name, weight and meaning. */
-function documentWeights(file: URL): void {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const documented = lines.map((line) => {
-    const [signal, , meaning] = line.split(' | ');
-    const weight = rounded[signal?.slice(3, -1) ?? ''];
-    return weight === undefined ? line : `${signal} | ${weight} | ${meaning}`;
-  });
-  writeFileSync(file, documented.join('\n'));
+/** What prompts are answered that the weights have not seen, though words and rules have. */
+function reportFolds(): void {
+  let right = 0;
+  let swaps = 0;
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const fitted = fitPoints(examples.filter((_, index) => index % FOLDS !== fold));
+    for (const example of examples.filter((_, index) => index % FOLDS === fold)) {
+      const tier = tierOf(example, fitted);
+      if (example.accept.includes(tier)) right++;
+      else if (Math.abs(SMART_TIERS.indexOf(tier) - SMART_TIERS.indexOf(example.tier)) === 2) swaps++;
+    }
+  }
+  const percent = (part: number) => `${((100 * part) / examples.length).toFixed(1)} %`;
+  console.log(`prompts left out of the fit: right ${percent(right)}, lite <-> heavy ${percent(swaps)}`);
 }
 
-function descend(rate: number): void {
-  const slopes = new Map<SignalName, number>(
-    SIGNAL_NAMES.map((name) => [name, (2 * STIFFNESS * (weights.get(name)! - PRIORS[name])) / 100]),
-  );
-  for (const { strengths, accept } of examples) {
-    const slope = slopeOf(scoreOf(strengths), accept);
-    for (const [name, strength] of strengths) slopes.set(name, slopes.get(name)! + slope * strength);
-  }
-  for (const [name, slope] of slopes) {
-    const prior = PRIORS[name];
-    if (prior === 0) continue;
-    const moved = weights.get(name)! - rate * slope;
-    weights.set(name, moved * prior > 0 ? moved : Math.sign(prior) * 0.1);
-  }
+function tierOf(example: Example, fitted: Weights): SmartTier {
+  const score = example.evidence.reduce((sum, name) => sum + (fitted.get(name) ?? 0), SMART_BASE);
+  if (score >= SMART_THRESHOLDS.heavy) return 'heavy';
+  return score >= SMART_THRESHOLDS.standard ? 'standard' : 'lite';
 }
 
-function scoreOf(strengths: Strengths): number {
-  let score = SMART_BASE;
-  for (const [name, strength] of strengths) score += weights.get(name)! * strength;
-  return score;
+/** Descends (Adam) along the likelihood of the accepted tiers. */
+function fitPoints(all: readonly Example[]): Weights {
+  const seen = new Map<string, number>();
+  for (const { evidence } of all) for (const name of evidence) seen.set(name, (seen.get(name) ?? 0) + 1);
+  const names = [...seen].filter(([, count]) => count >= SEEN_MIN).map(([name]) => name);
+  const places = new Map(names.map((name, at) => [name, at]));
+  const rows = all.map(({ evidence }) => evidence.flatMap((name) => places.get(name) ?? []));
+  const points = new Float64Array(names.length);
+  const first = new Float64Array(names.length);
+  const second = new Float64Array(names.length);
+  for (let step = 1; step <= STEPS; step++) {
+    const slopes = points.map((value) => (2 * STIFFNESS * value) / 100);
+    for (const [index, row] of rows.entries()) {
+      const slope = slopeOf(
+        row.reduce((sum, at) => sum + points[at]!, SMART_BASE),
+        all[index]!.accept,
+      );
+      for (const at of row) slopes[at]! += slope;
+    }
+    const rate = RATE * (1 - step / (STEPS + 1));
+    for (let at = 0; at < names.length; at++) {
+      first[at] = 0.9 * first[at]! + 0.1 * slopes[at]!;
+      second[at] = 0.99 * second[at]! + 0.01 * slopes[at]! ** 2;
+      const [mean, spread] = [first[at]! / (1 - 0.9 ** step), second[at]! / (1 - 0.99 ** step)];
+      points[at]! -= (rate * mean) / (Math.sqrt(spread) + 1e-9);
+    }
+  }
+  return new Map(names.map((name, at) => [name, points[at]!]));
 }
 
 /** The slope of minus the logarithm of the chance that the score falls into an accepted tier. */
 function slopeOf(score: number, accept: readonly SmartTier[]): number {
-  const overStandard = logistic((score - SMART_THRESHOLDS.standard) / SOFTNESS);
-  const overHeavy = logistic((score - SMART_THRESHOLDS.heavy) / SOFTNESS);
-  const slopeStandard = (overStandard * (1 - overStandard)) / SOFTNESS;
-  const slopeHeavy = (overHeavy * (1 - overHeavy)) / SOFTNESS;
-  let chance = 0;
-  let slope = 0;
-  if (accept.includes('lite')) {
-    chance += 1 - overStandard;
-    slope -= slopeStandard;
-  }
-  if (accept.includes('standard')) {
-    chance += overStandard - overHeavy;
-    slope += slopeStandard - slopeHeavy;
-  }
-  if (accept.includes('heavy')) {
-    chance += overHeavy;
-    slope += slopeHeavy;
-  }
-  return -slope / Math.max(chance, 1e-9);
+  const overStandard = 1 / (1 + Math.exp((SMART_THRESHOLDS.standard - score) / SOFTNESS));
+  const overHeavy = 1 / (1 + Math.exp((SMART_THRESHOLDS.heavy - score) / SOFTNESS));
+  const risesStandard = (overStandard * (1 - overStandard)) / SOFTNESS;
+  const risesHeavy = (overHeavy * (1 - overHeavy)) / SOFTNESS;
+  const chances = { lite: 1 - overStandard, standard: overStandard - overHeavy, heavy: overHeavy };
+  const rises = { lite: -risesStandard, standard: risesStandard - risesHeavy, heavy: risesHeavy };
+  const chance = accept.reduce((sum, tier) => sum + chances[tier], 0);
+  return -accept.reduce((sum, tier) => sum + rises[tier], 0) / Math.max(chance, 1e-9);
 }
 
-function logistic(value: number): number {
-  return 1 / (1 + Math.exp(-value));
+/** As few lines as the width allows: nobody reads hundreds of numbers one below the other. */
+function writeWeights(file: URL): void {
+  const pairs = [...weights]
+    .map(([name, points]): [string, number] => [name, Math.round(points * 10) / 10])
+    .filter(([, points]) => Math.abs(points) >= POINTS_MIN)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const lines = [''];
+  for (const [index, [name, points]] of pairs.entries()) {
+    const pair = `"${name}": ${points}${index === pairs.length - 1 ? '' : ','}`;
+    const line = lines.at(-1)!;
+    if (line.length + pair.length >= LINE_MAX) lines.push(`  ${pair}`);
+    else lines[lines.length - 1] = line === '' ? `  ${pair}` : `${line} ${pair}`;
+  }
+  writeFileSync(file, `{\n${lines.join('\n')}\n}\n`);
+  console.log(`${pairs.length} weights`);
+}
+
+/** Puts the strongest evidence of each signal into the table of the documentation: name, points, meaning. */
+function documentSignals(file: URL): void {
+  const strongest = new Map<SignalName, number>();
+  for (const [name, points] of weights) {
+    const signal = signalOf(name);
+    if (Math.abs(points) > Math.abs(strongest.get(signal) ?? 0)) strongest.set(signal, Math.round(points * 10) / 10);
+  }
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const documented = lines.map((line) => {
+    const [signal = '', , meaning] = line.split(' | ');
+    const name = SIGNAL_NAMES.find((one) => signal === `| \`${one}\``);
+    return name === undefined ? line : `${signal} | ${strongest.get(name) ?? 0} | ${meaning}`;
+  });
+  writeFileSync(file, documented.join('\n'));
 }

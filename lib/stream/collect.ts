@@ -1,6 +1,7 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
-import type { SmartRouting } from '../smart-tier.ts';
+
 import type { BillingPart, FinishReason, StreamPart } from './part.ts';
+import type { SmartRouting } from './smart.ts';
 
 export interface CollectedReply {
   /** Without the dialect's prefix. */

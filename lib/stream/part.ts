@@ -1,7 +1,7 @@
 // The parts of a reply, on their way from the guard to a dialect: a provider's, and those that the gateway adds.
 import type { Fault } from '../faults.ts';
-import type { SmartRouting } from '../smart-tier.ts';
 import type { ProviderPart, StartPart } from './provider-part.ts';
+import type { SmartRouting } from './smart.ts';
 
 export type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 

@@ -2,9 +2,9 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import type { TextModel } from '../catalog/model.ts';
-import type { SmartRouting } from '../smart-tier.ts';
+import { route } from '../smart/route.ts';
+import type { SmartRouting } from '../stream/smart.ts';
 import type { TextRequest } from './request.ts';
-import { route } from './smart.ts';
 
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */

@@ -1,9 +1,9 @@
 // Brings an answer to its output: nothing before the first fragment, the head with it, the bill at the end.
 import type { Settlement } from '../ledger/ledger.ts';
 import type { TextPrice, Tokens } from '../money/price.ts';
-import type { SmartRouting } from '../smart-tier.ts';
 import type { Pressure } from '../stream/drive.ts';
 import type { FinishPart, StreamPart } from '../stream/part.ts';
+import type { SmartRouting } from '../stream/smart.ts';
 
 /** Where an answer goes: a stream to the client, or a collector. */
 export interface TextOutput {

@@ -1,6 +1,6 @@
 // The model `smart` as customers' own clients ask for it and read how it chose, today's clients and older ones.
 import { expect } from 'chai';
-import { route } from '../../lib/text/smart.ts';
+import { route } from '../../lib/smart/route.ts';
 import type { TestAccount } from '../helpers/gateway.ts';
 import { chatAnswer } from '../helpers/upstream.ts';
 import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';

@@ -1,5 +1,5 @@
 // A catalog of three text models with smart over them, and prompts that are surely of one tier.
-import type { SmartTier } from '../../lib/smart-tier.ts';
+import type { SmartTier } from '../../lib/stream/smart.ts';
 import { chatCatalog } from './gateway.ts';
 
 export const TIER_MODELS: Readonly<Record<SmartTier, string>> = { lite: 'small', standard: 'middle', heavy: 'big' };

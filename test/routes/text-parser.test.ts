@@ -6,9 +6,9 @@ import { isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { parseJson } from '../../lib/http/json.ts';
 import { createTextParser, type TextParser } from '../../lib/routes/text-parser.ts';
+import { route } from '../../lib/smart/route.ts';
 import { estimateInput } from '../../lib/text/estimate.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route } from '../../lib/text/smart.ts';
 import { watchTurns } from '../helpers/turns.ts';
 
 const BLOCKED_MS_MAX = 50;

@@ -1,5 +1,5 @@
 // Prints what routing costs in a process of its own, where nothing else has run: microseconds a call, by kind of prompt.
-import { route, type SmartRequest } from '../../lib/text/smart.ts';
+import { route, type SmartRequest } from '../../lib/smart/route.ts';
 
 const RUSSIAN =
   'Подготовь подробный план открытия магазина мебели: аренда, ремонт, закупка, реклама, найм; учти расходы и риски. ';

@@ -1,5 +1,6 @@
 // Compares the router's answers with the labels of a set.
-import { route, type SmartRouting, type SmartTier } from '../../lib/text/smart.ts';
+import { route } from '../../lib/smart/route.ts';
+import type { SmartRouting, SmartTier } from '../../lib/stream/smart.ts';
 import type { Labelled } from './prompts.ts';
 
 export interface Judgement {

@@ -1,6 +1,8 @@
-// The labelled prompts as requests of the router; the development set is cut into a tuning and a reporting half.
+// The labelled prompts as requests of the router: the sets that its weights are fitted to, and the guard that nothing was fitted to.
 import { readFileSync } from 'node:fs';
-import type { SmartRequest, SmartTier } from '../../lib/text/smart.ts';
+import type { SmartRequest } from '../../lib/smart/route.ts';
+import type { SmartTier } from '../../lib/stream/smart.ts';
+import payloads from './payloads.json' with { type: 'json' };
 
 export interface Labelled {
   readonly id: string;
@@ -25,7 +27,7 @@ interface Row {
   readonly repeat?: { readonly text: string; readonly times: number };
 }
 
-/** Hold-outs, oldest first: each was written before the router was seen to answer it, and judged once before a change. */
+/** Hold-outs that are used up: each was judged once before a change, then learnt from. */
 export const HOLDOUTS = [
   'holdout-1',
   'holdout-2',
@@ -49,10 +51,16 @@ export const HOLDOUTS = [
   'holdout-20',
 ] as const;
 
-export type SetName = 'development' | (typeof HOLDOUTS)[number];
+/** Written after the rules were fixed; neither words, rules nor weights have seen them. */
+export const GUARD = 'holdout-21';
+
+export type SetName = 'development' | 'added' | 'payloads' | (typeof HOLDOUTS)[number] | typeof GUARD;
+
+export const USED: readonly SetName[] = ['development', 'added', ...HOLDOUTS, 'payloads'];
 
 /** All prompts of a set, in the order of the file. */
 export function readSet(name: SetName): Labelled[] {
+  if (name === 'payloads') return composePayloads();
   const text = readFileSync(new URL(`./${name}.jsonl`, import.meta.url), 'utf8');
   return text
     .split('\n')
@@ -60,18 +68,35 @@ export function readSet(name: SetName): Labelled[] {
     .map((line) => toLabelled(JSON.parse(line) as Row));
 }
 
-/** The half that weights are trained on: of the development set and of the hold-outs that have been used. */
-export function readTuningHalf(): Labelled[] {
-  return readUsed().filter((prompt) => isTuning(prompt.id));
+interface Payloads {
+  /** By kind: texts that somebody pastes. */
+  readonly documents: Readonly<Record<string, readonly string[]>>;
+  /** By kind: what is to be done with them. */
+  readonly requests: Readonly<Record<string, readonly (Pick<Row, 'tier' | 'accept'> & { readonly text: string })[]>>;
+  /** How the two stand together. */
+  readonly forms: readonly string[];
 }
 
-/** The half that is only reported on. */
-export function readReportingHalf(): Labelled[] {
-  return readUsed().filter((prompt) => !isTuning(prompt.id));
-}
+const PAYLOADS_EACH = 6;
 
-function readUsed(): Labelled[] {
-  return ['development' as const, ...HOLDOUTS].flatMap(readSet);
+/** Every request over several documents, each in another form. */
+function composePayloads(): Labelled[] {
+  const { documents, requests, forms } = payloads as Payloads;
+  const all = Object.entries(requests).flatMap(([kind, list]) =>
+    list.flatMap(({ text, tier, accept }, index) =>
+      Array.from({ length: PAYLOADS_EACH }, (_, round) => {
+        const texts = documents[kind]!;
+        const form = forms[(index + round * 5) % forms.length]!;
+        const request = /\}[:.]/.test(form) ? text.replace(/[.?!]$/, '') : text;
+        const document = texts[(index * 5 + round * 2) % texts.length]!;
+        const prompt = form.replace('{request}', () => request).replace('{document}', () => document);
+        const lang = kind.endsWith('ru') ? 'ru' : 'en';
+        const id = `payload-${kind}-${index}-${round}`;
+        return toLabelled({ id, lang, tier, kind: 'payload', prompt, ...(accept && { accept }) });
+      }),
+    ),
+  );
+  return [...new Map(all.map((prompt) => [JSON.stringify(prompt.request), prompt])).values()];
 }
 
 function toLabelled(row: Row): Labelled {
@@ -89,13 +114,4 @@ function toLabelled(row: Row): Labelled {
       messages: messages.map(({ role, text }) => ({ role, content: content(text) })),
     },
   };
-}
-
-/** By a hash of the id (FNV-1a), so that a prompt keeps its half when others are added. */
-function isTuning(id: string): boolean {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < id.length; index++) {
-    hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
-  }
-  return ((hash ^ (hash >>> 11) ^ (hash >>> 22)) & 1) === 0;
 }

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import type { SmartEntry } from '../../lib/catalog/schema.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
+import { route } from '../../lib/smart/route.ts';
 import { chooseModel } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
-import { route } from '../../lib/text/smart.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
@@ -51,7 +51,7 @@ describe('choice of the model', () => {
       const catalog = catalogOf();
       const { model, smart } = chooseModel(catalog, ask(prompt));
       expect(model.id).to.equal({ lite: 'small', standard: 'middle', heavy: 'big' }[tier]);
-      expect(smart).to.deep.equal(route(ask(prompt) as SmartRequest));
+      expect(smart).to.deep.equal(route(ask(prompt)));
       expect(smart).to.have.all.keys('tier', 'score', 'signals');
       expect(smart?.tier).to.equal(tier);
       expect(chooseModel(catalog, ask(prompt, 'auto'))).to.deep.equal({ model, smart });
@@ -74,7 +74,7 @@ describe('choice of the model', () => {
     for (const prompt of Object.values(PROMPTS)) {
       expect(tierAt({ standard: 0, heavy: 100.5 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: -2, heavy: -1 }, prompt)).to.equal('heavy');
-      const { score } = route(ask(prompt) as SmartRequest);
+      const { score } = route(ask(prompt));
       expect(tierAt({ standard: score, heavy: score + 0.1 }, prompt)).to.equal('standard');
       expect(tierAt({ standard: score + 0.1, heavy: score + 0.2 }, prompt)).to.equal('lite');
     }

@@ -1,5 +1,5 @@
 // What both text endpoints share in the API document: prices, roles, the fields of requests, the statuses.
-import { SMART_TIERS } from '../../smart-tier.ts';
+import { SMART_TIERS } from '../../stream/smart.ts';
 import { choice, count, type Json, list, object, ref, rub, text } from './schema.ts';
 
 /** Errors of a generating endpoint. */

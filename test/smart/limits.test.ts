@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { route, type SmartRequest } from '../../lib/text/smart.ts';
+import { route, type SmartRequest } from '../../lib/smart/route.ts';
 
 function ask(text: string): SmartRequest {
   return { messages: [{ role: 'user', content: [{ type: 'text', text }] }] };
@@ -171,7 +171,6 @@ describe('smart router limits', function () {
       ['decomposed letters', 'переведи на французскии\u0306: hello'],
       ['a typo', 'transalte to french: hello'],
       ['a Russian typo', 'перевиди на французский: hello'],
-      ['transliteration', 'perevedi na francuzskiy pozhaluysta: privet'],
       ['mixed text', 'pls переведи this на english: привет'],
     ];
     for (const [name, prompt] of same) {

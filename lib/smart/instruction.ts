@@ -1,0 +1,345 @@
+// Tells what a message asks from what it brings: the request, the situation told beside it, and the payload.
+import { findHits, type Hit } from './lexicon.ts';
+import { type Prose, readProse } from './material.ts';
+import { plainText, readTokens, type Token } from './tokens.ts';
+
+export interface Sentence {
+  readonly tokens: readonly Token[];
+  readonly hits: readonly Hit[];
+  /** `.`, `?`, `!`, `;`, a line break, or nothing at the end of a paragraph. */
+  readonly end: string;
+  readonly paragraph: number;
+  /** Counted from the paragraph's beginning. */
+  readonly line: number;
+  /** It begins a line with a dash or a number. */
+  readonly bullet: boolean;
+  readonly lead: Lead;
+}
+
+export interface Instruction {
+  readonly asking: readonly Sentence[];
+  /** What is told beside the request. */
+  readonly context: readonly Sentence[];
+  /** Words of the material that the request is about. */
+  readonly payload: number;
+  readonly prose: Prose;
+}
+
+/** Work on a given text that needs no thought of its own: what it is done to does not make it harder. */
+const MECHANICAL = new Set('translate fix shorten rewrite classify extract convert lookup summarize'.split(' '));
+const TASKS = new Set(
+  (
+    'check write give complete explain advise list identify analyze compare prove solve design develop implement ' +
+    'operate review act change handle'
+  ).split(' '),
+);
+const HANDLING = new Set('check handle identify change'.split(' '));
+const OPENINGS = new Set(['politeness', 'greeting', 'connector', 'brief', 'terse']);
+const QUESTIONS = ['why', 'quantity', 'who', 'define', 'what', 'how', 'closed', 'factual'] as const;
+
+export function isMechanical(concept: string): boolean {
+  return MECHANICAL.has(concept);
+}
+
+export function has({ hits }: Sentence, ...concepts: readonly string[]): boolean {
+  return hits.some(({ concept }) => concepts.includes(concept));
+}
+
+/** What a sentence asks for: its first command, else its question, else a task that is only mentioned. */
+export interface Lead {
+  readonly task: Hit | undefined;
+  readonly command: boolean;
+  readonly question: string | undefined;
+}
+
+export function readInstruction(text: string): Instruction {
+  const prose = readProse(text);
+  const sentences = prose.paragraphs.flatMap((paragraph, index) => splitSentences(plainText(paragraph), index));
+  const roles = assignRoles(sentences, prose);
+  const of = (role: Role) => sentences.filter((_, index) => roles[index] === role);
+  const asking = of('asking').map((sentence) => cutPayload(sentence, sentences.slice(sentences.indexOf(sentence) + 1)));
+  const context = of('context');
+  const payload = countTokens(sentences) - countTokens(asking) - countTokens(context);
+  return { asking, context, payload, prose };
+}
+
+const ENDS = new Set(['.', '?', '!', ';', '\n', '…', '。', '？', '！']);
+const BULLETS = new Set(['-', '*', '•', '·']);
+const DASHES = new Set(['–', '—']);
+const ERRAND =
+  /(?:request|question|task|topic|problem|запрос|просьба|вопрос|задача|тема)(?: is| это)?\s*[:—-]?\s*["«“]/;
+
+function splitSentences(text: string, paragraph: number): Sentence[] {
+  const tokens = readTokens(text, ERRAND.test(text));
+  const sentences: Sentence[] = [];
+  let from = 0;
+  let line = 0;
+  for (let at = 0; at <= tokens.length; at++) {
+    const token = tokens[at];
+    if (token !== undefined && (token.quoted || !ENDS.has(token.word))) continue;
+    if (
+      token?.word === '.' &&
+      (tokens[at - 1]?.kind === 'number' || tokens[at - 1]?.word.length === 1) &&
+      at - from < 2
+    )
+      continue;
+    const part = withoutBullet(tokens.slice(from, at));
+    if (part.length > 0) {
+      const bullet = part.length < at - from && !DASHES.has(tokens[from]!.word);
+      const hits = findHits(part);
+      const end = token?.word ?? '';
+      sentences.push({ tokens: part, hits, end, paragraph, line, bullet, lead: readLead(part, hits, end) });
+    } else if (token?.word === '?' && sentences.length > 0) sentences.push({ ...sentences.pop()!, end: '?' });
+    if (token?.word === '\n') line++;
+    from = at + 1;
+  }
+  return sentences;
+}
+
+/** Without a dash, a number or the marks of a heading before it. */
+function withoutBullet(tokens: readonly Token[]): readonly Token[] {
+  let from = 0;
+  while (
+    from < tokens.length &&
+    (BULLETS.has(tokens[from]!.word) || DASHES.has(tokens[from]!.word) || tokens[from]!.word === '#')
+  )
+    from++;
+  const next = tokens[from + 1]?.word;
+  if (tokens[from]?.kind === 'number' && (next === ')' || next === '.')) from += 2;
+  return tokens.slice(from);
+}
+
+function readLead(tokens: readonly Token[], hits: readonly Hit[], end: string): Lead {
+  let start = 0;
+  for (let moved = true; moved; ) {
+    const opening = hits.find((hit) => hit.at === start && OPENINGS.has(hit.concept));
+    const task = hits.some((hit) => hit.at === start && isTask(hit));
+    const mark = tokens[start]?.kind === 'mark';
+    moved = mark || (opening !== undefined && !task);
+    if (moved) start += mark ? 1 : opening!.size;
+  }
+  const tasks = hits.filter((hit) => hit.at >= start && isTask(hit));
+  const command = tasks.find((hit) => isCommand(tokens, hit, start));
+  const window = end === '?' ? 3 : 1;
+  const question = QUESTIONS.find((kind) =>
+    hits.some(
+      ({ concept, at }) =>
+        concept === kind && at >= start && at <= start + (kind === 'closed' && end !== '?' ? 0 : window),
+    ),
+  );
+  const asked = end === '?' ? (question ?? 'other') : question === 'factual' ? undefined : question;
+  const early = command !== undefined && command.at <= start + 1;
+  if (asked !== undefined && !early) return { task: command ?? tasks[0], command: false, question: asked };
+  return { task: command ?? tasks[0], command: command !== undefined, question: undefined };
+}
+
+function isTask({ concept }: Hit): boolean {
+  return MECHANICAL.has(concept) || TASKS.has(concept);
+}
+
+const JOINTS = new Set('please pls you and then also just me us or to и затем потом не now next help'.split(' '));
+const COMMAND = /(и|й|те|ть|ти|ь|дай|ну)$/;
+
+/** At the start, after a courtesy or a joint, or in a Russian imperative or infinitive. */
+function isCommand(tokens: readonly Token[], { at, size }: Hit, start: number): boolean {
+  if (at === start) return true;
+  const { word } = tokens[at]!;
+  if (size === 1 && word.charCodeAt(0) >= 0x400) return COMMAND.test(word);
+  const before = tokens[at - 1]!;
+  return before.kind === 'mark' ? before.word !== '(' && before.word !== '/' : JOINTS.has(before.word);
+}
+
+type Role = 'asking' | 'context' | 'payload';
+
+const OPENING_SENTENCES = 4;
+const OPENING_TOKENS = 60;
+const CLOSING_TOKENS = 45;
+const MATERIAL_TOKENS = 40;
+const TOLD_TOKENS = 160;
+
+function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
+  const opening = findOpening(sentences);
+  const closing = findClosing(sentences, prose);
+  if (opening !== -1 && (closing === -1 || outweighs(sentences, opening))) return afterOpening(sentences, opening);
+  if (closing !== -1) return sentences.map((_, index) => (index < closing ? 'payload' : 'asking'));
+  const total = countTokens(sentences);
+  let seen = 0;
+  return sentences.map(({ tokens }, index) => {
+    seen += tokens.length;
+    const middle = total > TOLD_TOKENS && seen > OPENING_TOKENS && total - seen > CLOSING_TOKENS;
+    if (middle) return 'payload';
+    return asks(sentences[index]!.lead) ? 'asking' : 'context';
+  });
+}
+
+/** An order on a line of its own, or one with a colon, is not a sentence of the material that a later request is about. */
+function outweighs(sentences: readonly Sentence[], opening: number): boolean {
+  const { end, paragraph, line } = sentences[opening]!;
+  const { command, question } = sentences[opening]!.lead;
+  if (!command && (question === undefined || end !== '?')) return false;
+  const own = sentences.filter((other) => other.paragraph === paragraph && other.line === line);
+  return countTokens(own) <= CLOSING_TOKENS || colonOf(sentences[opening]!) !== -1;
+}
+
+function asks({ task, question }: Lead): boolean {
+  return task !== undefined || question !== undefined;
+}
+
+function countTokens(sentences: readonly Sentence[]): number {
+  return sentences.reduce((sum, { tokens }) => sum + tokens.length, 0);
+}
+
+/** The sentence at the beginning that orders work on what follows it, or announces it. */
+function findOpening(sentences: readonly Sentence[]): number {
+  let seen = 0;
+  for (let index = 0; index < Math.min(OPENING_SENTENCES, sentences.length) && seen < OPENING_TOKENS; index++) {
+    if (opensPayload(sentences, index)) return index;
+    seen += sentences[index]!.tokens.length;
+  }
+  return -1;
+}
+
+function opensPayload(sentences: readonly Sentence[], index: number): boolean {
+  const sentence = sentences[index]!;
+  const { task, command, question } = sentence.lead;
+  const rest = sentences.slice(index + 1);
+  const colon = colonOf(sentence);
+  if (isLabel(sentence)) return rest.length > 0 || colon < sentence.tokens.length - 1;
+  if (index > 0 && !beginsLine(sentences, index) && !(command && task!.at <= 1)) return false;
+  if (sentence.paragraph > 1 || sentence.line > 1) return false;
+  const mechanical = task !== undefined && handles(sentence, task);
+  if (mechanical && (command || colon !== -1)) return true;
+  const behind = colon === -1 ? 0 : sentence.tokens.length - colon - 1;
+  const material = countTokens(rest) + behind;
+  if (material < MATERIAL_TOKENS || task?.concept === 'solve' || sentence.bullet) return false;
+  if (behind > 0) return (task !== undefined || question !== undefined) && holdsText(sentence, colon, rest);
+  if (sentence.end !== '\n' && rest[0]?.paragraph === sentence.paragraph && colon === -1) return false;
+  const given = has(sentence, 'deictic', 'label');
+  if (colon !== -1 && (given || task !== undefined)) return true;
+  const strong = (command && task!.at <= 3) || (question !== undefined && given);
+  return strong && (given || !specifies(rest));
+}
+
+/** A list of points or commands says what the answer has to be like. */
+function specifies(rest: readonly Sentence[]): boolean {
+  return 2 * rest.filter((sentence) => sentence.bullet || sentence.lead.command).length >= rest.length;
+}
+
+function beginsLine(sentences: readonly Sentence[], index: number): boolean {
+  const [before, sentence] = [sentences[index - 1], sentences[index]!];
+  return before === undefined || before.paragraph !== sentence.paragraph || before.line !== sentence.line;
+}
+
+const SALUTATION = 8;
+
+/** `Check the spelling` is work on a text, `check whether it is prime` is not. */
+function handles(sentence: Sentence, { concept }: Hit): boolean {
+  return isMechanical(concept) || (concept === 'check' && has(sentence, 'grammar'));
+}
+
+/** Behind the colon stands somebody's text, not what the answer has to cover. */
+function holdsText({ tokens, paragraph, line }: Sentence, colon: number, rest: readonly Sentence[]): boolean {
+  const next = tokens[colon + 1]!;
+  const begins = next.quoted || next.word === '"' || DASHES.has(next.word) || tokens.length - colon <= SALUTATION;
+  return begins || rest.filter((other) => other.paragraph === paragraph && other.line === line).length >= 2;
+}
+
+function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
+  const roles: Role[] = [];
+  const last = sentences.at(-1)!.paragraph;
+  const head = sentences[opening]!;
+  let open = !isLabel(head) && colonOf(head) === -1;
+  for (const [index, sentence] of sentences.entries()) {
+    if (index < opening) roles.push(asks(sentences[index]!.lead) ? 'asking' : 'context');
+    else if (index === opening) roles.push(isLabel(sentence) ? 'payload' : 'asking');
+    else if (isRestart(sentence)) {
+      open = true;
+      roles.push('asking');
+    } else {
+      open &&= sentence.paragraph === head.paragraph && goesOn(sentence);
+      const apart = sentence.paragraph === last && last !== head.paragraph && beginsLine(sentences, index);
+      const closes = apart && closesRequest(sentence);
+      roles.push(open || closes ? 'asking' : 'payload');
+    }
+  }
+  return roles;
+}
+
+/** `Keep it formal.`, `Then list the dates.` say more of the request before the material comes. */
+function goesOn({ tokens, hits, lead: { task, command } }: Sentence): boolean {
+  if (tokens.length > CLOSING_TOKENS) return false;
+  if (
+    hits.some(
+      ({ concept, at }) => at <= 1 && (concept === 'constraint' || concept === 'politeness' || concept === 'brief'),
+    )
+  )
+    return true;
+  return command && task!.at <= 2;
+}
+
+function closesRequest(sentence: Sentence): boolean {
+  const { task, command } = sentence.lead;
+  if (sentence.tokens.length > CLOSING_TOKENS) return false;
+  if (command && task!.at <= 1) return isMechanical(task!.concept) || has(sentence, 'deictic', 'label');
+  return sentence.hits.some(({ concept, at }) => at === 0 && (concept === 'constraint' || concept === 'brief'));
+}
+
+/** A request at the end, about what stands before it: on a line of its own, or pointing back. */
+function findClosing(sentences: readonly Sentence[], prose: Prose): number {
+  let after = 0;
+  let found = -1;
+  for (let index = sentences.length - 1; index >= 0; index--) {
+    const sentence = sentences[index]!;
+    const { task, command, question } = sentence.lead;
+    after += sentence.tokens.length;
+    if (after > CLOSING_TOKENS) break;
+    const before = countTokens(sentences.slice(0, index));
+    if (before + prose.fenced / 6 < Math.max(after, CLOSING_MATERIAL)) break;
+    const apart = beginsLine(sentences, index);
+    const pointing = has(sentence, 'deictic', 'label');
+    const mechanical = task !== undefined && handles(sentence, task) && (pointing || (command && task.at <= 3));
+    const strong = command && task!.at <= 3 && task!.concept !== 'solve' && before >= MATERIAL_TOKENS;
+    if ((mechanical && (apart || pointing)) || (apart && strong) || (pointing && apart && question !== undefined))
+      found = index;
+    if (apart && sentence.paragraph !== sentences.at(-1)!.paragraph) break;
+  }
+  return found;
+}
+
+const CLOSING_MATERIAL = 10;
+
+/** Where an unquoted colon stands, but for that of a ratio or a time. */
+function colonOf({ tokens }: Sentence): number {
+  return tokens.findIndex(
+    ({ word, quoted }, at) =>
+      word === ':' && !quoted && at > 0 && !(tokens[at - 1]!.kind === 'number' && tokens[at + 1]?.kind === 'number'),
+  );
+}
+
+/** `Text:` begins material. */
+function isLabel(sentence: Sentence): boolean {
+  const colon = colonOf(sentence);
+  return colon > 0 && sentence.hits.some(({ concept, at, size }) => concept === 'label' && at === 0 && size === colon);
+}
+
+/** `Question:` ends it. */
+function isRestart(sentence: Sentence): boolean {
+  const colon = colonOf(sentence);
+  return colon > 0 && colon <= 2 && sentence.hits.some(({ concept, at }) => concept === 'restart' && at < colon);
+}
+
+/** `Translate: write a quicksort` is read as `Translate:`. */
+function cutPayload(sentence: Sentence, rest: readonly Sentence[]): Sentence {
+  const colon = colonOf(sentence);
+  const { task, question } = sentence.lead;
+  if (colon === -1 || colon === sentence.tokens.length - 1) return sentence;
+  const handles = task !== undefined && task.at < colon && (isMechanical(task.concept) || HANDLING.has(task.concept));
+  const material = countTokens(rest) + sentence.tokens.length - colon >= MATERIAL_TOKENS;
+  const brings = material && (task !== undefined || question !== undefined) && task?.concept !== 'solve';
+  if (!handles && !(brings && holdsText(sentence, colon, rest))) return sentence;
+  return {
+    ...sentence,
+    tokens: sentence.tokens.slice(0, colon + 1),
+    hits: sentence.hits.filter(({ at, size }) => at + size <= colon),
+  };
+}

@@ -1,0 +1,134 @@
+// Words into concepts: the stems and phrases of the word files, found by a word's first letters, with room for a typo.
+import { readFileSync } from 'node:fs';
+import type { Token } from './tokens.ts';
+
+/** A concept found at a token; a phrase covers `size` tokens. */
+export interface Hit {
+  readonly concept: string;
+  readonly at: number;
+  readonly size: number;
+}
+
+interface Stem {
+  readonly text: string;
+  /** How many letters may follow the text. */
+  readonly rest: number;
+}
+
+interface Pattern {
+  readonly concept: string;
+  readonly words: readonly Stem[];
+}
+
+const FILES = ['tasks', 'things', 'programming', 'subjects', 'frames'] as const;
+const HEADING = /^\[(\S+)\]$/;
+const KEY_LENGTH = 5;
+const TYPO_MIN = 6;
+const HITS_MAX = 60;
+const SEEN_MAX = 20_000;
+
+/** By the first letters of the first word: as many as its stem has, at most five. */
+const patterns = new Map<string, Pattern[]>();
+/** Stems long enough to be known with one letter wrong, by their first letter. */
+const tolerant = new Map<string, Pattern[]>();
+const seen = new Map<string, readonly Pattern[]>();
+for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
+
+/** `[concept]` heads its patterns: `*` ends a stem, `+` allows two more letters, `_` joins words, `~` allows a typo. */
+function readWords(text: string): void {
+  let concept = '';
+  for (const line of text.split('\n')) {
+    if (line.startsWith('#')) continue;
+    const heading = HEADING.exec(line);
+    if (heading) concept = heading[1]!;
+    else for (const word of line.split(' ')) if (word !== '') addPattern(concept, word);
+  }
+}
+
+function addPattern(concept: string, text: string): void {
+  const lax = text.startsWith('~');
+  const words = text
+    .slice(lax ? 1 : 0)
+    .split('_')
+    .map(readStem);
+  const first = words[0]!.text;
+  append(patterns, first.slice(0, KEY_LENGTH), { concept, words });
+  if (lax) append(tolerant, first[0]!, { concept, words });
+}
+
+function readStem(text: string): Stem {
+  if (text.endsWith('*')) return { text: text.slice(0, -1), rest: 40 };
+  if (text.endsWith('+')) return { text: text.slice(0, -1), rest: 2 };
+  return { text, rest: 0 };
+}
+
+function append(map: Map<string, Pattern[]>, key: string, pattern: Pattern): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [pattern]);
+  else list.push(pattern);
+}
+
+/** The concepts of the tokens that are not quoted, in order; a longer phrase hides what is inside it. */
+export function findHits(tokens: readonly Token[]): Hit[] {
+  const hits: Hit[] = [];
+  let next = 0;
+  for (let at = 0; at < tokens.length && hits.length < HITS_MAX; at++) {
+    const { kind, quoted, word } = tokens[at]!;
+    if (kind !== 'word' || quoted) continue;
+    const found = findAt(tokens, at);
+    for (const hit of found) if (at >= next || hit.size > 1) hits.push(hit);
+    if (found.length > 0) next = Math.max(next, at + found[0]!.size);
+    else if (at >= next && word.length >= TYPO_MIN) {
+      const near = tolerant.get(word[0]!)?.find(({ words }) => isNear(word, words[0]!));
+      if (near !== undefined) hits.push({ concept: near.concept, at, size: 1 });
+    }
+  }
+  return hits;
+}
+
+function findAt(tokens: readonly Token[], at: number): Hit[] {
+  const { word } = tokens[at]!;
+  let hits: Hit[] = [];
+  let longest = 1;
+  for (const { concept, words } of seen.get(word) ?? look(word)) {
+    const size = words.length;
+    if (size < longest || !words.every((stem, index) => index === 0 || fits(stem, tokens[at + index]))) continue;
+    if (size > longest) hits = [];
+    longest = size;
+    hits.push({ concept, at, size });
+  }
+  return hits;
+}
+
+/** What a word may begin, remembered: most words of most requests are the same few thousand. */
+function look(word: string): readonly Pattern[] {
+  const found: Pattern[] = [];
+  for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {
+    for (const pattern of patterns.get(word.slice(0, length)) ?? [])
+      if (begins(pattern.words[0]!, word)) found.push(pattern);
+  }
+  if (seen.size >= SEEN_MAX) seen.clear();
+  seen.set(word, found);
+  return found;
+}
+
+function fits({ text, rest }: Stem, token: Token | undefined): boolean {
+  return token?.kind === 'word' && begins({ text, rest }, token.word);
+}
+
+function begins({ text, rest }: Stem, word: string): boolean {
+  return word.length - text.length <= rest && word.startsWith(text);
+}
+
+/** One letter wrong, missing, doubled or swapped, neither the first nor the last of the stem. */
+function isNear(word: string, { text, rest }: Stem): boolean {
+  let at = 1;
+  while (at < text.length && word[at] === text[at]) at++;
+  if (at >= text.length - 1) return false;
+  const ends = (tail: string, from: number) => word.startsWith(tail, from) && word.length - from - tail.length <= rest;
+  const tail = text.slice(at + 1);
+  const swapped = word[at] === text[at + 1] && word[at + 1] === text[at];
+  return (
+    ends(tail, at + 1) || ends(tail, at) || ends(text.slice(at), at + 1) || (swapped && ends(tail.slice(1), at + 2))
+  );
+}

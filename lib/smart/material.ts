@@ -1,0 +1,104 @@
+// Sets material apart from prose: code, logs, tables, fences, tags and quotations are worked on, they ask for nothing.
+
+export interface Prose {
+  /** Runs of prose lines; a blank line or material ends a paragraph. */
+  readonly paragraphs: readonly string[];
+  readonly codeLines: number;
+  readonly dataLines: number;
+  /** Characters of what was set apart by a fence, a tag or a quotation. */
+  readonly fenced: number;
+  /** The text begins with code. */
+  readonly codeFirst: boolean;
+}
+
+const LINES_MAX = 200;
+const LINE_READ = 160;
+
+/** Reads a bounded number of lines. */
+export function readProse(text: string): Prose {
+  const lines = text.split('\n', LINES_MAX);
+  const paragraphs: string[][] = [[]];
+  const counts = { code: 0, data: 0 };
+  let fence: Fence | undefined;
+  let fenced = 0;
+  let before = 'blank';
+  let first: string | undefined;
+  for (const line of lines) {
+    const read = line.slice(0, LINE_READ).trim();
+    const opened = fence === undefined ? openFence(read) : undefined;
+    const closes = fence !== undefined && read.includes(fence.end);
+    const inside = fence !== undefined || opened !== undefined;
+    if (inside) fenced += line.length;
+    const kind = inside ? kindInside(read, fence ?? opened!) : kindOf(read, before);
+    if (kind === 'code' || kind === 'data') counts[kind]++;
+    if (kind !== 'blank') first ??= kind;
+    if (kind === 'prose') paragraphs.at(-1)!.push(line);
+    else if (paragraphs.at(-1)!.length > 0) paragraphs.push([]);
+    before = kind;
+    fence = opened ?? (closes ? undefined : fence);
+  }
+  return {
+    paragraphs: paragraphs.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')),
+    codeLines: counts.code,
+    dataLines: counts.data,
+    fenced,
+    codeFirst: first === 'code',
+  };
+}
+
+interface Fence {
+  readonly end: string;
+  readonly code: boolean;
+}
+
+const TAG = /^<([a-z][a-z_-]{2,20})>/i;
+const MARKUP = /^(html|head|body|div|span|table|script|style|form|section|template|project|configuration)$/i;
+
+/** A line that opens what does not close on it: a code fence, triple quotes, a tag round a document. */
+function openFence(line: string): Fence | undefined {
+  if (line.startsWith('```')) return line.indexOf('```', 3) === -1 ? { end: '```', code: true } : undefined;
+  if (line.endsWith('"""')) return line.indexOf('"""') === line.length - 3 ? { end: '"""', code: false } : undefined;
+  const tag = TAG.exec(line)?.[1];
+  if (tag === undefined || MARKUP.test(tag) || line.includes(`</${tag}>`)) return undefined;
+  return { end: `</${tag}>`, code: false };
+}
+
+function kindInside(line: string, fence: Fence): string {
+  if (DATA.test(line) || LOG.test(line)) return 'data';
+  return codePoints(line) >= (fence.code ? 1 : 2) ? 'code' : 'fenced';
+}
+
+function kindOf(line: string, before: string): string {
+  if (line === '' || RULE.test(line)) return 'blank';
+  if (line.startsWith('>') && !line.startsWith('>>>')) return 'fenced';
+  if (DATA.test(line) || LOG.test(line)) return 'data';
+  return codePoints(line) >= (before === 'code' ? 1 : 2) ? 'code' : 'prose';
+}
+
+const RULE = /^[-=_*#~]{3,}$/;
+const DATA = /^[{["].*":|^\|.*\|$|^[^|]{1,60}( \| [^|]{1,60}){2,}$|^[^,\s]{1,20}(,[^,\s]{1,20}){3,}$/;
+const LOG =
+  /^\[?\d{4}[-/]\d\d[-/]\d\d.{4,}(INFO|WARN|ERROR|DEBUG|FATAL|TRACE|=|: )|^\[?\d\d:\d\d:\d\d\b.*(INFO|WARN|ERROR|DEBUG|: )/;
+
+const CODE_STRONG =
+  /[;{]$|^[\])}]+[;,]?$|^(#include|<\?php|<!doctype|<html|>>> |#!\/|Traceback \(most|npm ERR!|File "|\$ \w)|^(import [\w.{}*]+( from .+)?|from [\w.]+ import .+)$|^[\w.]*[A-Z]\w*(Error|Exception)\b|^<[a-z!/][^>]*>.*<\/|^(select|with)\b.+\bfrom\b.*[*(,=]|^(insert into|create table|alter table|update \w+ set)\b/i;
+const CODE_START =
+  /^(def|class|function|const|let|var|public|private|static|void|int|return|if|elif|else|for|while|try|except|switch|func|fn|struct|impl|package|using|print|async|export|select|from|where|join|group by|order by|end|sub|dim)\b.*([:{)(=,]|\s=\s)/i;
+const CODE_SIGN =
+  /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
+const PROSE_WORDS = 5;
+
+/** How much a line looks like code: two are enough, one counts beside other code. */
+function codePoints(line: string): number {
+  let points = CODE_STRONG.test(line) ? 2 : 0;
+  if (CODE_START.test(line)) points += 1.5;
+  points += Math.min(2, 0.75 * (line.match(CODE_SIGN)?.length ?? 0));
+  return points > 0 && isProse(line) ? points - 1.5 : points;
+}
+
+function isProse(line: string): boolean {
+  if (/[.?!]$/.test(line) && line.split(' ').length >= PROSE_WORDS) return true;
+  return CYRILLIC.test(line) && !/^[#/'"]/.test(line);
+}
+
+const CYRILLIC = /[а-яё]{3}\s+[а-яё]{2}/i;

@@ -1,0 +1,56 @@
+// The signals of the router: stable names, in the order in which replies list them, and what each is told by.
+
+/** By signal: the concepts of the word files and the shapes of a message that speak for or against it. */
+const SUBJECTS = {
+  short: 'words',
+  greeting: 'greeting',
+  translate: 'translate tongue',
+  fix: 'fix check grammar',
+  shorten: 'shorten summarize',
+  rewrite: 'rewrite change',
+  classify: 'classify identify options yes_no',
+  extract: 'extract list data',
+  convert: 'convert handle format piece measure',
+  lookup: 'lookup micro gap',
+  given_text: 'payload quoted deictic',
+  fact: 'who quantity factual define what',
+  closed: 'closed other',
+  arithmetic: 'sum operation operations basic numbers',
+  brief: 'brief terse simple constraint',
+  compose: 'write give complete act content persona plan media spoken essay long ideas',
+  explain: 'explain why how topics',
+  advice: 'advise opinion better care me debatable bare',
+  code: 'implement operate code software language tech role_code sample givens structure statement lines',
+  debug: 'bug trouble review',
+  math: 'math higher science formulas solve story',
+  proof: 'prove reasoning',
+  logic: 'logic clue',
+  analysis: 'analyze compare criteria strategy develop expert detailed commas bullets',
+  design: 'design',
+  long_output: 'asked',
+  json: 'json',
+  long_input: 'length',
+  dialog: 'after turns',
+} as const;
+
+export type SignalName = keyof typeof SUBJECTS;
+
+export const SIGNAL_NAMES = Object.keys(SUBJECTS) as readonly SignalName[];
+
+const SIGNAL_OF = new Map(
+  SIGNAL_NAMES.flatMap((name) => SUBJECTS[name].split(' ').map((subject): [string, SignalName] => [subject, name])),
+);
+
+/** False for concepts that only help to read. */
+export function speaks(subject: string): boolean {
+  return SIGNAL_OF.has(subject);
+}
+
+/** The signal that a piece of evidence, `subject.place`, belongs to; what is brought along counts for what is done to it. */
+export function signalOf(evidence: string): SignalName {
+  const [subject = '', place = ''] = evidence.split('.');
+  const brought = subject === 'payload' || subject === 'lines' ? SIGNAL_OF.get(place) : undefined;
+  const name = brought ?? SIGNAL_OF.get(subject);
+  if (name === undefined) throw new Error(`no signal for the evidence ${evidence}`);
+  return name;
+}

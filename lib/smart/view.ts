@@ -1,0 +1,75 @@
+// What the router reads of a request: bounded pieces of the last prompt, of an earlier turn and of the system prompt.
+
+/** The part of a text request that routing needs; what is no text counts for nothing. */
+export interface SmartRequest {
+  readonly system?: string | undefined;
+  readonly messages: readonly SmartMessage[];
+}
+
+export interface SmartMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly SmartContent[];
+}
+
+export interface SmartContent {
+  readonly type: string;
+  readonly text?: string;
+}
+
+export interface View {
+  /** The last user message, without its middle if it is long. */
+  readonly prompt: string;
+  /** Characters of the whole last user message. */
+  readonly length: number;
+  /** The beginnings of earlier user messages, nearest first. */
+  readonly earlier: readonly string[];
+  readonly system: string;
+  /** User messages, the last one included. */
+  readonly turns: number;
+}
+
+const PROMPT_HEAD = 1500;
+const PROMPT_TAIL = 800;
+const EARLIER_READ = 600;
+const EARLIER_TURNS = 3;
+const SYSTEM_READ = 1200;
+const MESSAGES_READ = 400;
+const BLOCKS_READ = 100;
+
+export function viewRequest({ system = '', messages }: SmartRequest): View {
+  const users = messages.slice(-MESSAGES_READ).filter(({ role }) => role === 'user');
+  const last = users.at(-1);
+  const texts = last === undefined ? [] : textsOf(last);
+  return {
+    prompt: cutMiddle(texts, PROMPT_HEAD, PROMPT_TAIL),
+    length: texts.reduce((sum, text) => sum + text.length, 0),
+    earlier: users
+      .slice(-1 - EARLIER_TURNS, -1)
+      .reverse()
+      .map((message) => cutMiddle(textsOf(message), EARLIER_READ, 0)),
+    system: system.slice(0, SYSTEM_READ),
+    turns: users.length,
+  };
+}
+
+/** The first and the last texts of a message. */
+function textsOf({ content }: SmartMessage): string[] {
+  const blocks =
+    content.length <= 2 * BLOCKS_READ ? content : [...content.slice(0, BLOCKS_READ), ...content.slice(-BLOCKS_READ)];
+  return blocks.map(({ text = '' }) => text).filter((text) => text !== '');
+}
+
+function cutMiddle(texts: readonly string[], head: number, tail: number): string {
+  const total = texts.reduce((sum, text) => sum + text.length + 1, -1);
+  if (total <= head + tail) return texts.join('\n');
+  let beginning = '';
+  for (const text of texts) {
+    if (beginning.length >= head) break;
+    beginning += `${text.slice(0, head - beginning.length)}\n`;
+  }
+  let ending = '';
+  for (let index = texts.length - 1; index >= 0 && ending.length < tail; index--) {
+    ending = `\n${texts[index]!.slice(-(tail - ending.length))}${ending}`;
+  }
+  return tail === 0 ? beginning : `${beginning}\n${ending}`;
+}
