@@ -76,7 +76,9 @@ describe('cli store copy', () => {
     const target = await newDatabase();
     const child = spawn(process.execPath, [MAIN, 'store', 'copy', source, target], { env: rig.env });
     const exited = once(child, 'exit');
-    await using(target, (store) => until(async () => (await countEntries(store)) > 0), { unfinished: true });
+    await using(target, (store) => until(async () => child.exitCode !== null || (await countEntries(store)) > 0), {
+      unfinished: true,
+    });
     child.kill('SIGKILL');
     expect((await exited)[1]).to.equal('SIGKILL');
     const copied = await using(target, countEntries, { unfinished: true });
@@ -140,7 +142,7 @@ describe('cli store copy', () => {
 /** Every kind of entry, state of charge, account and key. */
 async function fill(store: Store): Promise<void> {
   const [rich, suspended] = [await newWallet(store, 1_000_000n), await newWallet(store)];
-  await newAccount(store);
+  const quiet = await newAccount(store);
   const overdrawn = await newWallet(store);
   await store.settings.set('sandbox', 'off');
   const ids = Array.from({ length: 6 }, () => newId('req')) as [string, string, string, string, string, string];
@@ -170,10 +172,10 @@ async function fill(store: Store): Promise<void> {
   await applied(store, settle(overdrawn, big, { amount: 1001n * RUB }));
   await applied(store, reserve(suspended));
   await store.accounts.setStatus(suspended, 'suspended');
-  for (const name of ['key_1', 'b']) {
-    await store.keys.add({ id: name, account: rich, name, hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
+  for (const name of ['a', 'b']) {
+    await store.keys.add({ id: name, account: quiet, name, hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
   }
-  await store.keys.use([{ id: 'key_1', count: 12, lastUsedAt: AT + 9 }]);
+  await store.keys.use([{ id: 'a', count: 12, lastUsedAt: AT + 9 }]);
   await store.keys.revoke('b', AT + 3);
   expect((await store.ledger.charge(held))?.state).to.equal('held');
 }
@@ -201,7 +203,8 @@ async function everythingOf(store: Store) {
       };
     }),
   );
-  return { accounts, settings, rows, pages: await Array.fromAsync(journalPages(store.journal, 1000)) };
+  const pages = await Array.fromAsync(journalPages(store.journal, 1000));
+  return { accounts, settings, rows, wallets: pages.flatMap((page) => page.wallets) };
 }
 
 /** Not all at once: each read has its own deadline. */
