@@ -19,6 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/ledger/price.ts',
     'lib/ledger/decide.ts',
     'lib/ledger/fold.ts',
+    'lib/ledger/replay.ts',
   ],
   ['lib/stream/'],
   ['lib/store/'],

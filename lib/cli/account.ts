@@ -12,7 +12,7 @@ export function addAccountCommands(program: Command): void {
     .description('Makes an account with an empty wallet. Calls work after the first top-up.')
     .requiredOption('--name <name>', 'what people call it')
     .addHelpText('after', '\nExample:\n  tollgate account create --name "Acme"')
-    .action(onStore(create));
+    .action(onStore(create, { existing: false }));
   account
     .command('list')
     .description('Lists all accounts, oldest first.')

@@ -5,6 +5,7 @@ import { toRub } from '../ledger/money.ts';
 import { readCount } from './arguments.ts';
 import { changeJson, readWallet } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import { withBar } from './progress.ts';
 import { onStore, type Session } from './session.ts';
 
 const ENTRIES_BY_DEFAULT = 50;
@@ -27,11 +28,11 @@ export function addLedgerCommands(program: Command): void {
   ledger
     .command('verify')
     .description(
-      'Holds every wallet against its entries and its open holds, also beside a running server. ' +
+      'Holds every wallet and every call against its entries, also beside a running server; writes nothing. ' +
         'Exit code 1 when something does not add up.',
     )
     .addHelpText('after', '\nExample:\n  tollgate ledger verify')
-    .action(onStore(verify));
+    .action(onStore(verify, { readOnly: true }));
 }
 
 async function list({ store }: Session, id: string, { limit, before }: Page): Promise<Answer> {
@@ -56,7 +57,7 @@ async function list({ store }: Session, id: string, { limit, before }: Page): Pr
 
 async function verify({ store }: Session): Promise<Answer> {
   const { verifyLedger } = await import('../ledger/audit.ts');
-  const { ok, wallets, entries, drift, problems } = await verifyLedger(store);
+  const { ok, wallets, entries, drift, problems, more } = await withBar((show) => verifyLedger(store, show));
   const pairs = formatPairs([
     ['ledger', ok ? 'adds up' : 'DOES NOT ADD UP'],
     ['wallets', String(wallets)],
@@ -64,8 +65,16 @@ async function verify({ store }: Session): Promise<Answer> {
     ['drift', formatMoney(drift)],
   ]);
   const lines = problems.map(({ wallet, problem }) => `${wallet}: ${problem}`);
+  if (more > 0) lines.push(`… and ${more} more`);
   return {
-    json: { ok, wallets, entries, drift_rub: toRub(drift), ...(problems.length > 0 && { problems }) },
+    json: {
+      ok,
+      wallets,
+      entries,
+      drift_rub: toRub(drift),
+      ...(!ok && { problems }),
+      ...(more > 0 && { problems_more: more }),
+    },
     text: [pairs, ...lines].join('\n'),
     failed: !ok,
   };

@@ -1,7 +1,7 @@
 // Opens what a command works on, lets it work, prints its answer and closes again.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import type { Store } from '../store/store.ts';
+import type { Opening, Store } from '../store/store.ts';
 import { type Answer, print } from './output.ts';
 
 /** What a command works with. */
@@ -10,18 +10,28 @@ export interface Session {
   readonly config: Config;
 }
 
-/** The action of a command on the store; modules are loaded only now, so that usage errors and help come at once. */
-export function onStore<Args extends readonly unknown[]>(work: (session: Session, ...args: Args) => Promise<Answer>) {
+/**
+ * The action of a command on the store, which must be there unless `opening` says otherwise; the answer tells which it
+ * was. Modules are loaded only now, so that usage errors and help come at once.
+ */
+export function onStore<Args extends readonly unknown[]>(
+  work: (session: Session, ...args: Args) => Promise<Answer>,
+  opening: Opening = { existing: true },
+) {
   return onConfig(async (config, ...args: Args) => {
-    const { openStore } = await import('../store/open.ts');
-    const store = await openStore(config.databaseUrl);
+    const { nameOfStore, openStore } = await import('../store/open.ts');
+    const store = await openStore(config.databaseUrl, opening);
     try {
-      return await work({ store, config }, ...args);
+      return named(await work({ store, config }, ...args), nameOfStore(config.databaseUrl));
     } finally {
       // The answer is durable by now: a store that does not close cleanly must not turn it into a failure.
       await store.close().catch(() => {});
     }
   });
+}
+
+function named(answer: Answer, store: string): Answer {
+  return { ...answer, json: { ...answer.json, store }, text: `${answer.text}\nStore: ${store}` };
 }
 
 /** The action of a command that needs no store. */

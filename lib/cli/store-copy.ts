@@ -1,32 +1,38 @@
 // `tollgate store copy`: moves the books to another database, and back.
 import type { Command } from 'commander';
-import type { CopyProgress, CopyReport } from '../store/copy.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, formatPairs } from './output.ts';
+import { withBar } from './progress.ts';
 import { onConfig } from './session.ts';
 
-const BAR_WIDTH = 40;
+interface CopyFlags {
+  readonly force?: boolean;
+}
 
 export function addStoreCopyCommand(store: Command): void {
   store
     .command('copy')
     .description(
       'Copies a whole store into an empty one and verifies both. Stop every gateway on the source first. ' +
-        'A copy that broke off is continued by repeating the command.',
+        'A copy that broke off is continued by repeating the command. Nothing is written to the source.',
     )
     .argument('<from>', 'the database URL of the source')
     .argument('<to>', 'the database URL of the target')
+    .option('--force', 'copy although gateways work on the source; what they write meanwhile may be missing')
     .addHelpText('after', '\nExample:\n  tollgate store copy sqlite:./data/tollgate.db mongodb://db1,db2,db3/tollgate')
-    .action(onConfig((_, from: string, to: string) => copy(from, to)));
+    .action(onConfig((_, from: string, to: string, flags: CopyFlags) => copy(from, to, flags)));
 }
 
-async function copy(fromUrl: string, toUrl: string): Promise<Answer> {
-  const { openStore } = await import('../store/open.ts');
-  const from = await openStore(fromUrl);
+async function copy(fromUrl: string, toUrl: string, { force = false }: CopyFlags): Promise<Answer> {
+  const { nameOfStore, openStore } = await import('../store/open.ts');
+  const from = await openStore(fromUrl, { readOnly: true });
   try {
+    const alive = await from.gateways();
+    if (alive.length > 0 && !force) throw await inUse(alive);
     const to = await openStore(toUrl, { unfinished: true });
     try {
-      return await copyVerified({ from, to }, { from: nameOf(fromUrl), to: nameOf(toUrl) });
+      const answer = await copyVerified({ from, to }, { from: nameOfStore(fromUrl), to: nameOfStore(toUrl) }, alive);
+      return alive.length > 0 ? forced(answer, alive) : answer;
     } finally {
       await to.close().catch(() => {});
     }
@@ -35,25 +41,39 @@ async function copy(fromUrl: string, toUrl: string): Promise<Answer> {
   }
 }
 
+async function inUse(alive: readonly string[]): Promise<Error> {
+  const { OperatorError } = await import('../config.ts');
+  return new OperatorError(
+    `Gateways work on the source (${alive.join(', ')}): stop them first. One that was killed counts as alive until ` +
+      'its lease is over. With --force what they write meanwhile may be missing in the copy.',
+  );
+}
+
+function forced(answer: Answer, alive: readonly string[]): Answer {
+  const warning =
+    `Copied beside ${alive.join(', ')}. What they and other commands wrote since the copy began may be missing: ends of ` +
+    'calls, whose holds go back in full; charges; top-ups; accounts, keys and the counts of their uses.';
+  return { ...answer, json: { ...answer.json, beside: alive, warning }, text: `${answer.text}\n${warning}` };
+}
+
 interface Sides<T> {
   readonly from: T;
   readonly to: T;
 }
 
-async function copyVerified({ from, to }: Sides<Store>, names: Sides<string>): Promise<Answer> {
+async function copyVerified(
+  { from, to }: Sides<Store>,
+  names: Sides<string>,
+  alive: readonly string[],
+): Promise<Answer> {
   const { copyStore } = await import('../store/copy.ts');
+  const live = alive.length > 0;
   const source = await verify(from, 'source');
-  const bar = createBar(process.stderr);
-  let report: CopyReport;
-  try {
-    report = await copyStore({ from, to, live: false, onProgress: bar.show });
-  } finally {
-    bar.end();
-  }
+  const report = await withBar((onProgress) => copyStore({ from, to, live, onProgress }));
   const target = await verify(to, 'target');
   const { accounts, keys, settings, resumed } = report;
   const { wallets, entries } = target;
-  if (wallets !== source.wallets || entries !== source.entries) {
+  if (!live && (wallets !== source.wallets || entries !== source.entries)) {
     const { OperatorError } = await import('../config.ts');
     throw new OperatorError(`The target has ${entries} entries of ${source.entries}: copy again into an empty one.`);
   }
@@ -65,35 +85,9 @@ async function copyVerified({ from, to }: Sides<Store>, names: Sides<string>): P
 
 async function verify(store: Store, side: 'source' | 'target') {
   const { verifyLedger } = await import('../ledger/audit.ts');
-  const report = await verifyLedger(store);
+  const report = await withBar((show) => verifyLedger(store, show));
   if (report.ok) return report;
   const { OperatorError } = await import('../config.ts');
   const [first] = report.problems;
   throw new OperatorError(`The ${side} does not add up: wallet ${first?.wallet}, ${first?.problem}.`);
-}
-
-/** Without what is before the hosts and after the name: passwords. */
-function nameOf(url: string): string {
-  return url.replace(/\/\/.*@/, '//').replace(/\?.*$/, '');
-}
-
-interface Bar {
-  show(progress: CopyProgress): void;
-  end(): void;
-}
-
-/** A bar for people; nothing where nobody looks. */
-export function createBar(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Bar {
-  if (!stream.isTTY) return { show: () => undefined, end: () => undefined };
-  let shown = '';
-  return {
-    show({ done, total }) {
-      const share = total === 0 ? 1 : done / total;
-      const filled = Math.round(Math.min(1, share) * BAR_WIDTH);
-      const line = `[${'#'.repeat(filled).padEnd(BAR_WIDTH, '.')}] ${done} of ${total} entries`;
-      if (line !== shown) stream.write(`\r${line}`);
-      shown = line;
-    },
-    end: () => void stream.write('\r\x1b[K'),
-  };
 }

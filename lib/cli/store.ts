@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Answer, formatPairs } from './output.ts';
+import { withBar } from './progress.ts';
 import { onStore, type Session } from './session.ts';
 import { addStoreCopyCommand } from './store-copy.ts';
 
@@ -19,7 +20,7 @@ export function addStoreCommands(program: Command): void {
 
 async function backup({ store }: Session, name: string): Promise<Answer> {
   const file = resolve(name);
-  await store.backup(file);
+  await withBar((show) => store.backup(file, show));
   const { size: bytes } = await stat(file);
   const text = formatPairs([
     ['backup', file],

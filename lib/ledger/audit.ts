@@ -1,6 +1,13 @@
-// The audit: holds every wallet against its journal and its open holds, and says what does not add up.
-import type { Store, WalletAudit } from '../store/store.ts';
+// The audit: holds every wallet against its journal, every charge against its entries, and says what does not add up.
+import type { JournalPage } from '../store/journal.ts';
+import { compareIds, journalPages } from '../store/journal.ts';
+import type { OnProgress, Store } from '../store/store.ts';
+import { type ChargeFinding, checkCharge } from './audit-charge.ts';
+import type { Found } from './audit-rules.ts';
+import { type OpenAccount, openAccount } from './audit-wallet.ts';
+import type { Entry } from './decide.ts';
 import type { Micro } from './money.ts';
+import { chargeOfEntry } from './replay.ts';
 
 export interface AuditReport {
   readonly ok: boolean;
@@ -8,7 +15,10 @@ export interface AuditReport {
   readonly entries: number;
   /** The sum of all differences found, without sign. */
   readonly drift: Micro;
+  /** The first of each wallet, and of all of them: a damaged store may have millions. */
   readonly problems: readonly AuditProblem[];
+  /** How many there are beside those. */
+  readonly more: number;
 }
 
 export interface AuditProblem {
@@ -16,46 +26,130 @@ export interface AuditProblem {
   readonly problem: string;
 }
 
-const PAGE = 200;
+/** Rows of one read; what is behind it does not wait for long. */
+const PAGE = 500;
+const PROBLEMS_MAX = 1000;
+const PROBLEMS_PER_WALLET_MAX = 20;
 
-export async function verifyLedger(store: Store): Promise<AuditReport> {
-  const report = { wallets: 0, entries: 0, drift: 0n, problems: [] as AuditProblem[] };
-  let after = '';
-  while (true) {
-    const page = await store.ledger.audit({ after, limit: PAGE });
-    for (const row of page) {
-      const found = auditWallet(row);
-      report.wallets += 1;
-      report.entries += row.entries;
-      report.drift += found.drift;
-      report.problems.push(...found.problems.map((problem) => ({ wallet: row.wallet.id, problem })));
-      after = row.wallet.id;
-    }
-    if (page.length < PAGE) break;
+export async function verifyLedger(store: Store, onProgress?: OnProgress): Promise<AuditReport> {
+  const { journal } = store;
+  const total = onProgress ? (await journal.size()).entries : 0;
+  const audit = createAudit();
+  for await (const page of journalPages(journal, PAGE)) {
+    audit.addPage(page);
+    onProgress?.({ done: audit.entries(), total, unit: 'entries' });
   }
-  return { ok: report.problems.length === 0, ...report };
+  await findUnknownCharges(store, audit.found);
+  await checkKeys(store, audit.found);
+  return audit.report();
 }
 
-/** What is wrong with one wallet, and by how much. */
-export function auditWallet(row: WalletAudit): { readonly drift: Micro; readonly problems: readonly string[] } {
-  const { wallet } = row;
-  const problems: string[] = [];
-  let drift = 0n;
-  const differs = (name: string, found: Micro, wanted: Micro) => {
-    if (found === wanted) return;
-    drift += found > wanted ? found - wanted : wanted - found;
-    problems.push(`${name}: ${found} instead of ${wanted}`);
+function createAudit() {
+  const notes = createNotes();
+  const sums = { wallets: 0, entries: 0 };
+  /** The wallet that goes on in the next page. */
+  let open: OpenAccount | undefined;
+
+  function addPage(page: JournalPage): void {
+    checkCharges(page, notes.found);
+    const entries = Map.groupBy(page.entries, (entry) => entry.wallet);
+    const wallets = new Map(page.wallets.map((wallet) => [wallet.id, wallet]));
+    const accounts = new Map(page.accounts.map((account) => [account.id, account]));
+    const ids = new Set([...(open ? [open.id] : []), ...entries.keys(), ...wallets.keys(), ...accounts.keys()]);
+    for (const id of [...ids].sort(compareIds)) {
+      const account = open?.id === id ? open : openAccount(id, notes.found);
+      const found = entries.get(id) ?? [];
+      for (const entry of found) account.add(entry);
+      sums.entries += found.length;
+      open = account;
+      if (page.next?.id === id && page.next.seq !== null) continue;
+      account.end(wallets.get(id), accounts.get(id));
+      open = undefined;
+      if (wallets.has(id)) sums.wallets += 1;
+    }
+  }
+
+  return {
+    addPage,
+    found: notes.found,
+    entries: () => sums.entries,
+    report: (): AuditReport => ({ ...sums, ...notes.read() }),
   };
-  differs('avail + held + charged', wallet.avail + wallet.held + wallet.charged, wallet.topped + wallet.adjusted);
-  for (const column of ['avail', 'held', 'charged', 'topped', 'adjusted'] as const) {
-    differs(column, wallet[column], row[column]);
+}
+
+/** Keeps the first problems of every wallet, and counts the rest. */
+function createNotes() {
+  const problems: AuditProblem[] = [];
+  const perWallet = new Map<string, number>();
+  let [count, drift] = [0, 0n];
+  return {
+    found(wallet: string, problem: string, by: Micro = 0n): void {
+      count += 1;
+      drift += by;
+      const before = perWallet.get(wallet) ?? 0;
+      if (before >= PROBLEMS_PER_WALLET_MAX || problems.length >= PROBLEMS_MAX) return;
+      perWallet.set(wallet, before + 1);
+      problems.push({ wallet, problem });
+    },
+    read: () => ({ ok: count === 0, drift, problems, more: count - problems.length }),
+  };
+}
+
+function checkCharges(page: JournalPage, found: Found): void {
+  const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
+  const keys = new Map(page.keys.map(({ id, account }) => [id, account]));
+  const keyed = new Set(page.keyed);
+  const groups = groupByCharge([...page.entries, ...page.others]);
+  for (const [id, wallet] of new Map(page.entries.flatMap(subjectOfPage))) {
+    const entries = (groups.get(id) ?? []).filter((entry) => entry.wallet === wallet);
+    const charge = charges.get(id);
+    const onFinding = ({ problem, drift }: ChargeFinding) => found(wallet, `call ${id}: ${problem}`, drift);
+    for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
+    if (!charge || keys.get(charge.key) === wallet) continue;
+    // A store in which an account has no key at all was written by a program that does without.
+    if (keys.has(charge.key) || keyed.has(wallet))
+      onFinding({ problem: `its key ${charge.key} is not of this account` });
   }
-  differs('held by open charges', wallet.held, row.holds);
-  differs('charged by settled charges', wallet.charged, row.settled);
-  if (row.unbalanced > 0) problems.push(`${row.unbalanced} entries do not balance`);
-  if (row.seqMax !== wallet.seq || row.entries !== wallet.seq || (row.entries > 0 && row.seqMin !== 1)) {
-    problems.push(`seq ${wallet.seq} with ${row.entries} entries from ${row.seqMin} to ${row.seqMax}`);
+}
+
+function subjectOfPage(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {
+  const id = chargeOfEntry(entry);
+  return id === undefined ? [] : [[id, entry.wallet]];
+}
+
+function groupByCharge(entries: readonly Entry[]): Map<string, Entry[]> {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const id = chargeOfEntry(entry);
+    if (id === undefined) continue;
+    const group = groups.get(id);
+    if (group) group.push(entry);
+    else groups.set(id, [entry]);
   }
-  if (wallet.avail < -row.overshoot) problems.push(`avail ${wallet.avail} is below the overshoot ${-row.overshoot}`);
-  return { drift, problems };
+  return groups;
+}
+
+async function findUnknownCharges({ journal }: Store, found: Found): Promise<void> {
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const page: Awaited<ReturnType<typeof journal.unknownCharges>> = await journal.unknownCharges(after, PAGE);
+    for (const { id, wallet } of page.found) found(wallet, `call ${id}: no entry of the journal begins it`);
+    after = page.next;
+  }
+}
+
+async function checkKeys({ journal }: Store, found: Found): Promise<void> {
+  let after = '';
+  while (true) {
+    const rows = await journal.keys(after, PAGE);
+    for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
+      if (!hasAccount) found(account, `key ${id}: its account is not there`);
+      if ((requestsCount === 0) !== (lastUsedAt === null)) {
+        found(account, `key ${id}: ${requestsCount} requests, last used ${lastUsedAt ?? 'never'}`);
+      }
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = last.id;
+  }
 }

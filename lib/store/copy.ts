@@ -2,8 +2,10 @@
 // copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../config.ts';
-import type { Charge, Entry, Operation } from '../ledger/decide.ts';
-import { type Account, type Store, StoreError, type Submission, type WalletAudit } from './store.ts';
+import type { Charge, Entry, Wallet } from '../ledger/decide.ts';
+import { operationOf } from '../ledger/replay.ts';
+import { type JournalPage, journalPages } from './journal.ts';
+import { type Account, type OnProgress, type Store, StoreError, type Submission } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;
 
@@ -13,13 +15,7 @@ export interface CopyOptions {
   readonly to: Store;
   /** The source is in use: each wallet is copied as it is at one moment, and may be further on afterwards. */
   readonly live: boolean;
-  readonly onProgress?: (progress: CopyProgress) => void;
-}
-
-export interface CopyProgress {
-  /** Entries of the journal, of all wallets. */
-  readonly done: number;
-  readonly total: number;
+  readonly onProgress?: OnProgress | undefined;
 }
 
 export interface CopyReport {
@@ -35,9 +31,9 @@ export interface CopyReport {
 export const COPY_SETTING = 'store.copy';
 export const COPY_UNFINISHED = 'unfinished';
 
-const WALLETS_PER_PAGE = 100;
+const ROWS_PER_PAGE = 1000;
 const WALLETS_AT_ONCE = 4;
-const CHARGES_AT_ONCE = 16;
+const READS_AT_ONCE = 8;
 const TRIES = 5;
 const TRY_AGAIN_MS = 500;
 
@@ -47,7 +43,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const resumed = await claimTarget(to);
   const accounts = await from.accounts.list();
   await copyAccounts(to, accounts);
-  const entries = await copyWallets(options, accounts);
+  const entries = await copyJournal(options, accounts);
   let keys = 0;
   for (const account of accounts) keys += await copyKeys(from, to, account.id);
   const settings = await copySettings(from, to);
@@ -83,80 +79,72 @@ async function copyAccounts(to: Store, accounts: readonly Account[]): Promise<vo
 }
 
 /** Resolves to the number of entries. */
-async function copyWallets({ from, to, onProgress }: CopyOptions, accounts: readonly Account[]): Promise<number> {
+async function copyJournal({ from, to, onProgress }: CopyOptions, accounts: readonly Account[]): Promise<number> {
   const wanted = new Set(accounts.map((account) => account.id));
-  const progress = { done: 0, total: 0 };
-  for await (const page of auditPages(from)) for (const row of page) progress.total += row.entries;
-  const onEntries = (entries: number) => {
-    progress.done += entries;
-    onProgress?.(progress);
-  };
-  let after = '';
-  for await (const page of auditPages(from)) {
-    // The rest are of accounts that were made after the copy began.
-    const rows = page.filter((row) => wanted.has(row.wallet.id));
-    await forEach(rows, WALLETS_AT_ONCE, (row) => copyWallet({ from, to, row, onEntries }));
-    await compare(to, rows, after);
-    after = rows.at(-1)?.wallet.id ?? after;
+  const strangers = new Set<string>();
+  const { entries: total } = await from.journal.size();
+  let done = 0;
+  for await (const page of journalPages(from.journal, ROWS_PER_PAGE)) {
+    const parts = partsOf(page);
+    for (const { id } of parts) if (!wanted.has(id)) strangers.add(id);
+    const known = parts.filter(({ id }) => wanted.has(id));
+    await forEach(known, WALLETS_AT_ONCE, (part) => copyPart(to, part, page));
+    done += known.reduce((sum, { entries }) => sum + entries.length, 0);
+    onProgress?.({ done, total, unit: 'entries' });
   }
-  return progress.done;
+  await refuseStrangers(from, strangers);
+  return done;
 }
 
-async function* auditPages(store: CopySource): AsyncGenerator<readonly WalletAudit[]> {
-  let after = '';
-  while (true) {
-    const page = await store.ledger.audit({ after, limit: WALLETS_PER_PAGE });
-    yield page;
-    const last = page.at(-1);
-    if (!last || page.length < WALLETS_PER_PAGE) return;
-    after = last.wallet.id;
-  }
+/** What a page has of one wallet. */
+interface WalletPart {
+  readonly id: string;
+  readonly entries: readonly Entry[];
+  /** The wallet as it is to be, with its last entries. */
+  readonly wallet: Wallet | undefined;
 }
 
-interface WalletCopy extends Pick<CopyOptions, 'from' | 'to'> {
-  /** The wallet as it is to be. */
-  readonly row: WalletAudit;
-  readonly onEntries: (entries: number) => void;
+function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
+  const groups = Map.groupBy(entries, (entry) => entry.wallet);
+  const ends = new Map(wallets.map((wallet) => [wallet.id, wallet]));
+  const ids = new Set([...groups.keys(), ...ends.keys()]);
+  return [...ids].map((id) => ({ id, entries: groups.get(id) ?? [], wallet: ends.get(id) }));
 }
 
-async function copyWallet({ from, to, row, onEntries }: WalletCopy): Promise<void> {
-  const { id, seq: seqEnd, status } = row.wallet;
+async function copyPart(to: Store, { id, entries, wallet }: WalletPart, page: JournalPage): Promise<void> {
   const begun = await to.ledger.wallet(id);
-  let seq = begun?.seq ?? 0;
-  if (seq > seqEnd) throw differs(`the wallet ${id}`);
-  onEntries(seq);
+  const missing = entries.filter(({ seq }) => seq > (begun?.seq ?? 0));
   // A suspended wallet would not take its own past.
-  if (begun?.status === 'suspended' && seq < seqEnd) await to.accounts.setStatus(id, 'active');
-  while (seq < seqEnd) {
-    const limit = Math.min(to.ledger.batchMax, seqEnd - seq);
-    const page = { before: seq + limit + 1, limit };
-    const entries = await from.ledger.entries(id, page);
-    await replay(from, to, entries.toReversed());
-    if (!isDeepStrictEqual(await to.ledger.entries(id, page), entries)) throw differs(`the wallet ${id}`);
-    seq += limit;
-    onEntries(limit);
+  if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
+  const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
+  for (let from = 0; from < missing.length; from += to.ledger.batchMax) {
+    await replay(to, missing.slice(from, from + to.ledger.batchMax), charges);
   }
-  await to.accounts.setStatus(id, status);
+  await compareEntries(to, id, entries);
+  if (!wallet) return;
+  if (wallet.status !== (await to.ledger.wallet(id))?.status) await to.accounts.setStatus(id, wallet.status);
+  if (!isDeepStrictEqual(await to.ledger.wallet(id), wallet)) throw differs(`the wallet ${id}`);
 }
 
-/** Sums, counts and balances of the copies, which are the next in the target after this id. */
-async function compare(to: Store, rows: readonly WalletAudit[], after: string): Promise<void> {
-  if (rows.length === 0) return;
-  const copies = await to.ledger.audit({ after, limit: rows.length });
-  for (const [index, row] of rows.entries()) {
-    if (!isDeepStrictEqual(copies[index], row)) throw differs(`the wallet ${row.wallet.id}`);
+async function compareEntries(to: Store, id: string, entries: readonly Entry[]): Promise<void> {
+  const last = entries.at(-1);
+  if (!last) return;
+  const copies = await to.ledger.entries(id, { before: last.seq + 1, limit: entries.length });
+  if (!isDeepStrictEqual(copies.toReversed(), entries)) throw differs(`the wallet ${id}`);
+}
+
+/** Accounts that were made after the copy began are left out; rows without an account are no part of any. */
+async function refuseStrangers(from: CopySource, strangers: ReadonlySet<string>): Promise<void> {
+  for (const id of strangers) {
+    if (await from.accounts.get(id)) continue;
+    throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
   }
 }
 
-async function replay(from: CopySource, to: Store, entries: readonly Entry[]): Promise<void> {
-  const charges = new Map<string, Charge>();
-  const ids = new Set(entries.flatMap(({ charge }) => charge ?? []));
-  await forEach([...ids], CHARGES_AT_ONCE, async (id) => {
-    const charge = await from.ledger.charge(id);
-    if (charge) charges.set(id, charge);
-  });
+async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
     const op = operationOf(entry, charges.get(entry.charge ?? ''));
+    if (!op) throw new OperatorError(`The source has no charge of entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });
   const outcomes = await applyPatiently(to, batch);
@@ -179,34 +167,6 @@ async function applyPatiently(to: Store, batch: readonly Submission[]) {
       if (!(error instanceof StoreError) || tries === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
-  }
-}
-
-/** The operation that made an entry. */
-function operationOf(entry: Entry, charge: Charge | undefined): Operation {
-  const { wallet, at, kind, note } = entry;
-  const id = entry.opId.slice(kind.length + 1);
-  switch (kind) {
-    case 'topup':
-      return { kind, wallet, at, amount: entry.avail, paymentId: id };
-    case 'adjust':
-      return { kind, wallet, at, amount: entry.avail, reason: note ?? '', adjustId: id };
-  }
-  if (!charge) throw new OperatorError(`The source has no charge ${id}, of entry ${entry.seq} of ${wallet}.`);
-  switch (kind) {
-    case 'reserve':
-    case 'charge': {
-      const { key, kind: chargeKind, model, prices, owner, lease } = charge;
-      const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail };
-      // A hold that has ended has none of its own any more.
-      return kind === 'charge' ? { kind, ...start } : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
-    }
-    case 'settle': {
-      const { tokensInput, tokensOutput } = charge;
-      return { kind, wallet, at, chargeId: id, amount: entry.charged, tokensInput, tokensOutput };
-    }
-    default:
-      return { kind, wallet, at, chargeId: id };
   }
 }
 
@@ -236,18 +196,15 @@ async function copySettings(from: CopySource, to: Store): Promise<number> {
 
 /** What was written to the source meanwhile is missing in the copy. */
 async function refuseChanges(from: CopySource, to: Store): Promise<void> {
-  let after = '';
-  for await (const page of auditPages(from)) {
-    const copies = await to.ledger.audit({ after, limit: WALLETS_PER_PAGE });
-    for (const [index, row] of page.entries()) {
-      if (isDeepStrictEqual(copies[index], row)) continue;
-      throw new OperatorError(
-        `The source changed while it was copied (wallet ${row.wallet.id}): stop every gateway on it and copy again, ` +
-          'which goes on from here.',
-      );
-    }
-    after = page.at(-1)?.wallet.id ?? after;
-  }
+  const readOf = async ({ ledger, keys }: CopySource, id: string) => [await ledger.wallet(id), await keys.list(id)];
+  await forEach(await from.accounts.list(), READS_AT_ONCE, async ({ id }) => {
+    const [now, copy] = await Promise.all([readOf(from, id), readOf(to, id)]);
+    if (isDeepStrictEqual(now, copy)) return;
+    throw new OperatorError(
+      `The source changed while it was copied (account ${id}): stop every gateway on it and copy again, which goes ` +
+        'on from here.',
+    );
+  });
 }
 
 function differs(what: string): OperatorError {

@@ -1,19 +1,21 @@
 // From `DATABASE_URL` to a store.
+import { resolve } from 'node:path';
 import { OperatorError } from '../config.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { openSqliteStore } from './sqlite/store.ts';
-import type { Store } from './store.ts';
+import type { Opening, Store } from './store.ts';
 
 const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 
-export interface OpenOptions {
+export interface OpenOptions extends Opening {
   /** Opens the target of a copy that broke off too: a gateway on half a ledger would take it for the whole. */
   readonly unfinished?: boolean;
 }
 
 /** Opens the store an URL names. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
-export async function openStore(databaseUrl: string, { unfinished = false }: OpenOptions = {}): Promise<Store> {
-  const store = await open(databaseUrl);
+export async function openStore(databaseUrl: string, options: OpenOptions = {}): Promise<Store> {
+  const { unfinished = false, ...opening } = options;
+  const store = await open(databaseUrl, opening);
   try {
     if (!unfinished && (await store.settings.get(COPY_SETTING)) === COPY_UNFINISHED) {
       throw new OperatorError(
@@ -27,21 +29,34 @@ export async function openStore(databaseUrl: string, { unfinished = false }: Ope
   }
 }
 
-async function open(databaseUrl: string): Promise<Store> {
-  const { scheme = '', rest = '' } = /^(?<scheme>[a-z][a-z0-9+]*):(?<rest>.*)$/is.exec(databaseUrl)?.groups ?? {};
+async function open(databaseUrl: string, opening: Opening): Promise<Store> {
+  const { scheme, rest } = partsOf(databaseUrl);
   switch (scheme.toLowerCase()) {
     case 'sqlite':
       if (rest === '' || rest === ':memory:') throw new OperatorError('The database URL needs a file: sqlite:<path>.');
-      return openSqliteStore(rest);
+      return openSqliteStore(rest, opening);
     case 'mongodb':
     case 'mongodb+srv': {
       // The driver takes a tenth of a second to load.
       const { openMongoStore } = await import('./mongodb/store.ts');
-      return openMongoStore(databaseUrl);
+      return openMongoStore(databaseUrl, opening);
     }
     case '':
       throw new OperatorError(`The database URL has no scheme: write ${FORMS}.`);
     default:
       throw new OperatorError(`There is no store for ${scheme}: URLs: write ${FORMS}.`);
   }
+}
+
+/** What a store is called where people read it: without the password and the options of its URL. */
+export function nameOfStore(databaseUrl: string): string {
+  const { scheme, rest } = partsOf(databaseUrl);
+  if (scheme.toLowerCase() === 'sqlite') return `sqlite:${resolve(rest)}`;
+  // Up to the last @, whatever is before it: a password may have signs that should have been escaped.
+  return databaseUrl.replace(/(\/\/[^:@/]*):.*@/s, '$1:***@').replace(/\?.*$/s, '');
+}
+
+function partsOf(databaseUrl: string): { readonly scheme: string; readonly rest: string } {
+  const { scheme = '', rest = '' } = /^(?<scheme>[a-z][a-z0-9+]*):(?<rest>.*)$/is.exec(databaseUrl)?.groups ?? {};
+  return { scheme, rest };
 }

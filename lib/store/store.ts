@@ -1,10 +1,12 @@
 // The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
 import type { Charge, Entry, Operation, Outcome, Wallet } from '../ledger/decide.ts';
 import type { Micro } from '../ledger/money.ts';
+import type { JournalStore } from './journal.ts';
 
 /** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
 export interface Store {
   readonly ledger: LedgerStore;
+  readonly journal: JournalStore;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly limits: LimitStore;
@@ -12,10 +14,33 @@ export interface Store {
   readonly settings: SettingStore;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
-  /** Writes a consistent copy of the whole store to a new file while it is in use. Refuses an existing file. */
-  backup(file: string): Promise<void>;
+  /** The ids of the gateways that are alive on this store, by its own clock. */
+  gateways(): Promise<readonly string[]>;
+  /**
+   * Writes a consistent copy of the whole store to a new file while it is in use, under another name until it is
+   * whole. Refuses an existing file.
+   */
+  backup(file: string, onProgress?: OnProgress): Promise<void>;
   close(): Promise<void>;
 }
+
+/** How to open a store. */
+export interface Opening {
+  /** It must be there: none is made. */
+  readonly existing?: boolean;
+  /** It must be there, and nothing is written to it, not even a newer schema. */
+  readonly readOnly?: boolean;
+}
+
+/** How far a long walk over a store has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** What is counted. */
+  readonly unit: 'entries' | 'pages';
+}
+
+export type OnProgress = (progress: Progress) => void;
 
 /** The store could not do it: unreachable, locked, full. `applied` says whether the write may have happened. */
 export class StoreError extends Error {
@@ -63,30 +88,6 @@ export interface LedgerStore {
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** Held charges whose lease is over at `now` and whose owner is not alive. */
   orphans(now: number, limit: number): Promise<readonly Charge[]>;
-  /** What the audit compares, for wallets with an id above `after`, in order of id; each wallet read consistently. */
-  audit(page: { readonly after: string; readonly limit: number }): Promise<readonly WalletAudit[]>;
-}
-
-/** A wallet beside the sums of its rows. */
-export interface WalletAudit {
-  readonly wallet: Wallet;
-  readonly entries: number;
-  /** Lowest and highest `seq` of its entries; 0 when there are none. */
-  readonly seqMin: number;
-  readonly seqMax: number;
-  /** Sums over its entries. */
-  readonly avail: Micro;
-  readonly held: Micro;
-  readonly charged: Micro;
-  readonly topped: Micro;
-  readonly adjusted: Micro;
-  readonly overshoot: Micro;
-  /** Entries whose columns do not balance. */
-  readonly unbalanced: number;
-  /** The sum of `reserved` over its charges in state `held`. */
-  readonly holds: Micro;
-  /** The sum of `charged` over its charges in state `settled`. */
-  readonly settled: Micro;
 }
 
 export interface Account {

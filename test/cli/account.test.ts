@@ -1,5 +1,6 @@
 // `tollgate account`, in both modes.
 import { expect } from 'chai';
+import { openStore } from '../../lib/store/open.ts';
 import { createRig, type Rig } from './command.ts';
 
 describe('cli account', () => {
@@ -7,6 +8,7 @@ describe('cli account', () => {
 
   before(async () => {
     rig = await createRig();
+    await (await openStore(rig.databaseUrl)).close();
   });
 
   after(() => rig.close());

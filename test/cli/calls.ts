@@ -1,6 +1,6 @@
 // Makes calls' money move on a store, as a running server does: in this process, or as one of its own without an end.
 import { pathToFileURL } from 'node:url';
-import type { Operation, ReserveOp } from '../../lib/ledger/decide.ts';
+import type { Operation, ReserveOp, SettleOp } from '../../lib/ledger/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 
@@ -28,7 +28,7 @@ export function reserveOf(wallet: string, chargeId: string): ReserveOp {
   };
 }
 
-export function settleOf(wallet: string, chargeId: string, amount = 1_250_000n): Operation {
+export function settleOf(wallet: string, chargeId: string, amount = 1_240_000n): SettleOp {
   return { kind: 'settle', wallet, chargeId, at: Date.now(), amount, tokensInput: 1000, tokensOutput: 5000 };
 }
 
@@ -37,7 +37,7 @@ async function writeForever(databaseUrl: string, wallet: string): Promise<void> 
   const store = await openStore(databaseUrl);
   for (let count = 0; ; count += 1) {
     await apply(store, reserveOf(wallet, `busy_${count}`));
-    await apply(store, settleOf(wallet, `busy_${count}`, 1n));
+    await apply(store, { ...settleOf(wallet, `busy_${count}`, 1n), tokensInput: null, tokensOutput: null });
     process.stdout.write(`${count + 1}\n`);
   }
 }

@@ -20,9 +20,9 @@ export interface Rig {
   readonly databaseUrl: string;
   readonly env: NodeJS.ProcessEnv;
   run(...args: string[]): Promise<Result>;
-  /** Runs with `--json`; expects success, one JSON object on stdout and silence on stderr. */
+  /** Runs with `--json`; expects success, one JSON object on stdout and silence on stderr. It says which store it used. */
   json(...args: string[]): Promise<Record<string, unknown>>;
-  /** Runs without `--json`; expects success and silence on stderr. */
+  /** Runs without `--json`; expects success and silence on stderr. Resolves to the text before the line of the store. */
   text(...args: string[]): Promise<string>;
   /** Runs in both modes; expects this exit code, one line on stderr and nothing on stdout. Resolves to the line. */
   refused(code: 1 | 2, ...args: string[]): Promise<string>;
@@ -44,8 +44,18 @@ export async function createRig(): Promise<Rig> {
     databaseUrl,
     env,
     run,
-    json: async (...args) => parseObject(silent(await run(...args, '--json'))),
-    text: async (...args) => silent(await run(...args)),
+    async json(...args) {
+      const { store, ...json } = parseObject(silent(await run(...args, '--json')));
+      expect(store).to.equal(hasOwnStores(args) ? undefined : databaseUrl);
+      return json;
+    },
+    async text(...args) {
+      const text = silent(await run(...args));
+      if (hasOwnStores(args)) return text;
+      const line = `Store: ${databaseUrl}\n`;
+      expect(text.slice(-line.length - 1)).to.equal(`\n${line}`);
+      return text.slice(0, -line.length);
+    },
     async refused(code, ...args) {
       const results = await Promise.all([run(...args), run('--json', ...args)]);
       for (const result of results) expectRefusal(result, code);
@@ -53,6 +63,13 @@ export async function createRig(): Promise<Rig> {
     },
     close: () => rm(folder, { recursive: true }),
   };
+}
+
+/** Commands that name their stores themselves, or have none. */
+function hasOwnStores(args: readonly string[]): boolean {
+  const [group, command] = args;
+  if (args.includes('--help') || args.includes('--version')) return true;
+  return group === 'catalog' || group === 'smart' || (group === 'store' && command === 'copy');
 }
 
 /** `stdin` is what the command reads, or the descriptor of a file that it gets; nothing without it. */

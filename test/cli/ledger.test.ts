@@ -95,7 +95,7 @@ describe('cli ledger', () => {
     const { code, stdout, stderr } = await rig.run('ledger', 'verify', '--json');
     expect([code, stderr]).to.deep.equal([1, '']);
     const json = parseObject(stdout);
-    expect(Object.keys(json)).to.deep.equal(['ok', 'wallets', 'entries', 'drift_rub', 'problems']);
+    expect(Object.keys(json)).to.deep.equal(['ok', 'wallets', 'entries', 'drift_rub', 'problems', 'store']);
     expect(json).to.include({ ok: false, wallets: 2, drift_rub: 5 });
     const problems = json.problems as { wallet: string }[];
     expect(problems.length).to.be.above(0);

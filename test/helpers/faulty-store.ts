@@ -71,7 +71,7 @@ export function makeGate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-type Name = `${Exclude<keyof Store, 'ping' | 'backup' | 'close'>}.${string}`;
+type Name = `${Exclude<keyof Store, 'ping' | 'gateways' | 'backup' | 'close'>}.${string}`;
 
 export interface FaultyStore {
   readonly store: Store;
@@ -129,6 +129,7 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
     store: {
       ...real,
       ledger: faulty({ ...real.ledger, ...shape }, 'ledger'),
+      journal: faulty(real.journal, 'journal'),
       accounts: faulty(real.accounts, 'accounts'),
       keys: faulty(real.keys, 'keys'),
       limits: faulty(real.limits, 'limits'),

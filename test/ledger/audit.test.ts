@@ -1,63 +1,10 @@
 // The audit finds every kind of damage to the books, and nothing where there is none.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { auditWallet, verifyLedger } from '../../lib/ledger/audit.ts';
-import type { LedgerStore, WalletAudit } from '../../lib/store/store.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { JournalStore } from '../../lib/store/journal.ts';
+import type { Progress } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../helpers/faulty-store.ts';
-
-const sound: WalletAudit = {
-  wallet: { id: 'w', avail: 70n, held: 20n, charged: 10n, topped: 90n, adjusted: 10n, seq: 5, status: 'active' },
-  entries: 5,
-  seqMin: 1,
-  seqMax: 5,
-  avail: 70n,
-  held: 20n,
-  charged: 10n,
-  topped: 90n,
-  adjusted: 10n,
-  overshoot: 0n,
-  unbalanced: 0,
-  holds: 20n,
-  settled: 10n,
-};
-
-describe('audit of one wallet', () => {
-  const rows: readonly [name: string, change: Partial<WalletAudit>, drift: bigint, problems: readonly string[]][] = [
-    ['nothing', {}, 0n, []],
-    ['an empty wallet', emptyRow(), 0n, []],
-    ['an overshoot that was recorded', indebted(5n), 0n, []],
-    ['avail below the overshoot', indebted(4n), 0n, ['avail -5 is below the overshoot -4']],
-    ['a column that differs from its entries', { held: 25n }, 5n, ['held: 20 instead of 25']],
-    [
-      'columns that do not balance',
-      { wallet: { ...sound.wallet, avail: 71n }, avail: 71n },
-      1n,
-      ['avail + held + charged: 101 instead of 100'],
-    ],
-    ['a hold without its charge', { holds: 13n }, 7n, ['held by open charges: 20 instead of 13']],
-    ['a charge that is not in the books', { settled: 12n }, 2n, ['charged by settled charges: 10 instead of 12']],
-    ['an entry that does not balance', { unbalanced: 1 }, 0n, ['1 entries do not balance']],
-    ['an entry that is missing', { entries: 4 }, 0n, ['seq 5 with 4 entries from 1 to 5']],
-    ['a seq that starts late', { seqMin: 2 }, 0n, ['seq 5 with 5 entries from 2 to 5']],
-    ['a wallet behind its journal', { seqMax: 6, entries: 6 }, 0n, ['seq 5 with 6 entries from 1 to 6']],
-  ];
-  for (const [name, change, drift, problems] of rows) {
-    it(name, () => {
-      expect(auditWallet({ ...sound, ...change })).to.deep.equal({ drift, problems });
-    });
-  }
-
-  function emptyRow(): WalletAudit {
-    const nothing = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n };
-    const wallet = { id: 'w', ...nothing, seq: 0, status: 'active' } as const;
-    return { ...sound, ...nothing, wallet, entries: 0, seqMin: 0, seqMax: 0, holds: 0n, settled: 0n };
-  }
-
-  function indebted(overshoot: bigint): Partial<WalletAudit> {
-    const columns = { avail: -5n, held: 0n, charged: 105n };
-    return { wallet: { ...sound.wallet, ...columns }, ...columns, holds: 0n, settled: 105n, overshoot };
-  }
-});
 
 describe('audit of a store', () => {
   let faulty: FaultyStore;
@@ -90,20 +37,67 @@ describe('audit of a store', () => {
   it('is content with what the ledger wrote, over all pages of wallets', async () => {
     for (let count = 0; count < 5; count += 1) await faulty.wallet(count % 2 === 0 ? 1000n : 0n);
     const report = await verifyLedger(faulty.store);
-    expect(report).to.deep.equal({ ok: true, wallets: 6, entries: 10, drift: 0n, problems: [] });
+    expect(report).to.deep.equal({ ok: true, wallets: 6, entries: 10, drift: 0n, problems: [], more: 0 });
 
-    for (let count = 0; count < 200; count += 1) {
+    for (let count = 0; count < 600; count += 1) {
       await faulty.real.accounts.create({ id: `acc_${String(count).padStart(4, '0')}`, name: 'n', createdAt: 1 });
     }
     const sizes: number[] = [];
-    const audit: LedgerStore['audit'] = async (page) => {
-      const rows = await faulty.real.ledger.audit(page);
-      sizes.push(rows.length);
+    const page: JournalStore['page'] = async (...args) => {
+      const rows = await faulty.real.journal.page(...args);
+      sizes.push(rows.accounts.length);
       return rows;
     };
-    const counted = { ...faulty.real, ledger: { ...faulty.real.ledger, audit } };
-    expect(await verifyLedger(counted)).to.include({ ok: true, wallets: 206, entries: 10 });
-    expect(sizes).to.deep.equal([200, 6]);
+    const counted = { ...faulty.real, journal: { ...faulty.real.journal, page } };
+    expect(await verifyLedger(counted)).to.include({ ok: true, wallets: 606, entries: 10 });
+    expect(sizes).to.deep.equal([500, 106]);
+  });
+
+  it('streams the entries of one wallet, and tells how far it is', async () => {
+    const at = Date.now();
+    for (let count = 0; count < 600; count += 1) {
+      await faulty.apply({ kind: 'adjust', wallet: id, amount: 1n, reason: 'r', adjustId: `more-${count}`, at });
+    }
+    const shown: Progress[] = [];
+    const report = await verifyLedger(faulty.store, (progress) => shown.push(progress));
+    expect(report).to.include({ ok: true, entries: 607 });
+    expect(shown.map(({ done, total, unit }) => [done, total, unit])).to.deep.equal([
+      [500, 607, 'entries'],
+      [607, 607, 'entries'],
+    ]);
+    tamper(`UPDATE entries SET charged_after = charged_after + 1 WHERE op_id = 'adjust:more-550'`);
+    expect((await verifyLedger(faulty.store)).problems.map(({ problem }) => problem)).to.deep.equal([
+      'entry 558: charged so far 16 instead of 15',
+      'entry 559: charged so far 15 instead of 16',
+    ]);
+  });
+
+  it('keeps the first problems of a wallet and counts the rest', async () => {
+    const at = Date.now();
+    for (let count = 0; count < 30; count += 1) {
+      await faulty.apply({ kind: 'adjust', wallet: id, amount: 1n, reason: 'r', adjustId: `more-${count}`, at });
+    }
+    tamper(`UPDATE entries SET op_id = 'topup' || substr(op_id, 7) WHERE op_id LIKE 'adjust:more%'`);
+    const { ok, problems, more } = await verifyLedger(faulty.store);
+    expect([ok, problems.length, more]).to.deep.equal([false, 20, 10]);
+    expect(problems[0]?.problem).to.equal('entry 8: opId topup:more-0 instead of adjust:more-0');
+  });
+
+  it('tells of a wallet that spent what it had not', async () => {
+    tamper(`UPDATE entries SET avail = avail - 2000000000, topped = topped - 2000000000 WHERE seq = 1`);
+    const found = (await verifyLedger(faulty.store)).problems.map(({ problem }) => problem);
+    expect(found.filter((problem) => problem.includes('that leaves'))).to.deep.equal([
+      'entry 1: a topup that leaves -1000000000, with an overshoot of 0',
+    ]);
+  });
+
+  it('tells of a charge with a key of another account', async () => {
+    const other = await faulty.wallet();
+    const names = { account: other, name: 'n', last4: 'abcd', createdAt: 1 };
+    await faulty.real.keys.add({ ...names, id: 'k', hash: 'h' }, 10);
+    const key = 'its key k is not of this account';
+    const wanted = ['open', 'settled', 'refunded'].map((call) => ({ wallet: id, problem: `call ${call}: ${key}` }));
+    expect((await verifyLedger(faulty.store)).problems).to.deep.equal(wanted);
   });
 
   const damages: readonly [name: string, sql: (id: string) => string, problem: RegExp, drift: bigint][] = [
@@ -120,10 +114,30 @@ describe('audit of a store', () => {
       14n,
     ],
     ['an entry deleted', () => `DELETE FROM entries WHERE op_id = 'adjust:a'`, /^avail: /, 10n],
-    ['an entry changed', () => `UPDATE entries SET avail = avail + 1 WHERE op_id = 'adjust:a'`, /^avail: /, 1n],
-    ['an open charge closed', () => `UPDATE charges SET state = 'expired' WHERE id = 'open'`, /^held by open /, 10n],
-    ['a charge made cheaper', () => `UPDATE charges SET charged = 1 WHERE id = 'settled'`, /^charged by settled /, 14n],
-    ['a refund undone', () => `UPDATE charges SET state = 'settled' WHERE id = 'refunded'`, /^charged by /, 20n],
+    [
+      'an entry changed',
+      () => `UPDATE entries SET avail = avail + 1 WHERE op_id = 'adjust:a'`,
+      /^entry 7: it does not balance/,
+      1n,
+    ],
+    [
+      'an open charge closed',
+      () => `UPDATE charges SET state = 'expired' WHERE id = 'open'`,
+      /^call open: held: 0 instead of 10$/,
+      10n,
+    ],
+    [
+      'a charge made cheaper',
+      () => `UPDATE charges SET charged = 1 WHERE id = 'settled'`,
+      /^call settled: charged: 1 instead of 15$/,
+      14n,
+    ],
+    [
+      'a refund undone',
+      () => `UPDATE charges SET state = 'settled' WHERE id = 'refunded'`,
+      /^call refunded: charged: 20 instead of 0$/,
+      20n,
+    ],
     [
       'entries renumbered',
       () => `UPDATE entries SET seq = 100 WHERE op_id = 'adjust:a'`,
@@ -142,7 +156,7 @@ describe('audit of a store', () => {
   }
 
   it('rejects when the store does not answer', async () => {
-    faulty.next('ledger.audit', refuse);
+    faulty.next('journal.page', refuse);
     const error = await verifyLedger(faulty.store).then(
       () => undefined,
       (thrown: Error) => thrown,

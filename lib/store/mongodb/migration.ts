@@ -40,6 +40,16 @@ export async function migrate(db: Db): Promise<void> {
   }
 }
 
+/** Refuses a database that no Tollgate has set up: nothing is written to it. */
+export async function requireStore(db: Db): Promise<void> {
+  const version = await readVersion(db);
+  // 0: a start was killed before it had made the collections.
+  if (version !== undefined && version > 0) return;
+  throw new OperatorError(
+    `There is no Tollgate store in the database ${db.databaseName}: only the server and "tollgate account create" make one.`,
+  );
+}
+
 /** The version of the schema; a database that is empty becomes ours first. */
 async function claim(db: Db): Promise<number> {
   const found = await readVersion(db);

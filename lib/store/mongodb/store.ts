@@ -1,32 +1,40 @@
 // The MongoDB store: any number of processes on one replica set.
-import { type Store, StoreError } from '../store.ts';
+
+import { withoutWrites } from '../read-only.ts';
+import { type Opening, type Store, StoreError } from '../store.ts';
 import { accountStore, keyStore } from './accounts.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
 import { type Connection, connect } from './connection.ts';
 import { toStoreError } from './failure.ts';
+import { journalStore, readGateways } from './journal.ts';
 import { ledgerReads } from './ledger.ts';
-import { migrate } from './migration.ts';
+import { migrate, requireStore } from './migration.ts';
 import { limitStore, ownerStore, settingStore } from './service.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createTransactions } from './transaction.ts';
 
-/** Connects and brings the schema forward. Rejects with `OperatorError` when the server cannot be used. */
-export async function openMongoStore(url: string): Promise<Store> {
+/** Connects and brings the schema forward. Rejects with `OperatorError` when the server or the database cannot be used. */
+export async function openMongoStore(
+  url: string,
+  { existing = false, readOnly = false }: Opening = {},
+): Promise<Store> {
   const connection = await connect(url);
   try {
-    await migrate(connection.db);
+    if (existing || readOnly) await requireStore(connection.db);
+    if (!readOnly) await migrate(connection.db);
   } catch (error) {
     await disconnect(connection);
     throw toStoreError(error, 'no');
   }
   const sessions = createSessions(connection);
+  const store = createStore(connection, sessions);
   const end = async () => {
     await sessions.close();
     await disconnect(connection);
   };
-  return countCalls(createStore(connection, sessions), end);
+  return countCalls(readOnly ? withoutWrites(store) : store, end);
 }
 
 async function disconnect({ client, scanner }: Connection): Promise<void> {
@@ -43,6 +51,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
       apply: createApply(transactions),
       ...ledgerReads(connection),
     },
+    journal: journalStore(connection),
     accounts: accountStore(connection, transactions),
     keys: keyStore(connection, transactions),
     limits: limitStore(connection, transactions),
@@ -51,7 +60,8 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },
-    backup: (file) => backUp(store, file),
+    gateways: () => readGateways(connection),
+    backup: (file, onProgress) => backUp(store, file, onProgress),
   };
   return store;
 }
@@ -85,10 +95,11 @@ function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Stor
     await end();
   }
 
-  const { ledger, accounts, keys, limits, owners, settings, ...rest } = store;
+  const { ledger, journal, accounts, keys, limits, owners, settings, ...rest } = store;
   return {
     ...tracked(rest),
     ledger: tracked(ledger),
+    journal: tracked(journal),
     accounts: tracked(accounts),
     keys: tracked(keys),
     limits: tracked(limits),

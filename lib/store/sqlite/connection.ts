@@ -2,14 +2,21 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { isUnfinished } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
 import { Refusal } from './protocol.ts';
-import { checkIdentity, migrate } from './schema.ts';
+import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './schema.ts';
 
 export interface ConnectionOptions {
   readonly path: string;
   /** How long a write waits for other processes. */
   readonly busyMs: number;
+  /** The file must be there, with its tables: none is made. */
+  readonly existing: boolean;
+  /** The same, and nothing is written to it. */
+  readonly readOnly: boolean;
+  /** A backup under way, which only the process that makes it may open. */
+  readonly temporary: boolean;
 }
 
 /** `full`: on disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
@@ -32,18 +39,34 @@ const CHECKPOINT_PAGES = 4000;
 /** The log shrinks to this after a burst. */
 const LOG_BYTES_MAX = 67_108_864;
 
-/** Opens the file for writing; makes it, its folder and its tables if need be. Throws `Refusal`. */
-export function openForWrites({ path, busyMs }: ConnectionOptions): Connection {
-  checkPlace(path);
-  const db = explained(path, () => waitForTurn(busyMs, () => prepare(path)));
+/** Opens the file for writing; makes it, its folder and its tables if need be and may be. Throws `Refusal`. */
+export function openForWrites(options: ConnectionOptions): Connection {
+  const { path, busyMs } = options;
+  checkPlace(options);
+  const db = explained(path, () => waitForTurn(busyMs, () => prepare(options)));
   return { db, write: createWrite(db, busyMs) };
 }
 
 /** Opens a file that has its tables. */
-export function openForReads({ path, busyMs }: ConnectionOptions): DatabaseSync {
+export function openForReads(options: ConnectionOptions): DatabaseSync {
+  const { path, busyMs, readOnly } = options;
+  if (readOnly) return explained(path, () => openUntouched(options));
   const db = new DatabaseSync(path, { timeout: busyMs });
   db.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READER_CACHE_KIB}`);
   return db;
+}
+
+function openUntouched({ path, busyMs, temporary }: ConnectionOptions): DatabaseSync {
+  requireFile(path, temporary);
+  const db = new DatabaseSync(path, { timeout: busyMs, readOnly: true });
+  try {
+    checkReadable(db, path);
+    db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** A statement whose integers come as bigint, for rows with money. */
@@ -55,7 +78,9 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
  * Says what is wrong with the place in better words than SQLite's. It never opens the file: closing it again would
  * drop the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
  */
-function checkPlace(path: string): void {
+function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
+  if (existing) requireFile(path, temporary);
+  else refuseUnfinished(path, temporary);
   try {
     makeFolder(dirname(path));
   } catch (error) {
@@ -71,6 +96,16 @@ function checkPlace(path: string): void {
     if (error instanceof Refusal) throw error;
     throw new Refusal(`The database ${path} cannot be written: ${codeOf(error)}.`);
   }
+}
+
+function requireFile(path: string, temporary: boolean): void {
+  if (!existsSync(path)) throw noStore(path);
+  if (statSync(path).isDirectory()) throw new Refusal(`The database ${path} is a folder.`);
+  refuseUnfinished(path, temporary);
+}
+
+function refuseUnfinished(path: string, temporary: boolean): void {
+  if (!temporary && isUnfinished(path)) throw new Refusal(`The file ${path} is a backup that was never finished.`);
 }
 
 /** The file of a new database is its owner's alone; SQLite gives its side files the same mode. */
@@ -97,10 +132,11 @@ function makeFolder(folder: string): void {
   }
 }
 
-function prepare(path: string): DatabaseSync {
+function prepare({ path, existing }: ConnectionOptions): DatabaseSync {
   const db = openFile(path);
   try {
     checkIdentity(db, path);
+    if (existing) requireTables(db, path);
     db.exec('PRAGMA journal_mode = WAL');
     setDurability(db, 'full');
     db.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

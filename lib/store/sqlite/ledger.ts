@@ -1,18 +1,17 @@
 // The money tables of the SQLite store: one batch is one transaction; reads and audits see committed rows only.
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Charge, chargeIdOf, type Entry, type Operation, operationId, type Wallet } from '../../ledger/decide.ts';
+import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../ledger/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../ledger/fold.ts';
 import type { Micro } from '../../ledger/money.ts';
+import { operationIdsOf } from '../../ledger/replay.ts';
 import { createKnown } from '../known.ts';
-import type { WalletAudit } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
-const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
 export function ledgerWrites({ db, write }: Connection) {
   const knownOf = createKnown();
@@ -140,7 +139,7 @@ export function ledgerReads(db: DatabaseSync) {
   // The index of op ids knows the entries of a charge: none of its own to write.
   const entriesOfCharge = prepareBig(
     db,
-    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (${CHARGE_KINDS.map(() => '?').join(', ')}) ORDER BY seq`,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   );
   const chargedAt = prepareBig(
     db,
@@ -158,74 +157,14 @@ export function ledgerReads(db: DatabaseSync) {
     charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
     entries: (walletId: string, before: number | undefined, limit: number): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
-    entriesOfCharge: (chargeId: string): Entry[] => {
-      const ids = CHARGE_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
-      return entriesOfCharge.all(...ids).map(entryOf);
-    },
+    entriesOfCharge: (chargeId: string): Entry[] =>
+      entriesOfCharge.all(JSON.stringify(operationIdsOf(chargeId))).map(entryOf),
     chargedAt: (walletId: string, at: number): Micro =>
       mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
     orphans: (now: number, limit: number): Charge[] => orphans.all(now, now, limit).map(chargeOf),
-    audit: createAudit(db),
   };
 }
 
 function mapped<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : map(row);
-}
-
-const CHARGE_SUMS = `coalesce(sum(reserved) FILTER (WHERE state = 'held'), 0) AS holds,
-  coalesce(sum(charges.charged) FILTER (WHERE state = 'settled'), 0) AS settled`;
-
-function createAudit(db: DatabaseSync): (after: string, limit: number) => WalletAudit[] {
-  const page = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
-  const journal = prepareBig(
-    db,
-    `SELECT count(*) AS entries, coalesce(min(seq), 0) AS seq_min, coalesce(max(seq), 0) AS seq_max,
-      coalesce(sum(avail), 0) AS avail, coalesce(sum(held), 0) AS held, coalesce(sum(charged), 0) AS charged,
-      coalesce(sum(topped), 0) AS topped, coalesce(sum(adjusted), 0) AS adjusted,
-      coalesce(sum(overshoot), 0) AS overshoot,
-      count(*) FILTER (WHERE avail + held + charged <> topped + adjusted) AS unbalanced
-    FROM entries WHERE wallet = ?`,
-  );
-  // By way of the journal: an index of charges by wallet would cost every call a page.
-  const charges = prepareBig(
-    db,
-    `SELECT ${CHARGE_SUMS} FROM entries JOIN charges ON charges.id = entries.charge
-    WHERE entries.wallet = ? AND entries.kind IN ('reserve', 'charge') AND charges.wallet = entries.wallet`,
-  );
-  const strays = prepareBig(
-    db,
-    `SELECT wallet, ${CHARGE_SUMS} FROM charges WHERE NOT EXISTS (
-      SELECT 1 FROM entries WHERE op_id IN ('reserve:' || charges.id, 'charge:' || charges.id)
-        AND entries.wallet = charges.wallet
-    ) GROUP BY wallet`,
-  );
-  /** Charges that the journal does not know, as found at the first page. */
-  let stray = new Map<string, Record<string, bigint>>();
-
-  function auditOne(wallet: Wallet): WalletAudit {
-    const { entries, seq_min, seq_max, unbalanced, ...sums } = journal.get(wallet.id) as Record<string, bigint>;
-    const counts = {
-      entries: Number(entries),
-      seqMin: Number(seq_min),
-      seqMax: Number(seq_max),
-      unbalanced: Number(unbalanced),
-    };
-    const known = charges.get(wallet.id) as { holds: bigint; settled: bigint };
-    const holds = known.holds + (stray.get(wallet.id)?.holds ?? 0n);
-    const settled = known.settled + (stray.get(wallet.id)?.settled ?? 0n);
-    return { wallet, ...counts, ...sums, holds, settled } as unknown as WalletAudit;
-  }
-
-  return (after, limit) => {
-    // One snapshot for a wallet and its rows: all statements of a read transaction see the same commit.
-    db.exec('BEGIN');
-    try {
-      if (after === '')
-        stray = new Map(strays.all().map((row) => [row.wallet as string, row as Record<string, bigint>]));
-      return page.all(after, limit).map((row) => auditOne(walletOf(row)));
-    } finally {
-      db.exec('COMMIT');
-    }
-  };
 }

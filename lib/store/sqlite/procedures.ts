@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { journalReads } from './journal.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites, ownerWrites, settingReads, settingWrites } from './service.ts';
 
@@ -29,7 +30,8 @@ export function openReader(options: ConnectionOptions) {
     ...ledgerReads(db),
     ...accountReads(db),
     ...settingReads(db),
-    backup: (file: string) => copyDatabase(options.path, file),
+    ...journalReads(db),
+    backup: (file: string, pages: Int32Array) => copyDatabase(options.path, file, pages),
   };
   return { db, procedures };
 }

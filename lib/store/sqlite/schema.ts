@@ -122,6 +122,9 @@ function oneOf(column: string, values: readonly string[]): string {
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** Rows of this version and later ones are read alike, before a migration and after it. */
+const READABLE_SINCE = 1;
+
 interface Identity {
   readonly application: number;
   readonly version: number;
@@ -141,6 +144,25 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
         'start a newer Tollgate on it.',
     );
   }
+}
+
+/** Refuses a file in which no Tollgate has made its tables. */
+export function requireTables(db: DatabaseSync, path: string): void {
+  if (readIdentity(db).version === 0) throw noStore(path);
+}
+
+/** Refuses a file that this version could only read after a migration. */
+export function checkReadable(db: DatabaseSync, path: string): void {
+  checkIdentity(db, path);
+  requireTables(db, path);
+  const { version } = readIdentity(db);
+  if (version >= READABLE_SINCE) return;
+  throw new Refusal(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
+}
+
+/** Why a store that has to be there cannot be opened. */
+export function noStore(path: string): Refusal {
+  return new Refusal(`There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`);
 }
 
 /** Brings the schema forward; of several processes that start at once, one does it and the others find it done. */

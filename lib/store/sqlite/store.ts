@@ -1,12 +1,17 @@
 // The SQLite store: one thread writes, one reads, and a third does what takes long, so that nothing waits for it.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { type LedgerStore, type Store, StoreError } from '../store.ts';
+import { withoutWrites } from '../read-only.ts';
+import { type LedgerStore, type Opening, type Store, StoreError } from '../store.ts';
+import { watchPages } from './backup.ts';
+import type { ConnectionOptions } from './connection.ts';
 import type { Reads, Writes } from './procedures.ts';
 import { createThread, type Thread } from './thread.ts';
 import { decodeOutcomes, encodeOperations } from './wire.ts';
 
-export interface SqliteOptions {
+export interface SqliteOptions extends Opening {
+  /** It is a backup under way, which no one else may open. */
+  readonly temporary?: boolean;
   /** How long a write waits for other processes before it fails. */
   readonly busyMs?: number;
 }
@@ -16,14 +21,26 @@ const BUSY_MS = 4000;
 const BATCH_MAX = 256;
 
 /** Opens the file, making it if there is none. Rejects with `OperatorError` when it cannot be used. */
-export async function openSqliteStore(path: string, { busyMs = BUSY_MS }: SqliteOptions = {}): Promise<Store> {
-  const connection = { path: resolve(path), busyMs };
+export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
+  const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false } = options;
+  const connection: ConnectionOptions = { path: resolve(path), busyMs, existing, readOnly, temporary };
+  // Never started on a store that is opened for reading only.
   const writer = createThread<Writes>({ role: 'writer', connection });
-  await writer.call('ping');
   const reader = createThread<Reads>({ role: 'reader', connection });
+  await (readOnly ? reader : writer).call('ping');
   reader.start();
   const scanner = createThread<Reads>({ role: 'scanner', connection });
+  const store = createStore({ writer, reader, scanner });
+  return readOnly ? withoutWrites(store) : store;
+}
 
+interface Threads {
+  readonly writer: Thread<Writes>;
+  readonly reader: Thread<Reads>;
+  readonly scanner: Thread<Reads>;
+}
+
+function createStore({ writer, reader, scanner }: Threads): Store {
   async function close(): Promise<void> {
     await Promise.all([reader.close(), scanner.close()]);
     // The last connection that closes puts the log into the file.
@@ -31,7 +48,13 @@ export async function openSqliteStore(path: string, { busyMs = BUSY_MS }: Sqlite
   }
 
   return {
-    ledger: ledgerOf(writer, reader, scanner),
+    ledger: ledgerOf(writer, reader),
+    journal: {
+      size: () => scanner.call('journalSize'),
+      page: (from, limit) => scanner.call('journalPage', from, limit),
+      unknownCharges: (after, limit) => scanner.call('unknownCharges', after, limit),
+      keys: (after, limit) => scanner.call('journalKeys', after, limit),
+    },
     accounts: {
       create: ({ id, name, createdAt }) => writer.call('createAccount', id, name, createdAt),
       get: (id) => reader.call('account', id),
@@ -60,12 +83,17 @@ export async function openSqliteStore(path: string, { busyMs = BUSY_MS }: Sqlite
       list: () => reader.call('settings'),
     },
     ping: () => reader.call('ping'),
-    backup: (file) => scanner.call('backup', resolve(file)),
+    gateways: () => reader.call('gateways'),
+    backup: (file, onProgress) =>
+      watchPages(
+        (pages) => scanner.call('backup', resolve(file), pages),
+        onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
+      ),
     close,
   };
 }
 
-function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>, scanner: Thread<Reads>): LedgerStore {
+function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>): LedgerStore {
   return {
     lane: 'store',
     batchMax: BATCH_MAX,
@@ -76,7 +104,6 @@ function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>, scanner: Thread
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),
     orphans: (now, limit) => reader.call('orphans', now, limit),
-    audit: ({ after, limit }) => scanner.call('audit', after, limit),
   };
 }
 

@@ -1,5 +1,6 @@
 // What a store suite starts from: a database of its own, any number of openers, and short ways to write operations.
 import { randomBytes } from 'node:crypto';
+import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/ledger/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store, Submission } from '../../../lib/store/store.ts';
@@ -137,6 +138,12 @@ export async function statuses(store: Store, ...operations: Operation[]): Promis
 /** Everything of a wallet that an operation could change. */
 export async function everythingOf(store: Store, wallet: string) {
   return { wallet: await walletOf(store, wallet), entries: await store.ledger.entries(wallet, { limit: 10_000 }) };
+}
+
+/** What the audit says of one wallet. */
+export async function problemsOf(store: Store, wallet: string): Promise<readonly string[]> {
+  const { problems } = await verifyLedger(store);
+  return problems.filter((found) => found.wallet === wallet).map(({ problem }) => problem);
 }
 
 export async function walletOf(store: Store, id: string): Promise<Wallet> {

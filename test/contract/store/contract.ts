@@ -1,6 +1,7 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
 import type { StoreKind } from './context.ts';
+import { journalContract } from './journal.ts';
 import { keyContract } from './keys.ts';
 import { ledgerContract } from './ledger.ts';
 import { ledgerReadContract } from './ledger-reads.ts';
@@ -15,6 +16,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
+  describe(`${kind.name}: journal`, () => journalContract(kind));
   describe(`${kind.name}: accounts`, () => accountContract(kind));
   describe(`${kind.name}: keys`, () => keyContract(kind));
   describe(`${kind.name}: limits`, () => limitContract(kind));

@@ -3,7 +3,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { auditWallet } from '../../../lib/ledger/audit.ts';
 import type { Order } from './child.ts';
 import {
   AT,
@@ -12,6 +11,7 @@ import {
   newAccount,
   newId,
   newWallet,
+  problemsOf,
   RUB,
   type StoreKind,
   settle,
@@ -101,9 +101,7 @@ export function processContract(kind: StoreKind): void {
       const held = [...acknowledged].filter(([, state]) => state === 'held');
       for (const [id] of held) expect((await statuses(store, settle(wallet, id)))[0]).to.be.oneOf(['done', 'exists']);
     }
-    const rows = await store.ledger.audit({ after: '', limit: 1000 });
-    const row = rows.find((audit) => audit.wallet.id === wallet);
-    expect(row && auditWallet(row)).to.deep.equal({ drift: 0n, problems: [] });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
   /** What the store had acknowledged when the process was killed in the middle of its work: charge to state. */

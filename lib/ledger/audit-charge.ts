@@ -1,0 +1,90 @@
+// The audit of one charge: its entries, replayed by the rules, must end in the row that the store has of it.
+import { type AuditDifference, decideAgain, differences, isCharge } from './audit-rules.ts';
+import type { Charge, Entry } from './decide.ts';
+import type { Micro } from './money.ts';
+import { type TextPrice, textCost } from './price.ts';
+
+export interface ChargeRows {
+  readonly id: string;
+  readonly wallet: string;
+  readonly charge: Charge | undefined;
+  /** Its entries on this wallet, in any order. */
+  readonly entries: readonly Entry[];
+}
+
+export interface ChargeFinding {
+  readonly problem: string;
+  readonly drift?: Micro;
+}
+
+export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly ChargeFinding[] {
+  const ordered = entries.toSorted((a, b) => a.seq - b.seq);
+  const sums = { held: 0n, charged: 0n };
+  for (const entry of ordered.filter(isEntryOfMoney)) {
+    sums.held += entry.held;
+    sums.charged += entry.charged;
+  }
+  if (!charge)
+    return [{ problem: 'there are entries of it, and no charge', drift: sizeOf(sums.held) + sizeOf(sums.charged) }];
+  if (!isCharge(charge)) return [{ problem: 'it is not of the form that the ledger writes' }];
+  const isHeld = charge.state === 'held';
+  const money = differences({
+    held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
+    charged: { found: charge.state === 'settled' ? charge.charged : 0n, wanted: sums.charged },
+  });
+  return [...money.map(toFinding), ...replay(wallet, charge, ordered), ...checkPrice(charge)];
+}
+
+function isEntryOfMoney({ held, charged }: Entry): boolean {
+  return typeof held === 'bigint' && typeof charged === 'bigint';
+}
+
+function toFinding({ text, drift }: AuditDifference): ChargeFinding {
+  return { problem: text, drift };
+}
+
+function replay(wallet: string, charge: Charge, entries: readonly Entry[]): ChargeFinding[] {
+  const findings: ChargeFinding[] = [];
+  let made: Charge | undefined;
+  for (const entry of entries) {
+    const again = decideAgain(entry, charge, made);
+    findings.push(...again.problems.map((text) => ({ problem: `entry ${entry.seq}: ${text}` })));
+    made = again.charge ?? made;
+  }
+  if (!made) return [...findings, { problem: `no entry of ${wallet} begins it` }];
+  const names = Object.keys(made) as (keyof Charge)[];
+  const wrong = names.filter((name) => made?.[name] !== charge[name]);
+  return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
+}
+
+/** What a text call cost follows from its tokens and the prices it was made with. */
+function checkPrice(charge: Charge): readonly ChargeFinding[] {
+  const { kind, state, charged, tokensInput, tokensOutput } = charge;
+  const prices = readPrices(charge.prices);
+  if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
+  const price = textPriceOf(prices);
+  if (!price) return [];
+  if (kind !== 'text') return [{ problem: `it is of kind ${kind}, with the prices of text` }];
+  if ((state !== 'settled' && state !== 'refunded') || tokensInput === null || tokensOutput === null) return [];
+  const cost = textCost(price, { input: tokensInput, output: tokensOutput });
+  if (cost === charged) return [];
+  return [{ problem: `charged ${charged}, but ${tokensInput} + ${tokensOutput} tokens cost ${cost}` }];
+}
+
+function readPrices(text: string): Record<string, unknown> | undefined {
+  try {
+    const prices = JSON.parse(text);
+    return typeof prices === 'object' && prices !== null ? prices : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textPriceOf({ input, output }: Record<string, unknown>): TextPrice | undefined {
+  const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d+$/.test(value);
+  return isAmount(input) && isAmount(output) ? { input: BigInt(input), output: BigInt(output) } : undefined;
+}
+
+function sizeOf(amount: Micro): Micro {
+  return amount < 0n ? -amount : amount;
+}

@@ -1,0 +1,96 @@
+// What the audit asks of single rows: that they are of the right shape, and that the rules would write them again.
+import { AssertionError } from 'node:assert';
+import { type Charge, type Decision, decide, type Entry, type Operation, type Wallet } from './decide.ts';
+import type { Micro } from './money.ts';
+import { operationOf } from './replay.ts';
+
+/** Takes down what is wrong with an account, and by how much. */
+export type Found = (wallet: string, problem: string, drift?: Micro) => void;
+
+const ENTRY_KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>([
+  ...(['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
+]);
+const CHARGE_KINDS: ReadonlySet<unknown> = new Set<Charge['kind']>(['text', 'image', 'edit', 'video']);
+const STATES: ReadonlySet<unknown> = new Set<Charge['state']>(['held', 'settled', 'released', 'expired', 'refunded']);
+const STATUSES: ReadonlySet<unknown> = new Set<Wallet['status']>(['active', 'suspended']);
+
+const isText = (value: unknown) => typeof value === 'string';
+const isMoney = (value: unknown) => typeof value === 'bigint';
+const isWhole = (value: unknown) => Number.isSafeInteger(value);
+const isTextOrNull = (value: unknown) => value === null || isText(value);
+const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
+
+/** A document database takes values of any type from whoever writes past us. */
+export function isEntry(row: Entry): boolean {
+  const { opId, wallet, seq, kind, charge, at, note } = row;
+  const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
+  const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter];
+  const texts = isText(opId) && isText(wallet) && isTextOrNull(charge) && isTextOrNull(note);
+  return texts && isWhole(seq) && isWhole(at) && ENTRY_KINDS.has(kind) && money.every(isMoney);
+}
+
+export function isCharge(row: Charge): boolean {
+  const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
+  const { tokensInput, tokensOutput, owner, lease, createdAt, endedAt } = row;
+  const times = isWhole(createdAt) && [tokensInput, tokensOutput, lease, endedAt].every(isWholeOrNull);
+  const names = CHARGE_KINDS.has(kind) && STATES.has(state) && isTextOrNull(owner);
+  return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
+}
+
+export function isWallet({ avail, held, charged, topped, adjusted, seq, status }: Wallet): boolean {
+  return [avail, held, charged, topped, adjusted].every(isMoney) && isWhole(seq) && STATUSES.has(status);
+}
+
+export interface AuditDifference {
+  readonly text: string;
+  readonly drift: Micro;
+}
+
+/** Amounts that are not what they should be, by name. */
+export function differences(
+  pairs: Readonly<Record<string, { readonly found: Micro; readonly wanted: Micro }>>,
+): readonly AuditDifference[] {
+  return Object.entries(pairs)
+    .filter(([, { found, wanted }]) => found !== wanted)
+    .map(([name, { found, wanted }]) => ({
+      text: `${name}: ${found} instead of ${wanted}`,
+      drift: found > wanted ? found - wanted : wanted - found,
+    }));
+}
+
+export interface Again {
+  readonly problems: readonly string[];
+  /** The charge as it is after the entry. */
+  readonly charge: Charge | undefined;
+}
+
+/** Not part of it: they are sums over the entries before. */
+const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
+/** Of a wallet that can pay for everything. */
+const PLENTY = 2n ** 62n;
+
+/** Decides the operation of an entry once more, with `made` as the charge before it, and compares what is written. */
+export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
+  if (!isEntry(entry)) return { problems: [], charge: made };
+  const op = operationOf(entry, charge);
+  const decision = op && decideRich(op, made);
+  if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} cannot be`], charge: made };
+  const { status, entry: wanted } = decision;
+  if (!wanted) return { problems: [`a ${entry.kind} here is answered ${status}`], charge: made };
+  const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !SUMS.has(name));
+  const wrong = names.filter((name) => wanted[name] !== entry[name]);
+  const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
+  return { problems, charge: decision.charge };
+}
+
+/** Undefined for an operation that nobody may ask for. */
+function decideRich(op: Operation, charge: Charge | undefined): Decision | undefined {
+  const money = { avail: PLENTY, held: PLENTY, charged: PLENTY, topped: PLENTY, adjusted: 0n };
+  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status: 'active' };
+  try {
+    return decide({ wallet, charge, prior: undefined }, op);
+  } catch (error) {
+    if (error instanceof AssertionError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+// The audit of one account: its entries in order, summed as they come, and its wallet at the end of them.
+import type { AccountAudit } from '../store/journal.ts';
+import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
+import type { Entry, Wallet } from './decide.ts';
+import type { Micro } from './money.ts';
+
+export interface OpenAccount {
+  readonly id: string;
+  /** The next entry. */
+  add(entry: Entry): void;
+  /** After the last one: the wallet and the account as they were at that moment, if they are there. */
+  end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
+}
+
+const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adjust']);
+
+type Sums = Record<(typeof COLUMNS)[number] | 'overshoot', Micro>;
+
+export function openAccount(id: string, found: Found): OpenAccount {
+  const sums: Sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+  const seqs = { count: 0, first: 0, last: 0 };
+  let chargedBefore = 0n;
+  let isBelow = false;
+  const problem = (text: string, drift?: Micro) => found(id, text, drift);
+
+  function add(entry: Entry): void {
+    if (seqs.count === 0) seqs.first = entry.seq;
+    seqs.count += 1;
+    seqs.last = entry.seq;
+    if (isEntry(entry)) check(entry);
+    else problem(`entry ${entry.seq}: it is not of the form that the ledger writes`);
+  }
+
+  function check(entry: Entry): void {
+    const { seq, kind, avail, held, charged, topped, adjusted, overshoot, chargedAfter } = entry;
+    const say = (text: string) => problem(`entry ${seq}: ${text}`);
+    for (const column of COLUMNS) sums[column] += entry[column];
+    sums.overshoot += overshoot;
+    if (avail + held + charged !== topped + adjusted) say('it does not balance');
+    const chargedNow = chargedBefore + charged;
+    if (chargedAfter !== chargedNow) say(`charged so far ${chargedAfter} instead of ${chargedNow}`);
+    chargedBefore = chargedAfter;
+    // One entry too few, and every later one would be below.
+    const wasBelow = isBelow;
+    isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && sums.avail < 0n);
+    if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
+    // Entries of calls are held against their charge.
+    if (kind === 'topup' || kind === 'adjust') for (const text of decideAgain(entry, undefined).problems) say(text);
+  }
+
+  function end(wallet: Wallet | undefined, account: AccountAudit | undefined): void {
+    if (!account) problem('there is no such account');
+    if (account?.problem) problem(account.problem);
+    if (!wallet) problem(`there is no such wallet, but ${seqs.count} entries of it`, sizeOf(sums));
+    else if (!isWallet(wallet)) problem('the wallet is not of the form that the ledger writes');
+    else checkWallet(wallet);
+  }
+
+  function checkWallet(wallet: Wallet): void {
+    const { avail, held, charged, topped, adjusted, seq } = wallet;
+    const pairs = COLUMNS.map((column) => [column, { found: wallet[column], wanted: sums[column] }] as const);
+    const balance = { found: avail + held + charged, wanted: topped + adjusted };
+    const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
+    for (const { text, drift } of differences(all)) problem(text, drift);
+    const { count, first, last } = seqs;
+    if (seq !== last || seq !== count || (count > 0 && first !== 1)) {
+      problem(`seq ${seq} with ${count} entries from ${first} to ${last}`);
+    }
+  }
+
+  return { id, add, end };
+}
+
+function sizeOf({ avail, held, charged }: Sums): Micro {
+  return [avail, held, charged].reduce((sum, amount) => sum + (amount < 0n ? -amount : amount), 0n);
+}

@@ -1,0 +1,47 @@
+// From the journal back to operations: what a copy sends again, and what the audit lets the rules decide once more.
+import { type Charge, type Entry, type Operation, operationId } from './decide.ts';
+
+const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
+
+/** The kinds of entries that begin a charge. */
+export const BEGINNINGS: readonly Entry['kind'][] = ['reserve', 'charge'];
+
+/** The ids that the operations of a charge can have: the journal knows its entries by them. */
+export function operationIdsOf(chargeId: string): readonly string[] {
+  return CHARGE_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
+}
+
+/** The id of the payment, the correction or the charge that an entry is about. */
+export function subjectOf({ opId }: Pick<Entry, 'opId'>): string {
+  return opId.slice(opId.indexOf(':') + 1);
+}
+
+/** The id of the charge an entry is about, if any. */
+export function chargeOfEntry(entry: Entry): string | undefined {
+  return entry.kind === 'topup' || entry.kind === 'adjust' ? undefined : subjectOf(entry);
+}
+
+/** The operation that made an entry; undefined when it needs its charge and there is none. */
+export function operationOf(entry: Entry, charge: Charge | undefined): Operation | undefined {
+  const { wallet, at, kind, note } = entry;
+  const id = subjectOf(entry);
+  switch (kind) {
+    case 'topup':
+      return { kind, wallet, at, amount: entry.avail, paymentId: id };
+    case 'adjust':
+      return { kind, wallet, at, amount: entry.avail, reason: note ?? '', adjustId: id };
+    case 'release':
+    case 'expire':
+    case 'refund':
+      return { kind, wallet, at, chargeId: id };
+  }
+  if (!charge) return undefined;
+  if (kind === 'settle') {
+    const { tokensInput, tokensOutput } = charge;
+    return { kind, wallet, at, chargeId: id, amount: entry.charged, tokensInput, tokensOutput };
+  }
+  const { key, kind: chargeKind, model, prices, owner, lease } = charge;
+  const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail };
+  // A hold that has ended has none of its own any more.
+  return kind === 'charge' ? { kind, ...start } : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
+}

@@ -1,0 +1,147 @@
+// The walk over a whole MongoDB store: every page is a snapshot with a deadline of its own, however large the rest is.
+import type { ClientSession, Db, Document } from 'mongodb';
+import { ReadConcern } from 'mongodb';
+import type { Entry } from '../../ledger/decide.ts';
+import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../ledger/replay.ts';
+import { cutPage, type JournalPage, type JournalPosition, type JournalStore, type KeyAudit } from '../journal.ts';
+import { read } from './call.ts';
+import type { Connection } from './connection.ts';
+import { type Row, SCAN_MS } from './ledger.ts';
+import { chargeOf, entryOf, walletOf } from './rows.ts';
+
+/** Of one page, with its repeats after an election. */
+const PAGE_MS = 15_000;
+
+export function journalStore({ db, scanner }: Connection): JournalStore {
+  const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
+  return {
+    async size() {
+      const sum = { $group: { _id: null, wallets: { $sum: 1 }, entries: { $sum: '$seq' } } };
+      const sums = await read((signal) => plain.collection('wallets').aggregate([sum], { signal }).toArray(), SCAN_MS);
+      return { wallets: Number(sums[0]?.wallets ?? 0), entries: Number(sums[0]?.entries ?? 0) };
+    },
+    page: (from, limit) =>
+      read(async (signal) => {
+        const session = scanner.startSession({ snapshot: true });
+        try {
+          // A read concern of its own would take the place of the snapshot.
+          return await readPage({ db: scanner.db(db.databaseName), session, signal }, from, limit);
+        } finally {
+          await session.endSession();
+        }
+      }, PAGE_MS),
+    unknownCharges: (after, limit) => read((signal) => unknownCharges({ db: plain, signal }, after, limit), PAGE_MS),
+    keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
+  };
+}
+
+/** Judged by the server's own clock. */
+export async function readGateways({ db }: Connection): Promise<readonly string[]> {
+  const filter = { $expr: { $gte: ['$until', { $toLong: '$$NOW' }] } };
+  const find = (signal: AbortSignal) =>
+    db.collection<Row>('owners').find(filter, { signal }).sort({ _id: 1 }).toArray();
+  return (await read(find)).map((row) => row._id);
+}
+
+interface Reading {
+  readonly db: Db;
+  readonly signal: AbortSignal;
+  readonly session?: ClientSession;
+}
+
+interface Query {
+  readonly sort?: Document;
+  readonly limit?: number;
+  readonly fields?: readonly string[];
+}
+
+function find(reading: Reading, collection: string, filter: Document, query: Query = {}): Promise<Row[]> {
+  const { db, ...sending } = reading;
+  const { sort = {}, limit = 0, fields } = query;
+  const projection = fields && Object.fromEntries(fields.map((field) => [field, 1]));
+  const options = { ...sending, sort, limit, ...(projection && { projection }) };
+  return db
+    .collection<Row>(collection)
+    .find(filter as object, options)
+    .toArray();
+}
+
+async function readPage(reading: Reading, from: JournalPosition | undefined, limit: number): Promise<JournalPage> {
+  const { id, seq } = from ?? { id: '', seq: null };
+  const entries = await readEntries(reading, { id, seq }, limit);
+  const end = entries.length < limit ? {} : { $lte: entries.at(-1)?.wallet };
+  const between = { _id: { [seq === null ? '$gt' : '$gte']: id, ...end } };
+  const inOrder = { sort: { _id: 1 }, limit };
+  const wallets = await find(reading, 'wallets', between, inOrder);
+  const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded'] });
+  const keysAdded = new Map(accounts.map((row) => [row._id, Number(row.keysAdded)]));
+  const rows = { entries, wallets: wallets.map(walletOf), accounts: accounts.map((row) => ({ id: row._id })) };
+  const cut = cutPage(rows, limit);
+  const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
+  const keys = await countKeys(reading, [...ids]);
+  return {
+    ...cut,
+    accounts: cut.accounts.map((account) => {
+      const [found, wanted] = [keysAdded.get(account.id), keys.get(account.id) ?? 0];
+      return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };
+    }),
+    ...(await readRelated(reading, cut.entries)),
+    keyed: [...keys.keys()],
+  };
+}
+
+/** Two queries, each along the index: for one with `$or` the server may choose to sort. */
+async function readEntries(reading: Reading, { id, seq }: JournalPosition, limit: number): Promise<Entry[]> {
+  const behind = (wallet: Document | string, above: Document, most: number) =>
+    find(reading, 'entries', { wallet, ...above }, { sort: { wallet: 1, seq: 1 }, limit: most });
+  const rest = seq === null ? [] : await behind(id, { seq: { $gt: seq } }, limit);
+  const more = rest.length === limit ? [] : await behind({ $gt: id }, {}, limit - rest.length);
+  return [...rest, ...more].map(entryOf);
+}
+
+async function readRelated(reading: Reading, entries: readonly Entry[]) {
+  const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
+  const here = new Set(entries.map((entry) => entry.opId));
+  const operations = new Set([...ids].flatMap(operationIdsOf)).difference(here);
+  const listed = (list: Iterable<string>) => ({ _id: { $in: [...list] } });
+  const charges = (await find(reading, 'charges', listed(ids))).map(chargeOf);
+  const others = await find(reading, 'entries', listed(operations));
+  const keyIds = new Set(charges.map(({ key }) => key));
+  const keys = await find(reading, 'keys', listed(keyIds), { fields: ['account'] });
+  return { charges, others: others.map(entryOf), keys: keys.map((row) => ({ id: row._id, account: row.account })) };
+}
+
+async function countKeys({ db, ...sending }: Reading, accounts: readonly string[]): Promise<Map<string, number>> {
+  const pipeline = [
+    { $match: { account: { $in: accounts } } },
+    { $group: { _id: '$account', keys: { $sum: { $literal: 1 } } } },
+  ];
+  const rows = await db.collection('keys').aggregate<Row>(pipeline, sending).toArray();
+  return new Map(rows.map((row) => [row._id, Number(row.keys)]));
+}
+
+/** Charges are read first: whoever sees one written sees its entry too. */
+async function unknownCharges(reading: Reading, after: string, limit: number) {
+  const query = { sort: { _id: 1 }, limit, fields: ['wallet'] };
+  const charges = await find(reading, 'charges', { _id: { $gt: after } }, query);
+  const beginnings = new Map<string, string>(
+    charges.flatMap(({ _id }) => BEGINNINGS.map((kind) => [`${kind}:${_id}`, _id] as const)),
+  );
+  const filter = { _id: { $in: [...beginnings.keys()] } };
+  const known = new Set(
+    (await find(reading, 'entries', filter, { fields: ['_id'] })).map((row) => beginnings.get(row._id)),
+  );
+  const found = charges.filter(({ _id }) => !known.has(_id)).map(({ _id: id, wallet }) => ({ id, wallet }));
+  const last = charges.length < limit ? undefined : charges.at(-1);
+  return last ? { found, next: last._id } : { found };
+}
+
+async function readKeys(reading: Reading, after: string, limit: number): Promise<readonly KeyAudit[]> {
+  const rows = await find(reading, 'keys', { _id: { $gt: after } }, { sort: { _id: 1 }, limit });
+  const filter = { _id: { $in: [...new Set(rows.map((row) => row.account))] } };
+  const accounts = new Set((await find(reading, 'accounts', filter, { fields: ['_id'] })).map((row) => row._id));
+  return rows.map(({ _id: id, account, requestsCount, lastUsedAt }) => ({
+    ...{ id, account, hasAccount: accounts.has(account), requestsCount: Number(requestsCount) },
+    lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
+  }));
+}

@@ -1,0 +1,114 @@
+// The walk over a whole SQLite store: every page is one read transaction of bounded length.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Entry } from '../../ledger/decide.ts';
+import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../ledger/replay.ts';
+import { cutPage, type JournalPage, type JournalPosition, type JournalStore, type KeyAudit } from '../journal.ts';
+import { prepareBig } from './connection.ts';
+import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
+
+const SEQ_MAX = 2n ** 63n - 1n;
+/** Sorts behind every text. */
+const LAST = new Uint8Array([255]);
+const LISTED = '(SELECT value FROM json_each(?))';
+const BEGINNING_IDS = BEGINNINGS.map((kind) => `'${kind}:' || charges.id`).join(', ');
+
+export function journalReads(db: DatabaseSync) {
+  const size = db.prepare('SELECT count(*) AS wallets, total(seq) AS entries FROM wallets');
+  const bound = db.prepare('SELECT id FROM charges WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?');
+  const unknown = db.prepare(
+    `SELECT id, wallet FROM charges WHERE id > ? AND id <= ?
+      AND NOT EXISTS (SELECT 1 FROM entries WHERE op_id IN (${BEGINNING_IDS})) ORDER BY id`,
+  );
+  const keys = db.prepare(
+    `SELECT keys.id, account, requests_count, last_used_at, accounts.id IS NOT NULL AS has_account
+    FROM keys LEFT JOIN accounts ON accounts.id = account WHERE keys.id > ? ORDER BY keys.id LIMIT ?`,
+  );
+  const gateways = db.prepare('SELECT id FROM owners WHERE until >= ? ORDER BY id');
+  const readPage = createPage(db);
+  return {
+    journalSize: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
+    journalPage: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
+    unknownCharges: (after: string, limit: number) =>
+      inRead(db, () => {
+        const next = bound.get(after, limit - 1)?.id as string | undefined;
+        const found = unknown.all(after, next ?? LAST).map(({ id, wallet }) => ({ id, wallet }) as LostRow);
+        return next === undefined ? { found } : { found, next };
+      }),
+    journalKeys: (after: string, limit: number): KeyAudit[] => keys.all(after, limit).map(keyOf),
+    gateways: (): string[] => gateways.all(Date.now()).map(({ id }) => id as string),
+  };
+}
+
+interface LostRow {
+  readonly id: string;
+  readonly wallet: string;
+}
+
+/** All statements of a read transaction see the same commit. */
+function inRead<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN');
+  try {
+    return work();
+  } finally {
+    db.exec('COMMIT');
+  }
+}
+
+function createPage(db: DatabaseSync): (from: JournalPosition | undefined, limit: number) => JournalPage {
+  const entries = prepareBig(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE (wallet, seq) > (?, ?) ORDER BY wallet, seq LIMIT ?`,
+  );
+  const between = 'id >= ?1 AND (?2 OR id <> ?1) AND id <= ?3 ORDER BY id LIMIT ?4';
+  const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
+  const accounts = db.prepare(`SELECT id FROM accounts WHERE ${between}`);
+  const related = createRelated(db);
+
+  return (from, limit) => {
+    const { id, seq } = from ?? { id: '', seq: null };
+    const found = entries.all(id, seq ?? SEQ_MAX, limit).map(entryOf);
+    const end = found.length < limit ? LAST : (found.at(-1) as Entry).wallet;
+    const range = [id, seq === null ? 0 : 1, end, limit] as const;
+    const rows = {
+      entries: found,
+      wallets: wallets.all(...range).map(walletOf),
+      accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
+    };
+    const cut = cutPage(rows, limit);
+    return { ...cut, ...related(cut.entries) };
+  };
+}
+
+type Related = Pick<JournalPage, 'charges' | 'others' | 'keys' | 'keyed'>;
+
+function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related {
+  const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
+  const others = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
+  const keys = db.prepare(`SELECT id, account FROM keys WHERE id IN ${LISTED}`);
+  const keyed = db.prepare(`SELECT DISTINCT account FROM keys WHERE account IN ${LISTED}`);
+  const all = (statement: StatementSync, ids: Iterable<string>) => statement.all(JSON.stringify([...ids]));
+  return (entries) => {
+    const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
+    const here = new Set(entries.map((entry) => entry.opId));
+    const found = all(charges, ids).map(chargeOf);
+    const operations = new Set([...ids].flatMap(operationIdsOf)).difference(here);
+    const keyIds = new Set(found.map(({ key }) => key));
+    const wallets = new Set(entries.map(({ wallet }) => wallet));
+    return {
+      charges: found,
+      others: all(others, operations).map(entryOf),
+      keys: all(keys, keyIds).map((row) => ({ id: row.id as string, account: row.account as string })),
+      keyed: all(keyed, wallets).map((row) => row.account as string),
+    };
+  };
+}
+
+function keyOf(row: Record<string, unknown>): KeyAudit {
+  return {
+    id: row.id as string,
+    account: row.account as string,
+    hasAccount: row.has_account === 1,
+    requestsCount: row.requests_count as number,
+    lastUsedAt: row.last_used_at as number | null,
+  };
+}

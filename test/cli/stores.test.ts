@@ -1,0 +1,146 @@
+// Which store a command works on: it says so, it makes none by mistake, and it writes only where it has to.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { nameOfStore, openStore } from '../../lib/store/open.ts';
+import { newWallet } from '../contract/store/context.ts';
+import { createMongoDatabase } from '../helpers/mongod.ts';
+import { createRig, type Rig, runCommand } from './command.ts';
+
+const COMMANDS: readonly string[][] = [
+  ['account', 'list'],
+  ['account', 'show', 'acc_1'],
+  ['account', 'suspend', 'acc_1'],
+  ['account', 'resume', 'acc_1'],
+  ['key', 'issue', 'acc_1', '--name', 'n'],
+  ['key', 'list', 'acc_1'],
+  ['key', 'revoke', 'key_1'],
+  ['wallet', 'topup', 'acc_1', '1000', '--payment-id', 'p'],
+  ['wallet', 'adjust', 'acc_1', '5', '--reason', 'r'],
+  ['wallet', 'show', 'acc_1'],
+  ['charge', 'show', 'req_1'],
+  ['ledger', 'list', 'acc_1'],
+  ['ledger', 'verify'],
+];
+const MISSING =
+  /^tollgate: There is no Tollgate store (at|in the database) [^:]+: only the server and "tollgate account/;
+
+describe('cli stores', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await createRig();
+  });
+  after(() => rig.close());
+
+  const on = (databaseUrl: string) => ({ ...rig.env, DATABASE_URL: databaseUrl });
+
+  it('refuses a missing file in every command but account create, and makes nothing', async () => {
+    const path = join(rig.folder, 'mistyped', 'a.db');
+    const commands = [...COMMANDS, ['store', 'backup', join(rig.folder, 'copy.db')]];
+    for (const args of commands) {
+      const { code, stdout, stderr } = await runCommand(args, on(`sqlite:${path}`));
+      expect([code, stdout], args.join(' ')).to.deep.equal([1, '']);
+      expect(stderr, args.join(' ')).to.match(MISSING).and.to.include(path);
+    }
+    const target = `sqlite:${join(rig.folder, 'target.db')}`;
+    expect(await rig.refused(1, 'store', 'copy', `sqlite:${path}`, target)).to.match(MISSING);
+    expect(readdirSync(rig.folder)).to.deep.equal([]);
+    const { code, stdout } = await runCommand(['account', 'create', '--name', 'first', '--json'], on(`sqlite:${path}`));
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout).store).to.equal(`sqlite:${path}`);
+  }).timeout(120_000);
+
+  it('refuses a database that no Tollgate has set up, and leaves it as it is', async () => {
+    const database = await createMongoDatabase();
+    const client = await MongoClient.connect(database.url);
+    try {
+      for (const args of [
+        ['ledger', 'verify'],
+        ['account', 'list'],
+        ['store', 'backup', join(rig.folder, 'c.db')],
+      ]) {
+        expect((await runCommand(args, on(database.url))).stderr).to.match(MISSING);
+      }
+      const target = `sqlite:${join(rig.folder, 'target.db')}`;
+      expect(await rig.refused(1, 'store', 'copy', database.url, target)).to.match(MISSING);
+      expect(await client.db().listCollections().toArray()).to.deep.equal([]);
+      expect((await runCommand(['account', 'create', '--name', 'first'], on(database.url))).code).to.equal(0);
+      const { stdout } = await runCommand(['ledger', 'verify', '--json'], on(database.url));
+      expect(JSON.parse(stdout)).to.include({ ok: true, wallets: 1, store: database.url.replace(/\?.*/, '') });
+    } finally {
+      await client.close();
+      await database.remove();
+    }
+  }).timeout(120_000);
+
+  it('verifies a file without writing to it or beside it', async () => {
+    const path = join(rig.folder, 'kept.db');
+    const store = await openStore(`sqlite:${path}`);
+    const wallet = await newWallet(store);
+    const backup = join(rig.folder, 'backup.db');
+    await store.backup(backup);
+    await store.close();
+    const [before, names] = [readFileSync(backup), readdirSync(rig.folder)];
+    const { stdout } = await runCommand(['ledger', 'verify', '--json'], on(`sqlite:${backup}`));
+    expect(JSON.parse(stdout)).to.deep.equal({
+      ok: true,
+      wallets: 1,
+      entries: 1,
+      drift_rub: 0,
+      store: `sqlite:${backup}`,
+    });
+    expect(readFileSync(backup).equals(before)).to.equal(true);
+    expect(readdirSync(rig.folder)).to.deep.equal(names);
+    expect((await runCommand(['wallet', 'show', wallet], on(`sqlite:${backup}`))).stdout).to.match(
+      new RegExp(`\nStore: sqlite:${backup}\n$`),
+    );
+  }).timeout(60_000);
+
+  it('copies without writing to the source', async () => {
+    const path = join(rig.folder, 'source.db');
+    const store = await openStore(`sqlite:${path}`);
+    await newWallet(store);
+    await store.close();
+    const before = readFileSync(path);
+    const target = `sqlite:${join(rig.folder, 'copied.db')}`;
+    const json = await rig.json('store', 'copy', `sqlite:${path}`, target);
+    expect(json).to.include({ ok: true, from: `sqlite:${path}`, to: target, entries: 1 });
+    expect(readFileSync(path).equals(before)).to.equal(true);
+  }).timeout(60_000);
+
+  it('refuses a source on which gateways are alive, naming them; --force copies and says what may be missing', async () => {
+    const source = `sqlite:${join(rig.folder, 'living.db')}`;
+    const target = `sqlite:${join(rig.folder, 'forced.db')}`;
+    const store = await openStore(source);
+    await newWallet(store);
+    const now = Date.now();
+    for (const id of ['own_one', 'own_two']) await store.owners.renew({ id, until: now + 600_000, now });
+    await store.owners.renew({ id: 'own_gone', until: now - 1, now });
+    const line = await rig.refused(1, 'store', 'copy', source, target);
+    expect(line).to.include('Gateways work on the source (own_one, own_two): stop them first.');
+    expect(existsSync(target.slice('sqlite:'.length))).to.equal(false);
+    const json = await rig.json('store', 'copy', source, target, '--force');
+    expect(json).to.deep.include({ ok: true, entries: 1, beside: ['own_one', 'own_two'] });
+    expect(json.warning).to.include('may be missing');
+    for (const id of ['own_one', 'own_two']) await store.owners.remove(id);
+    await store.close();
+    const again = `sqlite:${join(rig.folder, 'again.db')}`;
+    expect(await rig.json('store', 'copy', source, again)).to.not.have.any.keys('beside', 'warning');
+  }).timeout(60_000);
+
+  it('names a store without the password and the options of its URL', () => {
+    const names: readonly [url: string, name: string][] = [
+      ['sqlite:/data/a.db', 'sqlite:/data/a.db'],
+      ['SQLITE:./a.db', `sqlite:${join(process.cwd(), 'a.db')}`],
+      ['mongodb://db1,db2:27018/tollgate', 'mongodb://db1,db2:27018/tollgate'],
+      ['mongodb://ann:s3cret@db1,db2/t?replicaSet=r', 'mongodb://ann:***@db1,db2/t'],
+      ['mongodb+srv://ann:s3cret@host', 'mongodb+srv://ann:***@host'],
+      ['mongodb://ann@host/t?authMechanism=X', 'mongodb://ann@host/t'],
+      ['mongodb://ann:a@b:c/d?e@host/t?x=1', 'mongodb://ann:***@host/t'],
+      ['mongodb://ann:se?ret@host/t', 'mongodb://ann:***@host/t'],
+      ['mongodb://host/t?tlsCertificateKeyFilePassword=s3cret', 'mongodb://host/t'],
+    ];
+    for (const [url, name] of names) expect(nameOfStore(url)).to.equal(name);
+  });
+});

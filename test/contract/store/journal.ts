@@ -1,0 +1,125 @@
+// The walk over a whole store: every row once, in bounded pages, each account as it was at one moment.
+import { expect } from 'chai';
+import { type JournalPage, journalPages } from '../../../lib/store/journal.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  charge,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  problemsOf,
+  reserve,
+  type StoreKind,
+  settle,
+  useStore,
+} from './context.ts';
+
+export function journalContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('has nothing in an empty store', async () => {
+    const [page, ...more] = await pagesOf(context.store, 10);
+    expect(page).to.deep.include({ entries: [], wallets: [], accounts: [], charges: [], others: [], next: undefined });
+    expect(more).to.deep.equal([]);
+    expect(await context.store.journal.size()).to.deep.equal({ wallets: 0, entries: 0 });
+    expect(await context.store.journal.unknownCharges('', 10)).to.deep.equal({ found: [] });
+    expect(await context.store.journal.keys('', 10)).to.deep.equal([]);
+  });
+
+  it('goes through everything once, in order, whatever the limit', async () => {
+    const { store } = context;
+    const wallets = [await newAccount(store), await newWallet(store), await newWallet(store), await newAccount(store)];
+    const [first = ''] = await makeCalls(store, wallets[1] as string, 5);
+    await makeCalls(store, wallets[2] as string, 1);
+    const ids = wallets.toSorted();
+    const entries = (await Promise.all(ids.map((id) => store.ledger.entries(id, { limit: 100 })))).flatMap((list) =>
+      list.toReversed(),
+    );
+    for (const limit of [1, 2, 3, 4, 5, 11, 1000]) {
+      const pages = await pagesOf(store, limit);
+      expect(pages.flatMap((page) => page.entries)).to.deep.equal(entries);
+      expect(pages.flatMap((page) => page.wallets.map(({ id }) => id))).to.deep.equal(ids);
+      expect(pages.flatMap((page) => page.accounts)).to.deep.equal(ids.map((id) => ({ id })));
+      for (const page of pages) {
+        expect(page.entries.length).to.be.at.most(limit);
+        expect(page.wallets.length).to.be.at.most(limit);
+      }
+      const page = pages.find((some) => some.entries.some((entry) => entry.charge === first));
+      expect(page?.charges.find(({ id }) => id === first)).to.deep.equal(await store.ledger.charge(first));
+      const both = [...(page?.entries ?? []), ...(page?.others ?? [])].filter((entry) => entry.charge === first);
+      expect(both.toSorted((a, b) => a.seq - b.seq)).to.deep.equal(await store.ledger.entriesOfCharge(first));
+    }
+    expect(await store.journal.size()).to.deep.equal({ wallets: 4, entries: entries.length });
+    expect((await store.journal.unknownCharges('', 1)).found).to.deep.equal([]);
+  });
+
+  it('tells keys, their uses, and whose they are', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const [used, unused] = ['a', 'b'].map((name) => `key_${name}_${wallet}`) as [string, string];
+    for (const id of [used, unused]) {
+      await store.keys.add({ id, account: wallet, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
+    }
+    await store.keys.use([{ id: used, count: 3, lastUsedAt: AT }]);
+    const common = { account: wallet, hasAccount: true };
+    const rows = [
+      { id: used, ...common, requestsCount: 3, lastUsedAt: AT },
+      { id: unused, ...common, requestsCount: 0, lastUsedAt: null },
+    ];
+    expect(await store.journal.keys('', 10)).to.deep.equal(rows);
+    expect(await store.journal.keys('', 1)).to.deep.equal(rows.slice(0, 1));
+    expect(await store.journal.keys(used, 1)).to.deep.equal(rows.slice(1));
+    const start = { wallet, at: AT, chargeId: newId('req'), key: used, chargeKind: 'text', model: 'm' } as const;
+    await applied(store, { kind: 'charge', ...start, prices: '{}', amount: 1n });
+    const page = (await pagesOf(store, 1000)).at(-1);
+    expect(page?.keys).to.deep.equal([{ id: used, account: wallet }]);
+    expect(page?.keyed).to.deep.equal([wallet]);
+  });
+
+  it('reads each wallet at one moment while it changes', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store, 1_000_000n);
+    await makeCalls(store, wallet, 300);
+    let writing = true;
+    const writer = (async () => {
+      while (writing) await makeCalls(store, wallet, 1);
+    })();
+    try {
+      for (let turn = 0; turn < 10; turn += 1) expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    } finally {
+      writing = false;
+      await writer;
+    }
+  });
+
+  it('names the gateways that are alive', async () => {
+    const { store } = context;
+    const now = Date.now();
+    await store.owners.renew({ id: 'own_b', until: now + 60_000, now });
+    await store.owners.renew({ id: 'own_a', until: now + 60_000, now });
+    await store.owners.renew({ id: 'own_gone', until: now - 60_000, now });
+    expect(await store.gateways()).to.deep.equal(['own_a', 'own_b']);
+    for (const id of ['own_a', 'own_b']) await store.owners.remove(id);
+    expect(await store.gateways()).to.deep.equal([]);
+  });
+}
+
+/** Calls with every end; resolves to their ids. */
+async function makeCalls(store: Store, wallet: string, count: number): Promise<readonly string[]> {
+  const ids = Array.from({ length: count }, () => newId('req'));
+  for (const [index, chargeId] of ids.entries()) {
+    await applied(store, reserve(wallet, { chargeId }), adjust(wallet, 1n));
+    if (index % 3 === 0) await applied(store, settle(wallet, chargeId), giveBack('refund', wallet, chargeId));
+    if (index % 3 === 1) await applied(store, giveBack('expire', wallet, chargeId), settle(wallet, chargeId));
+    if (index % 3 === 2) await applied(store, charge(wallet));
+  }
+  return ids;
+}
+
+async function pagesOf(store: Store, limit: number): Promise<readonly JournalPage[]> {
+  return Array.fromAsync(journalPages(store.journal, limit));
+}

@@ -1,0 +1,165 @@
+// A store with a representative history, and ways to falsify single values of it behind its back.
+import { DatabaseSync } from 'node:sqlite';
+import { type Document, MongoClient } from 'mongodb';
+import { type TextPrice, textCost } from '../../lib/ledger/price.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
+
+/** One value of one row; columns are named as in `lib/store/store.ts`, whatever the database calls them. */
+export interface Place {
+  readonly table: string;
+  readonly column: string;
+  readonly row: Row;
+  readonly value: unknown;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Raw {
+  /** All rows of all tables. */
+  tables(): Promise<ReadonlyMap<string, readonly Row[]>>;
+  /** Writes a value past every rule of the database; resolves to how to take it back. */
+  change(place: Place, value: unknown): Promise<() => Promise<void>>;
+  remove(table: string, row: Row): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export async function openRaw(url: string): Promise<Raw> {
+  return url.startsWith('sqlite:') ? openRawFile(url.slice('sqlite:'.length)) : openRawDatabase(url);
+}
+
+const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function openRawFile(path: string): Raw {
+  const db = new DatabaseSync(path, { timeout: 5000 });
+  db.exec(`DROP TRIGGER entries_stay; DROP TRIGGER entries_remain;
+    PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON`);
+  const rowsOf = (table: string): Row[] => {
+    const statement = db.prepare(`SELECT ${KEYS[table] ?? 'rowid'} AS place, * FROM ${table}`, { readBigInts: true });
+    return statement.all().map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [toCamel(k), v])));
+  };
+  const write = (table: string, column: string, place: unknown, value: unknown) => {
+    const key = KEYS[table] ?? 'rowid';
+    db.prepare(`UPDATE ${table} SET ${toSnake(column)} = ? WHERE ${key} = ?`).run(value as string, place as bigint);
+  };
+  return {
+    async tables() {
+      const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+      return new Map(names.map(({ name }) => [name as string, rowsOf(name as string)]));
+    },
+    async change({ table, column, row, value: before }, value) {
+      write(table, column, row.place, value);
+      return async () => write(table, column, row.place, before);
+    },
+    async remove(table, { place, ...row }) {
+      db.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(place as bigint);
+      return async () => {
+        const columns = Object.keys(row).map(toSnake);
+        const insert = `INSERT INTO ${table} (rowid, ${columns}) VALUES (?${', ?'.repeat(columns.length)})`;
+        db.prepare(insert).run(place as bigint, ...(Object.values(row) as string[]));
+      };
+    },
+    close: async () => db.close(),
+  };
+}
+
+/** Tables without row ids. */
+const KEYS: Readonly<Record<string, string>> = { limits: 'bucket', owners: 'id', settings: 'name' };
+
+async function openRawDatabase(url: string): Promise<Raw> {
+  const client = await MongoClient.connect(url, { useBigInt64: true });
+  const db = client.db();
+  const anyway = { bypassDocumentValidation: true };
+  const documentOf = ({ place, ...row }: Row, table: string): Document => {
+    const { [idOf(table)]: _, ...rest } = row;
+    return { _id: place, ...rest };
+  };
+  const put = async (table: string, document: Document) => {
+    await db.collection<Document>(table).insertOne(document, anyway);
+  };
+  const take = async (table: string, place: unknown) => {
+    await db.collection<Document>(table).deleteOne({ _id: place as never });
+  };
+  return {
+    async tables() {
+      const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name).sort();
+      const found = names.map(async (table) => {
+        const documents = await db.collection<Document>(table).find().toArray();
+        const rows = documents.map(({ _id, ...rest }) => ({ place: _id, [idOf(table)]: _id, ...rest }));
+        return [table, rows as Row[]] as const;
+      });
+      return new Map(await Promise.all(found));
+    },
+    async change({ table, column, row }, value) {
+      const isId = column === idOf(table);
+      const changed = documentOf(isId ? { ...row, place: value } : { ...row, [column]: value }, table);
+      await take(table, row.place);
+      await put(table, changed);
+      return async () => {
+        await take(table, changed._id);
+        await put(table, documentOf(row, table));
+      };
+    },
+    async remove(table, row) {
+      await take(table, row.place);
+      return () => put(table, documentOf(row, table));
+    },
+    close: () => client.close(),
+  };
+}
+
+function idOf(table: string): string {
+  return { entries: 'opId', limits: 'bucket', settings: 'name' }[table] ?? 'id';
+}
+
+const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
+const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
+const TOKENS = { input: 25_000, output: 50_000 };
+const COST = textCost(PRICE, TOKENS);
+
+/** Wallets, keys and calls of every kind and with every end. */
+export async function fillStore(store: Store): Promise<void> {
+  for (const id of ['acc_a', 'acc_b', 'acc_c']) await store.accounts.create({ id, name: 'n', createdAt: AT });
+  for (const [id, account] of [
+    ['key_a', 'acc_a'],
+    ['key_idle', 'acc_a'],
+    ['key_b', 'acc_b'],
+    ['key_old', 'acc_b'],
+  ] as const) {
+    await store.keys.add({ id, account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
+  }
+  await store.keys.revoke('key_old', AT + 1);
+  await applied(store, topup('acc_a', 10_000n * RUB, { paymentId: 'pay_a' }));
+  await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
+  await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
+  await makeCalls(store, 'acc_a', 'key_a');
+  await makeCalls(store, 'acc_b', 'key_b');
+  await store.keys.use(['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 })));
+  await store.accounts.setStatus('acc_b', 'suspended');
+  await store.settings.set('sandbox', 'off');
+  await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
+  await store.owners.renew({ id: 'own_a', until: Date.now() + 3_600_000, now: Date.now() });
+}
+
+async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {
+  const start = (name: string) => ({ wallet, chargeId: `${name}_${wallet}`, key, model: 'model-1' });
+  const hold = (name: string, amount = 20n * RUB, at = AT + 10) => {
+    const call = { chargeKind: 'text', prices: PRICES, owner: 'own_a', lease: AT + 100 } as const;
+    return { kind: 'reserve', ...start(name), ...call, amount, at } as const;
+  };
+  const settled = (name: string, at = AT + 20) => {
+    const used = { amount: COST, tokensInput: TOKENS.input, tokensOutput: TOKENS.output };
+    return { kind: 'settle', wallet, chargeId: `${name}_${wallet}`, ...used, at } as const;
+  };
+  const back = (kind: 'release' | 'expire' | 'refund', name: string, at: number) =>
+    giveBack(kind, wallet, `${name}_${wallet}`, { at });
+  const call = { chargeKind: 'video', prices: '{"second":{"720p":"8000000"}}', amount: 8n * RUB } as const;
+  await applied(store, hold('held'), hold('settled'), hold('twin'), hold('refunded'), hold('released'), hold('late'));
+  await applied(store, settled('settled'), settled('twin'), settled('refunded'), back('refund', 'refunded', AT + 30));
+  await applied(store, back('release', 'released', AT + 31), hold('expired'), back('expire', 'expired', AT + 32));
+  await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
+  await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
+  await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
+  await applied(store, { kind: 'charge', ...start('sorry'), ...call, at: AT + 38 }, back('refund', 'sorry', AT + 39));
+}

@@ -1,0 +1,9 @@
+// Run as a process: opens a store and backs it up, saying so on the channel.
+import { openStore } from '../../lib/store/open.ts';
+
+const [url = '', file = ''] = process.argv.slice(2);
+const store = await openStore(url, { existing: true });
+process.send?.('opened');
+await store.backup(file);
+process.send?.('saved');
+await store.close();

@@ -1,0 +1,144 @@
+// A backup is there as a whole or not at all: killed, failed and raced.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/config.ts';
+import { writeBackup } from '../../lib/store/backup-file.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Progress, Store } from '../../lib/store/store.ts';
+import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
+import { STORES } from '../helpers/stores.ts';
+
+const CHILD = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
+const OPENINGS = [{}, { existing: true }, { readOnly: true }, { unfinished: true }];
+
+for (const kind of STORES) {
+  describe(`backup: ${kind.name}`, () => {
+    let database: StoreDatabase;
+    let store: Store;
+    let wallet: string;
+    let folder: string;
+
+    before(async () => {
+      database = await kind.create();
+      store = await openStore(database.url);
+      wallet = await newWallet(store);
+      // Long enough to be killed in the middle of it.
+      for (let batch = 0; batch < 60; batch += 1) {
+        const reason = 'a reason as long as it may be '.repeat(200);
+        await applied(store, ...Array.from({ length: 100 }, () => adjust(wallet, 1n, { reason })));
+      }
+    });
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+    after(async () => {
+      await store.close();
+      await database.remove();
+    });
+
+    it('that is killed leaves nothing that passes for a store', async () => {
+      const file = join(folder, 'backup.db');
+      const child = fork(CHILD, [database.url, file]);
+      const exited = once(child, 'exit');
+      await once(child, 'message');
+      const inTheMiddle = () => readdirSync(folder).some((name) => statSync(join(folder, name)).size > 0);
+      while (!inTheMiddle() && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
+      child.kill('SIGKILL');
+      expect((await exited)[1]).to.equal('SIGKILL');
+      expect(existsSync(file)).to.equal(false);
+      const left = readdirSync(folder);
+      expect(left.some((name) => /^backup\.db\.[0-9a-f]{8}\.unfinished$/.test(name))).to.equal(true);
+      for (const name of left.filter((some) => some.endsWith('.unfinished'))) {
+        for (const opening of OPENINGS) {
+          const error = await rejection(openStore(`sqlite:${join(folder, name)}`, opening));
+          expect(error).to.be.instanceOf(OperatorError);
+          expect((error as OperatorError).message).to.match(/is a backup that was never finished\.$/);
+        }
+      }
+      await store.backup(file);
+      expect(existsSync(file)).to.equal(true);
+    }).timeout(60_000);
+
+    it('has its name, its mode and no side files when it is whole', async () => {
+      const file = join(folder, 'backup.db');
+      const shown: Progress[] = [];
+      await store.backup(file, (progress) => shown.push(progress));
+      expect(readdirSync(folder)).to.deep.equal(['backup.db']);
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+      const last = shown.at(-1) as Progress;
+      expect(last.done).to.equal(last.total).and.to.be.above(0);
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true });
+      expect(await copy.ledger.wallet(wallet)).to.deep.equal(await store.ledger.wallet(wallet));
+      await copy.close();
+      expect(readdirSync(folder)).to.deep.equal(['backup.db']);
+    }).timeout(60_000);
+
+    it('has no gateway that is alive', async () => {
+      const now = Date.now();
+      await store.owners.renew({ id: 'own_1', until: now + 60_000, now });
+      const file = join(folder, 'backup.db');
+      await store.backup(file);
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true });
+      expect(await copy.gateways()).to.deep.equal([]);
+      await copy.close();
+    }).timeout(60_000);
+  });
+}
+
+describe('file of a backup', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is gone when the work fails midway', async () => {
+    const file = join(folder, 'backup.db');
+    const work = async (path: string) => {
+      for (const suffix of ['', '-journal', '-wal', '-shm']) writeFileSync(path + suffix, 'half');
+      throw new Error('the disk is full');
+    };
+    expect(await rejection(writeBackup(file, work))).to.have.property('message', 'the disk is full');
+    expect(readdirSync(folder)).to.deep.equal([]);
+  });
+
+  it('takes the place of no file that came meanwhile', async () => {
+    const file = join(folder, 'backup.db');
+    const work = async (path: string) => {
+      const db = new DatabaseSync(path);
+      db.exec('CREATE TABLE owners (id TEXT)');
+      db.close();
+      writeFileSync(file, 'precious');
+    };
+    expect(await rejection(writeBackup(file, work))).to.have.property('message', `The file ${file} exists already.`);
+    expect(readdirSync(folder).map((name) => basename(name))).to.deep.equal(['backup.db']);
+    expect(readFileSync(file, 'utf8')).to.equal('precious');
+  });
+
+  it('is no store when it is renamed half done', async () => {
+    const path = join(folder, 'renamed.db');
+    writeFileSync(`${path}.unfinished`, '');
+    renameSync(`${path}.unfinished`, path);
+    for (const opening of [{ existing: true }, { readOnly: true }]) {
+      const error = await rejection(openStore(`sqlite:${path}`, opening));
+      expect((error as Error).message).to.match(/^There is no Tollgate store at /);
+    }
+    expect(statSync(path).size).to.equal(0);
+  });
+});

@@ -1,0 +1,228 @@
+// Copies in one process: what a copy goes on from, what it takes again, and what it refuses.
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/config.ts';
+import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
+import { type Store, StoreError } from '../../lib/store/store.ts';
+import {
+  AT,
+  applied,
+  charge,
+  everythingOf,
+  newAccount,
+  newId,
+  newWallet,
+  RUB,
+  rejection,
+  reserve,
+  settle,
+  topup,
+} from '../contract/store/context.ts';
+import { type Behaviour, type FaultyStore, lose, openFaultyStore, vanish } from '../helpers/faulty-store.ts';
+
+describe('copy of a store', () => {
+  let [from, to]: FaultyStore[] = [];
+  let source: FaultyStore;
+  let target: FaultyStore;
+  let wallet: string;
+
+  beforeEach(async () => {
+    [from, to] = await Promise.all([openFaultyStore(), openFaultyStore()]);
+    [source, target] = [from as FaultyStore, to as FaultyStore];
+    wallet = await newWallet(source.real);
+    const [open, ended] = [newId('req'), newId('req')];
+    const holds = [reserve(wallet, { chargeId: open }), reserve(wallet, { chargeId: ended })];
+    await applied(source.real, ...holds, settle(wallet, ended));
+  });
+  afterEach(async () => {
+    await from?.close();
+    await to?.close();
+  });
+
+  const copy = (live = false): Promise<CopyReport> => copyStore({ from: source.store, to: target.store, live });
+  /** As it was when the copy was killed. */
+  const breakOff = () => target.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
+  const addKey = (store: Store, id: string, account = wallet) =>
+    store.keys.add({ id, account, name: 'n', hash: id, last4: 'abcd', createdAt: AT }, 10);
+
+  async function refused(live = false): Promise<string> {
+    const error = await rejection(copy(live));
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(await target.real.settings.get(COPY_SETTING)).to.not.match(/^finished/);
+    return (error as OperatorError).message;
+  }
+
+  /** Past the store and past its own checks. */
+  function tamper({ path }: FaultyStore, sql: string): void {
+    const db = new DatabaseSync(path, { timeout: 5000 });
+    db.exec(
+      `DROP TRIGGER IF EXISTS entries_stay; PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; ${sql}`,
+    );
+    db.close();
+  }
+
+  it('is equal, also when it is made again from a copy', async () => {
+    await source.real.settings.set('sandbox', 'off');
+    expect(await copy()).to.include({ accounts: 1, entries: 4, settings: 1, resumed: false });
+    expect(await everythingOf(target.real, wallet)).to.deep.equal(await everythingOf(source.real, wallet));
+    const third = await openFaultyStore();
+    try {
+      const report = await copyStore({ from: target.real, to: third.real, live: false });
+      expect(report).to.include({ accounts: 1, entries: 4, settings: 1 });
+      const names = (await third.real.settings.list()).map(({ name }) => name);
+      expect(names).to.deep.equal(['sandbox', COPY_SETTING]);
+      expect(await third.real.settings.get(COPY_SETTING)).to.match(/^finished/);
+    } finally {
+      await third.close();
+    }
+  });
+
+  it('goes over more wallets and entries than fit into a page', async () => {
+    const ids = Array.from({ length: 1100 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
+    const values = ids.map((id) => `('${id}', 'n', ${AT})`).join(', ');
+    const wallets = ids.map((id) => `('${id}')`).join(', ');
+    tamper(
+      source,
+      `INSERT INTO accounts (id, name, created_at) VALUES ${values};
+      INSERT INTO wallets (id) VALUES ${wallets}`,
+    );
+    for (let batch = 0; batch < 10; batch += 1) {
+      await applied(source.real, ...Array.from({ length: 120 }, () => charge(wallet, { amount: 1n })));
+    }
+    expect(await copy()).to.include({ accounts: 1101, entries: 1204 });
+    expect(await target.real.accounts.list()).to.deep.equal(await source.real.accounts.list());
+    expect(await everythingOf(target.real, wallet)).to.deep.equal(await everythingOf(source.real, wallet));
+  }).timeout(60_000);
+
+  it('sends a batch again until its fate is known, but not for ever', async () => {
+    target.next('ledger.apply', lose, vanish, vanish, lose);
+    expect(await copy()).to.include({ entries: 4 });
+    await breakOff();
+    await applied(source.real, topup(wallet, 1n));
+    target.always('ledger.apply', vanish);
+    const batches = target.batches.length;
+    expect(await rejection(copy())).to.be.instanceOf(StoreError);
+    expect(target.batches.length - batches).to.equal(5);
+  }).timeout(30_000);
+
+  it('does not try again what is no fault of the store', async () => {
+    const broken: Behaviour = async () => {
+      throw new Error('a mistake of ours');
+    };
+    target.always('ledger.apply', broken);
+    expect(await rejection(copy())).to.have.property('message', 'a mistake of ours');
+    expect(target.batches).to.have.length(1);
+  });
+
+  it('goes on in a wallet that is suspended by now, and leaves it suspended', async () => {
+    await source.real.accounts.setStatus(wallet, 'suspended');
+    await copy();
+    await breakOff();
+    await source.real.accounts.setStatus(wallet, 'active');
+    await applied(source.real, reserve(wallet));
+    await source.real.accounts.setStatus(wallet, 'suspended');
+    expect(await copy()).to.include({ resumed: true, entries: 5 });
+    expect((await target.real.ledger.wallet(wallet))?.status).to.equal('suspended');
+  });
+
+  it('counts the uses of keys once, however often it is made', async () => {
+    await addKey(source.real, 'key_1');
+    await source.real.keys.use([{ id: 'key_1', count: 12, lastUsedAt: AT }]);
+    await copy();
+    await breakOff();
+    await copy();
+    await source.real.keys.use([{ id: 'key_1', count: 3, lastUsedAt: AT + 1 }]);
+    await breakOff();
+    expect(await copy()).to.include({ keys: 1, resumed: true });
+    expect(await target.real.keys.list(wallet)).to.deep.equal(await source.real.keys.list(wallet));
+    expect((await target.real.keys.list(wallet))[0]?.requestsCount).to.equal(15);
+  });
+
+  it('leaves out an account that is made while it runs, if the source may be in use', async () => {
+    source.next('accounts.list', async (call) => {
+      const accounts = await call();
+      await newWallet(source.real);
+      return accounts;
+    });
+    expect(await copy(true)).to.include({ accounts: 1, entries: 4 });
+  });
+
+  describe('is refused', () => {
+    it('for a target that has settings only', async () => {
+      await target.real.settings.set('sandbox', 'on');
+      expect(await refused()).to.include('0 accounts and 1 settings');
+    });
+
+    it('for a target with an account that the source has not', async () => {
+      await copy();
+      await breakOff();
+      const stranger = await newAccount(target.real);
+      expect(await refused()).to.include(`an account ${stranger} that the source has not`);
+    });
+
+    const changes: readonly [what: string, change: (store: Store, wallet: string) => Promise<unknown>][] = [
+      ['an entry', (store, id) => applied(store, charge(id))],
+      ['a suspension', (store, id) => store.accounts.setStatus(id, 'suspended')],
+      ['an account', (store) => newAccount(store)],
+      ['a revoked key', (store) => store.keys.revoke('key_1', AT)],
+    ];
+    for (const [what, change] of changes) {
+      it(`when the source gets ${what} meanwhile, unless it may be in use`, async () => {
+        await addKey(source.real, 'key_1');
+        const late: Behaviour = async (call) => {
+          await change(source.real, wallet);
+          return call();
+        };
+        source.next('settings.list', late);
+        expect(await refused()).to.include('The source changed while it was copied');
+        source.always('settings.list', undefined);
+        await breakOff();
+        expect(await copy(true)).to.include({ resumed: true });
+      });
+    }
+
+    it('when a wallet of the target came out otherwise', async () => {
+      await copy();
+      await breakOff();
+      tamper(target, 'UPDATE wallets SET avail = avail + 1, adjusted = adjusted + 1');
+      expect(await refused()).to.equal(
+        `The copy of the wallet ${wallet} is not like the source: start again with an empty target.`,
+      );
+    });
+
+    it('when an entry of the target is another', async () => {
+      await copy();
+      await breakOff();
+      tamper(target, 'UPDATE entries SET at = at + 1 WHERE seq = 2');
+      expect(await refused()).to.include(`The copy of the wallet ${wallet} is not like the source`);
+    });
+
+    it('when a key of the target is another', async () => {
+      await addKey(source.real, 'key_1');
+      await copy();
+      await breakOff();
+      await addKey(target.real, 'key_2');
+      expect(await refused()).to.include(`The copy of the list of keys of ${wallet} is not like the source`);
+    });
+
+    it('when the ledger would not have written an entry of the source', async () => {
+      tamper(source, `UPDATE entries SET avail = ${1000n * RUB - 1n}, topped = ${1000n * RUB - 1n} WHERE seq = 1`);
+      expect(await refused(true)).to.equal(`The ledger does not take entry 1 of ${wallet}: first_topup_too_small.`);
+    });
+
+    it('when a charge of the source is not what its entries made', async () => {
+      tamper(source, `UPDATE charges SET created_at = created_at + 1 WHERE state = 'settled'`);
+      expect(await refused(true)).to.match(/^The ledger does not take entry \d of /);
+    });
+
+    it('when a charge of the source is gone', async () => {
+      tamper(source, `DELETE FROM charges WHERE state = 'held'`);
+      expect(await refused(true)).to.equal(`The source has no charge of entry 2 of ${wallet}.`);
+    });
+
+    it('when an account of the source is gone and its entries remain', async () => {
+      tamper(source, 'DELETE FROM accounts');
+      expect(await refused(true)).to.include(`a wallet or entries of ${wallet}, but no such account`);
+    });
+  });
+});
