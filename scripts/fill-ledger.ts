@@ -3,8 +3,8 @@
 // then tried on it.
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
-import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../lib/ledger/decide.ts';
-import { type TextPrice, textCost } from '../lib/ledger/price.ts';
+import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../lib/money/decide.ts';
+import { type TextPrice, textCost } from '../lib/money/price.ts';
 import { chargeRow, entryRow } from '../lib/store/mongodb/rows.ts';
 import { openStore } from '../lib/store/open.ts';
 import { CHARGE_COLUMNS, ENTRY_COLUMNS } from '../lib/store/sqlite/rows.ts';
