@@ -122,7 +122,7 @@ const table = {
     type: 'not_found_error',
     chatCode: 'not_found',
     retryable: false,
-    text: () => 'There is nothing at this path. See GET /openapi.json for the endpoints.',
+    text: (d) => `There is nothing at this path. ${d.hint ? `${d.hint}.` : 'See GET /openapi.json for the endpoints.'}`,
   },
   method_not_allowed: {
     status: 405,

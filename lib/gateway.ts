@@ -1,16 +1,19 @@
 // The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders } from './accounts/holders.ts';
+import { faceAt } from './api/face.ts';
+import { createLimiter } from './api/limiter.ts';
+import { apiPlugin } from './api/plugin.ts';
+import type { Services } from './api/services.ts';
+import { createTextParser } from './api/text-parser.ts';
 import { createPaidCalls } from './call/paid.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
 import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
-import { type AuthOptions, registerAuth } from './http/auth.ts';
 import { createBudget } from './http/budget.ts';
 import { createLiveCalls } from './http/context.ts';
-import { createLimiter } from './http/limiter.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
 import { type BadHttp, createHttp, type Http } from './http/server.ts';
@@ -19,8 +22,6 @@ import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.t
 import { createOwner } from './ledger/owner.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { MetricsServer } from './metrics/server.ts';
-import { registerRoutes } from './routes/routes.ts';
-import { createTextParser } from './routes/text-parser.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -81,23 +82,22 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
   const calls = createLiveCalls();
   const parser = createTextParser();
-  const http = openHttp(config, { holders, limiter, log, metrics });
-  registerRoutes(http.server, {
+  const http = openHttp(config, log, metrics);
+  const services: Services = {
     store,
     catalog: catalog.current,
     holders,
+    limiter,
     calls,
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...openEngines(config, { catalog, ledger, metrics }),
     parser,
-    limits: {
-      generate: { name: 'generate', perMinute: config.rateLimitPerMinute },
-      balance: { name: 'balance', perMinute: config.balanceRateLimitPerMinute },
-    },
+    limits: limitsOf(config),
     clientStallMs: config.clientStallMs,
     publicUrl: () => publicUrlOf(config, http.server),
-  });
+  };
+  await http.server.register({ plugin: apiPlugin, options: services });
   const audits = createAudits(store, log, metrics?.onAudit);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping });
 
@@ -134,6 +134,13 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       await metrics?.close();
     },
     reload: catalog.reload,
+  };
+}
+
+function limitsOf({ rateLimitPerMinute, balanceRateLimitPerMinute }: Config): Services['limits'] {
+  return {
+    generate: { name: 'generate', perMinute: rateLimitPerMinute },
+    balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
   };
 }
 
@@ -188,23 +195,17 @@ function openEngines(timeouts: Config, { catalog, ledger, metrics }: EngineParts
   return { text: createTextEngine(shared) };
 }
 
-interface HttpParts extends AuthOptions {
-  readonly log: Log;
-  readonly metrics: Metrics | undefined;
-}
-
-function openHttp({ host, port, clientStallMs: stallMs }: Config, { holders, limiter, log, metrics }: HttpParts): Http {
+function openHttp({ host, port, clientStallMs: stallMs }: Config, log: Log, metrics: Metrics | undefined): Http {
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'what came was no HTTP');
   };
-  const http = createHttp({ host, port, stallMs, onBadHttp });
+  const http = createHttp({ host, port, stallMs, onBadHttp, faceAt });
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);
   });
   http.server.ext('onPreResponse', onPreResponse);
-  registerAuth(http.server, { holders, limiter });
   return http;
 }
 

@@ -1,8 +1,8 @@
 // Kills the service again and again in mid-stream and reports whether a kopeck went missing: node scripts/crash.ts --rounds N
 // [--store mongodb]
 import { parseArgs } from 'node:util';
-import { openCrashRig, type Round } from '../test/helpers/crash.ts';
-import { startReplicaSet } from '../test/helpers/replica-set.ts';
+import { openCrashRig, type Round } from '../testkit/crash.ts';
+import { startReplicaSet } from '../testkit/replica-set.ts';
 
 const LINE_EVERY = 10;
 

@@ -1,6 +1,6 @@
 // The drill of docs/operations.md on both stores, with what every command prints: npm run drill
-import { startCluster } from '../test/helpers/cluster.ts';
-import { runDrill } from '../test/helpers/drill.ts';
+import { startCluster } from '../testkit/cluster.ts';
+import { runDrill } from '../testkit/drill.ts';
 
 console.log('# SQLite');
 await runDrill({ say: console.log });

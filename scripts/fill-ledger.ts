@@ -64,7 +64,10 @@ function* historyOf(id: string, calls: number): Generator<Rows> {
   };
   const amount = RESERVED * BigInt(calls + 500);
   add({ kind: 'topup', wallet: id, at, amount, paymentId: `pay_${id}` });
-  const used = { amount: textCost(PRICE, TOKENS), usage: JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output }) };
+  const used = {
+    amount: textCost(PRICE, TOKENS),
+    usage: JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS.output }),
+  };
   for (let call = 0; call < calls; call += 1) {
     const charge = { wallet: id, at: at + call, chargeId: `req_${id}_${call}` };
     const start = { key: 'key_1', chargeKind: 'text', model: 'model-1', prices: PRICES, amount: RESERVED } as const;

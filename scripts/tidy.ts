@@ -18,9 +18,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/catalog/'],
   ['lib/call/', 'lib/smart/'],
   ['lib/text/'],
-  ['lib/dialects/'],
   ['lib/http/'],
-  ['lib/routes/', 'lib/metrics/'],
+  ['lib/api/', 'lib/web/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/gateway.ts'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
@@ -37,7 +36,7 @@ const VENDORS =
 const root = fileURLToPath(new URL('../', import.meta.url));
 const problems: string[] = [];
 
-for (const path of ['lib', 'providers', 'deploy', 'scripts', 'test'].flatMap(filesUnder)) check(path);
+for (const path of ['lib', 'providers', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder)) check(path);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 console.log('tidy: files, functions, imports and names are in order');

@@ -1,6 +1,6 @@
 // Finds what all public tokenizers count as one token, for the estimate of input, and writes it to its file.
 import { writeFileSync } from 'node:fs';
-import { type Count, candidates, TOKENIZERS } from '../test/helpers/tokenizers.ts';
+import { type Count, candidates, TOKENIZERS } from '../testkit/tokenizers.ts';
 
 const all: readonly Count[] = Object.values(TOKENIZERS);
 

@@ -1,6 +1,6 @@
 // The deployment of docker-compose.yml without Docker, under load and faults, against its promises: npm run topology
-import { proxyProblem } from '../test/helpers/cluster.ts';
-import { type Finding, LEASE_MS, openTopology, SWEEP_MS, type Topology, type Trial } from '../test/helpers/topology.ts';
+import { proxyProblem } from '../testkit/cluster.ts';
+import { type Finding, LEASE_MS, openTopology, SWEEP_MS, type Topology, type Trial } from '../testkit/topology.ts';
 
 const ANSWER_MS_MAX = 6000;
 const FREEZE_MS = 13_000;

@@ -6,8 +6,8 @@ import { OperatorError } from '../config.ts';
 import { type Fault, fault } from '../faults.ts';
 import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
+import type { FaceAt } from './face.ts';
 import { destroyLater } from './linger.ts';
-import { renderFault } from './reply.ts';
 
 export interface HttpOptions {
   readonly host: string;
@@ -19,6 +19,8 @@ export interface HttpOptions {
   readonly connectionsMax?: number;
   /** Told of what was no HTTP: nothing else logs it. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
+  /** How what has no route is answered, and what was no HTTP. */
+  readonly faceAt: FaceAt;
 }
 
 export interface BadHttp {
@@ -47,7 +49,7 @@ const HEADERS_BYTES_MAX = 32 * 1024;
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
-  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp } = options;
+  const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
   const { connectionsMax = connectionsFor(readDescriptorLimit()) } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
@@ -65,6 +67,7 @@ export function createHttp(options: HttpOptions): Http {
     listener,
     address: host,
     port,
+    app: { faceAt },
     compression: false,
     operations: { cleanStop: false },
     routes: {
@@ -96,14 +99,14 @@ export function createHttp(options: HttpOptions): Http {
   listener.on('clientError', (error: ClientError, socket: Socket) => {
     const reply = latest.get(socket);
     const path = pathOf(error, reply);
-    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp }));
+    afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
     // Node lets go of the socket: an error that nobody hears would end the process, bytes that nobody reads hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
-    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp }));
+    afterReply(latest.get(socket), socket, () => answerPastHapi(refusal, { socket, path: '', onBadHttp, faceAt }));
   });
   return {
     server,
@@ -115,7 +118,7 @@ export function createHttp(options: HttpOptions): Http {
   };
 }
 
-async function listen(server: Server, { host, port }: HttpOptions): Promise<void> {
+async function listen(server: Server, { host, port }: Pick<HttpOptions, 'host' | 'port'>): Promise<void> {
   try {
     await server.start();
   } catch (error) {
@@ -175,6 +178,7 @@ interface Asker {
   /** Empty when it is not known. */
   readonly path: string;
   readonly onBadHttp: HttpOptions['onBadHttp'];
+  readonly faceAt: FaceAt;
 }
 
 const PATH_BYTES_MAX = 200;
@@ -191,15 +195,15 @@ interface Refusal {
   readonly what: string | undefined;
 }
 
-function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp }: Asker): void {
+function answerPastHapi({ reason, what }: Refusal, { socket, path, onBadHttp, faceAt }: Asker): void {
   if (!socket.writable) return void socket.destroy();
   const { statusCode } = reason.output;
   const { id } = openState();
-  const body = JSON.stringify(renderFault(path, reason));
+  const { body, type } = faceAt(path).renderFault(reason);
   const retry = reason.data?.retryable === false ? 'x-should-retry: false\r\n' : '';
   const advice = statusCode === 405 ? `${retry}allow: GET, POST, OPTIONS\r\n` : retry;
   socket.end(
-    `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+    `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nconnection: close\r\ncontent-type: ${type}\r\n` +
       `x-request-id: ${id}\r\nrequest-id: ${id}\r\n${advice}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   destroyLater(socket);

@@ -35,22 +35,26 @@ const EARLIER_TURNS = 3;
 const SYSTEM_READ = 1200;
 const MESSAGES_READ = 400;
 const BLOCKS_READ = 100;
+/** No model reads a longer text, and a glance at one that came in pieces copies all of it. */
+const CHARACTERS_READ = 8 * 1024 * 1024;
 
 export function viewRequest({ system = '', messages }: SmartRequest): View {
   const users = messages.slice(-MESSAGES_READ).filter(({ role }) => role === 'user');
   const last = users.at(-1);
   const texts = last === undefined ? [] : textsOf(last);
   return {
-    prompt: cutMiddle(texts, PROMPT_HEAD, PROMPT_TAIL),
+    prompt: cutMiddle(texts.filter(isReadable), PROMPT_HEAD, PROMPT_TAIL),
     length: texts.reduce((sum, text) => sum + text.length, 0),
     earlier: users
       .slice(-1 - EARLIER_TURNS, -1)
       .reverse()
-      .map((message) => cutMiddle(textsOf(message), EARLIER_READ, 0)),
-    system: system.slice(0, SYSTEM_READ),
+      .map((message) => cutMiddle(textsOf(message).filter(isReadable), EARLIER_READ, 0)),
+    system: isReadable(system) ? system.slice(0, SYSTEM_READ) : '',
     turns: users.length,
   };
 }
+
+const isReadable = ({ length }: string) => length <= CHARACTERS_READ;
 
 /** The first and the last texts of a message. */
 function textsOf({ content }: SmartMessage): string[] {

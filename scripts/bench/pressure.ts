@@ -4,7 +4,7 @@ import type { LoadJob, LoadResult } from './load.ts';
 import { asked, OTHER_CORE, type Running, said, serve, start } from './process.ts';
 import type { ReadersJob } from './readers.ts';
 
-const FLOOD = '../../test/helpers/flood.ts';
+const FLOOD = '../../testkit/flood.ts';
 const FLOODS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
 
 export const STOPPED_KB_MAX = 256;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { startReplicaSet } from '../../test/helpers/replica-set.ts';
+import { startReplicaSet } from '../../testkit/replica-set.ts';
 import type { StoreJob, StoreResult } from './store-load.ts';
 
 const LOAD = new URL('./store-load.ts', import.meta.url);

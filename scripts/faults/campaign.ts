@@ -1,8 +1,8 @@
 // A campaign: callers never stop while one fault follows the other, and after each the books are held against what the
 // callers were told.
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { ask, CHAT, DIALECTS, send, until } from '../../test/helpers/client.ts';
-import { compare, type Heard, listen } from '../../test/helpers/heard.ts';
+import { ask, CHAT, DIALECTS, send, until } from '../../testkit/client.ts';
+import { compare, type Heard, listen } from '../../testkit/heard.ts';
 import { type Fault, sleep } from './faults.ts';
 import { createRandom, type Random } from './random.ts';
 import { type FaultRig, openFaultRig, type StoreName } from './rig.ts';

@@ -1,6 +1,6 @@
 // The faults of a campaign: each breaks something for a while and mends it.
-import { damageWallet } from '../../test/helpers/damage.ts';
-import type { TestAccount } from '../../test/helpers/gateway.ts';
+import { damageWallet } from '../../testkit/damage.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
 import type { Random } from './random.ts';
 import type { FaultRig, StoreName } from './rig.ts';
 

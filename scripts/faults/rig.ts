@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../test/helpers/client.ts';
-import { slowAnswer } from '../../test/helpers/crash.ts';
-import type { TestAccount } from '../../test/helpers/gateway.ts';
-import { lockDatabase, type Service } from '../../test/helpers/process.ts';
-import { startReplicaSet } from '../../test/helpers/replica-set.ts';
-import { openRig, type Rig } from '../../test/helpers/rig.ts';
+import { until } from '../../testkit/client.ts';
+import { slowAnswer } from '../../testkit/crash.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { lockDatabase, type Service } from '../../testkit/process.ts';
+import { startReplicaSet } from '../../testkit/replica-set.ts';
+import { openRig, type Rig } from '../../testkit/rig.ts';
 import { type NetworkProxy, startProxy } from './proxy.ts';
 
 export type StoreName = 'sqlite' | 'mongodb';

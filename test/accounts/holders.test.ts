@@ -10,7 +10,7 @@ import { hashKey, makeKey } from '../../lib/accounts/key.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { KeyStore, Store } from '../../lib/store/store.ts';
-import { collectGarbage } from '../helpers/garbage.ts';
+import { collectGarbage } from '../../testkit/garbage.ts';
 
 describe('holders', () => {
   let folder: string;

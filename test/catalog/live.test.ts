@@ -7,7 +7,7 @@ import { listModels } from '../../lib/catalog/listing.ts';
 import { readCatalogFacts } from '../../lib/catalog/live.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
 import { OperatorError, readConfig } from '../../lib/config.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import { catalogOf, TEXT, variable } from './folder.ts';
 import { CatalogStage, made } from './stage.ts';
 

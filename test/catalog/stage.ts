@@ -5,7 +5,7 @@ import { type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
 import type { Config } from '../../lib/config.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import { type CatalogFolder, catalogOf, makeFolder, TEXT } from './folder.ts';
 
 /** A plugin as a third party writes one, in a folder of its own; its providers are numbered and know that they ended. */

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import { TEXT } from './folder.ts';
 import { CatalogStage, type LoadOptions } from './stage.ts';
 

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { journalPages } from '../../lib/store/journal.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../testkit/mongod.ts';
 import {
   AT,
   adjust,
@@ -20,7 +21,6 @@ import {
   settle,
   topup,
 } from '../contract/store/context.ts';
-import { createMongoDatabase, type MongoDatabase } from '../helpers/mongod.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
 
 const LONG = 1500;

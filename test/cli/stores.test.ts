@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { nameOfStore, openStore } from '../../lib/store/open.ts';
+import { createMongoDatabase } from '../../testkit/mongod.ts';
 import { newWallet } from '../contract/store/context.ts';
-import { createMongoDatabase } from '../helpers/mongod.ts';
 import { createRig, type Rig, runCommand } from './command.ts';
 
 const COMMANDS: readonly string[][] = [

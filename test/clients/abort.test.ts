@@ -1,8 +1,8 @@
 // Every way in which an SDK lets a caller leave: the upstream connection closes, what was produced is charged, the rest
 // of the hold is back.
 import { expect } from 'chai';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { chatStall } from '../helpers/upstream.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { chatStall } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
 
 /** Leaving takes the client itself a moment. */

@@ -1,8 +1,8 @@
 // The chat-style SDK, today's and an older one, as a customer uses it: replies, streams, helpers, usage, billing.
 import { expect } from 'chai';
 import type OpenAI from 'openai';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { chatAnswer } from '../helpers/upstream.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { chatAnswer } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';

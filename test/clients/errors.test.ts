@@ -1,7 +1,7 @@
 // Refusals and failures as the SDKs report them: the right class, status, words and ids, in plain replies and streams.
 import { expect } from 'chai';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { answerStatus, chatAnswer, chatChunk, SSE } from '../helpers/upstream.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { answerStatus, chatAnswer, chatChunk, SSE } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
 
 /** One client behind the calls that every SDK has, whatever its dialect. */

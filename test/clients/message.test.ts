@@ -1,8 +1,8 @@
 // The message-style SDK, today's and an older one, as a customer uses it: both keys, replies, streams, helpers, usage.
 import type Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { chatAnswer } from '../helpers/upstream.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { chatAnswer } from '../../testkit/upstream.ts';
 import { MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';

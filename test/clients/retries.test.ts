@@ -1,7 +1,7 @@
 // What the SDKs send again by themselves: a refusal that a retry may help, and never one that it cannot; one charge.
 import { expect } from 'chai';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { answerStatus, type Behaviour, chatAnswer } from '../helpers/upstream.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { answerStatus, type Behaviour, chatAnswer } from '../../testkit/upstream.ts';
 import { CHAT_SDKS, countingFetch, MESSAGE_SDKS, MODEL, openStage, rejectionOf, type Stage } from './stage.ts';
 
 type Fetch = ReturnType<typeof countingFetch>['fetch'];

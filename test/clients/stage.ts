@@ -3,9 +3,9 @@ import Anthropic, { type ClientOptions as AnthropicOptions } from '@anthropic-ai
 import AnthropicOld from 'anthropic-old';
 import OpenAI, { type ClientOptions as OpenAIOptions } from 'openai';
 import OpenAIOld from 'openai-v4';
-import { until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 export interface Stage {
   readonly gateway: TestGateway;

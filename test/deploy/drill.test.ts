@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { runDrill } from '../helpers/drill.ts';
-import { createMongoDatabase, type MongoDatabase } from '../helpers/mongod.ts';
+import { runDrill } from '../../testkit/drill.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../testkit/mongod.ts';
 
 describe('drill: backup, loss, restore', () => {
   let mongo: MongoDatabase | undefined;

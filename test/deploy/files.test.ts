@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { ADMIN, DATABASE, ELECTION, GATEWAY, SET_NAME } from '../../deploy/replica-set.ts';
 import { readConfig, VARIABLES } from '../../lib/config.ts';
-import { readDockerfile } from '../helpers/dockerfile.ts';
+import { readDockerfile } from '../../testkit/dockerfile.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

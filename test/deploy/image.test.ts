@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { send, until } from '../helpers/client.ts';
-import { freePorts } from '../helpers/cluster.ts';
-import { readDockerfile } from '../helpers/dockerfile.ts';
-import { spawnChild, startCommand } from '../helpers/process.ts';
+import { send, until } from '../../testkit/client.ts';
+import { freePorts } from '../../testkit/cluster.ts';
+import { readDockerfile } from '../../testkit/dockerfile.ts';
+import { spawnChild, startCommand } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = readDockerfile();

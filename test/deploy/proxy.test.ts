@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
-import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../helpers/cluster.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
   chatChunk,
@@ -12,7 +12,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 /** A gateway's place taken by a server that only notes what reaches it. */
 async function startListener(answer: Parameters<typeof createServer>[1]): Promise<{

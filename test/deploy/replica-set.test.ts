@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { openStore } from '../../lib/store/open.ts';
-import { type Cluster, startCluster } from '../helpers/cluster.ts';
+import { type Cluster, startCluster } from '../../testkit/cluster.ts';
 
 const CHANGES = /^(?:initiated|added|made|gave|changed)/;
 

@@ -1,7 +1,7 @@
 // Killed with -9 in the middle of its streams, the service loses nothing: `node scripts/crash.ts` does many more rounds.
 import { expect } from 'chai';
-import { openCrashRig, type Round } from '../helpers/crash.ts';
-import { STORES } from '../helpers/stores.ts';
+import { openCrashRig, type Round } from '../../testkit/crash.ts';
+import { STORES } from '../../testkit/stores.ts';
 
 const ROUNDS_LEAST = 6;
 const RUN_MS = 10_000;

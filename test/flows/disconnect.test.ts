@@ -1,9 +1,16 @@
 // The client leaves at every stage: the upstream socket closes within 100 ms, and exactly what was produced is charged.
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { ask, DIALECTS, open, responseOf, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { chatChunk, chatStall, SSE, startUpstream, type TestUpstream, type UpstreamCall } from '../helpers/upstream.ts';
+import { ask, DIALECTS, open, responseOf, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import {
+  chatChunk,
+  chatStall,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+  type UpstreamCall,
+} from '../../testkit/upstream.ts';
 
 const ROUNDS = 20;
 const CLOSED_WITHIN_MS = 100;

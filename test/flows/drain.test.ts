@@ -2,11 +2,11 @@
 import { Agent, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../helpers/client.ts';
-import type { TestAccount } from '../helpers/gateway.ts';
-import { type Books, lockDatabase, type Service } from '../helpers/process.ts';
-import { openRig, type Rig } from '../helpers/rig.ts';
-import { type Behaviour, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import { type Books, lockDatabase, type Service } from '../../testkit/process.ts';
+import { openRig, type Rig } from '../../testkit/rig.ts';
+import { type Behaviour, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('drain', () => {
   let upstream: TestUpstream;

@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { cpuMs } from '../helpers/turns.ts';
-import { chatAnswer, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { cpuMs } from '../../testkit/turns.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const MIB = 1024 * 1024;
 
@@ -133,7 +133,7 @@ describe('edges', () => {
           400,
           'Unknown model `nope`. See GET /api/v1/models for the list.',
         ]);
-        const dear = await send(gateway.url + path, { key, body: ask('x'.repeat(4_000_000)) });
+        const dear = await send(gateway.url + path, { key, body: ask('word'.padEnd(5).repeat(800_000)) });
         expect([dear.status, dear.json.error.message.slice(0, 73)]).to.deep.equal([
           402,
           'The balance is too low: this call needs a reserve of 1005.004 RUB and the',

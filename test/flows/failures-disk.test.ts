@@ -13,11 +13,11 @@ import {
   send,
   textOf,
   until,
-} from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import type { Books, Service } from '../helpers/process.ts';
-import { openRig, type Rig } from '../helpers/rig.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+} from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import type { Books, Service } from '../../testkit/process.ts';
+import { openRig, type Rig } from '../../testkit/rig.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('a full disk', () => {
   /** The largest file the service may write. */

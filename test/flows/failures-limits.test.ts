@@ -1,8 +1,8 @@
 // The rate limit when the store that has to count does not answer: a 503 in time, and no window lost.
 import { expect } from 'chai';
+import { createLimiter } from '../../lib/api/limiter.ts';
 import type { Fault } from '../../lib/faults.ts';
-import { createLimiter } from '../../lib/http/limiter.ts';
-import { type FaultyStore, makeGate, openFaultyStore, refuse, waitFor } from '../helpers/faulty-store.ts';
+import { type FaultyStore, makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 
 const rule = { name: 'generate', perMinute: 3 };
 const SOON_MS = 100;

@@ -11,9 +11,9 @@ import {
   send,
   textOf,
   until,
-} from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { lockDatabase } from '../helpers/process.ts';
+} from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { lockDatabase } from '../../testkit/process.ts';
 import {
   type Behaviour,
   chatAnswer,
@@ -23,7 +23,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 /** Longer than the 4.8 s that a call waits. */
 const LOCKED_MS = 5400;

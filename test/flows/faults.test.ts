@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { runCampaign } from '../../scripts/faults/campaign.ts';
 import { FAULTS, type Fault } from '../../scripts/faults/faults.ts';
-import { damageWallet } from '../helpers/damage.ts';
+import { damageWallet } from '../../testkit/damage.ts';
 
 const MINUTES = 1;
 

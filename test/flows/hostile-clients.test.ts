@@ -1,9 +1,9 @@
 // Clients that come late, read nothing, never leave, or send what takes long to look at.
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { makeHome, openBooks, startService } from '../helpers/process.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { makeHome, openBooks, startService } from '../../testkit/process.ts';
 import {
   chatAnswer,
   chatChunk,
@@ -12,7 +12,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 const STALL_MS = 300;
 

@@ -1,13 +1,13 @@
 // The clock is set forward or back, or the machine sleeps, while calls run: nobody is taken for dead, no key is locked out.
 import { expect } from 'chai';
-import { createLimiter, type Limiter } from '../../lib/http/limiter.ts';
+import { createLimiter, type Limiter } from '../../lib/api/limiter.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { until } from '../helpers/client.ts';
-import { type TestClock, takeClock } from '../helpers/clock.ts';
-import { type Books, type Home, makeHome, openBooks } from '../helpers/process.ts';
+import { until } from '../../testkit/client.ts';
+import { type TestClock, takeClock } from '../../testkit/clock.ts';
+import { type Books, type Home, makeHome, openBooks } from '../../testkit/process.ts';
 
 const LEASE_MS = 600;
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 // Requests that are hardly HTTP, or more than one: every one gets an answer in our words, and a running call is left alone.
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('hostile http', () => {
   let upstream: TestUpstream;

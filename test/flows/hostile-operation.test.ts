@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ask, billingOf, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
-import { chatCatalog } from '../helpers/gateway.ts';
-import { type Books, type Child, type Home, makeHome, openBooks, spawnChild } from '../helpers/process.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, billingOf, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { chatCatalog } from '../../testkit/gateway.ts';
+import { type Books, type Child, type Home, makeHome, openBooks, spawnChild } from '../../testkit/process.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
 

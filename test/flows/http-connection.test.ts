@@ -2,9 +2,9 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, DIALECTS, MESSAGES, responseOf, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, DIALECTS, MESSAGES, responseOf, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 /** More than the listeners that Node takes for no mistake. */
 const CALLS_AT_ONCE = 25;

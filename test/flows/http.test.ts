@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, responseOf, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, responseOf, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('http', () => {
   let upstream: TestUpstream;

@@ -1,13 +1,13 @@
 // A second process starts beside one that counts rate limits by its own memory: both together admit what one may.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createLimiter, type Limiter } from '../../lib/http/limiter.ts';
+import { createLimiter, type Limiter } from '../../lib/api/limiter.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner } from '../../lib/ledger/owner.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { until } from '../../testkit/client.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { newId, useStore } from '../contract/store/context.ts';
-import { until } from '../helpers/client.ts';
-import { STORES } from '../helpers/stores.ts';
 
 const RULE = { name: 'generate', perMinute: 30 };
 /** A process that lives renews within a second; one that does not answer for two is not waited for. */

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, open, responseOf, send, until } from '../helpers/client.ts';
-import { type Exposition, scrape } from '../helpers/exposition.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, open, responseOf, send, until } from '../../testkit/client.ts';
+import { type Exposition, scrape } from '../../testkit/exposition.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
   chatAnswer,
@@ -14,7 +14,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 const REQUESTS = 'tollgate_requests_total';
 const ATTEMPTS = 'tollgate_upstream_attempts_total';

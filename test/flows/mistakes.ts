@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Home, lockDatabase, openBooks } from '../helpers/process.ts';
+import { type Home, lockDatabase, openBooks } from '../../testkit/process.ts';
 
 export function emptyFolder(parent: string): string {
   const folder = join(parent, 'empty');

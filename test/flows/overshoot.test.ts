@@ -1,9 +1,9 @@
 // Answers that cost more than was held for them: how far below zero a wallet can come by many at once, on both stores.
 import { expect } from 'chai';
-import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { STORES } from '../helpers/stores.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const RUB = 1_000_000n;
 

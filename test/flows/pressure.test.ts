@@ -4,9 +4,20 @@ import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { openStage, STOPPED_KB_MAX, stopReaders, untilStill } from '../../scripts/bench/pressure.ts';
-import { ask, CHAT, DIALECTS, eventsOf, MESSAGES, open, responseOf, send, textOf, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
-import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  eventsOf,
+  MESSAGES,
+  open,
+  responseOf,
+  send,
+  textOf,
+  until,
+} from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const KINDS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
 const STALL_MS = 8000;
@@ -20,7 +31,7 @@ describe('pressure', () => {
 
   before(async () => {
     upstream = await startUpstream(chatAnswer('All is well.'));
-    flood = fork(new URL('../helpers/flood.ts', import.meta.url), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    flood = fork(new URL('../../testkit/flood.ts', import.meta.url), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [{ port }] = (await once(flood, 'message')) as [{ port: number }];
     const catalog = chatCatalog(upstream.url) as { upstreams: object; models: object[] };
     const settings = { baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: 'flood-key' };

@@ -1,6 +1,5 @@
 // Two processes of the service on one database: one limit, one ledger, the same keys, and the one finds out that the other died.
 import { expect } from 'chai';
-import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 import {
   ask,
   billingOf,
@@ -12,14 +11,15 @@ import {
   send,
   textOf,
   until,
-} from '../helpers/client.ts';
-import type { TestAccount } from '../helpers/gateway.ts';
-import type { Books, Service } from '../helpers/process.ts';
-import { openRig, type Rig } from '../helpers/rig.ts';
-import { STORES } from '../helpers/stores.ts';
-import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../helpers/upstream.ts';
+} from '../../testkit/client.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import type { Books, Service } from '../../testkit/process.ts';
+import { openRig, type Rig } from '../../testkit/rig.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
+import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
-const CLOCK_JUMP = new URL('../helpers/clock-jump.ts', import.meta.url).href;
+const CLOCK_JUMP = new URL('../../testkit/clock-jump.ts', import.meta.url).href;
 const LIMIT = 10;
 const LEASE_MS = 600;
 /** Leases are renewed and orphans looked for three times per lease. */

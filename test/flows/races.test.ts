@@ -1,12 +1,12 @@
 // Many calls at one balance, and everything that may happen to a wallet while they run.
 import { expect } from 'chai';
 import type { Entry } from '../../lib/money/decide.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { runCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { STORES } from '../helpers/stores.ts';
-import { chatAnswer, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
 
 const PARALLEL = 200;
 const RUB = 1_000_000n;

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { textCost } from '../../lib/money/price.ts';
 import { loadRecordings, type TextRecording } from '../../lib/plugin/check/recording.ts';
 import { type Replay, startReplay } from '../../lib/plugin/check/replay.ts';
-import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../helpers/client.ts';
-import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
+import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 /** So much that every token shows above the minimum charge. */

@@ -1,8 +1,8 @@
 // Every refusal before anything is charged: status, envelope, words, headers, in both dialects.
 import { expect } from 'chai';
-import { ask, CHAT, DIALECTS, MESSAGES, type Reply, send } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const CHAT_CODES: Readonly<Record<number, string>> = {
   400: 'invalid_request',
@@ -144,7 +144,7 @@ describe('refusals', () => {
 
       it('402 quoting reserve and balance', async () => {
         const poor = await gateway.account('1000');
-        const body = ask('x'.repeat(4_000_000), { max_tokens: 1 });
+        const body = ask('word'.padEnd(5).repeat(800_000), { max_tokens: 1 });
         const message = expectRefusal(await send(gateway.url + path, { key: poor.key, body }), path, 402);
         // A million tokens and 4 of the message at 1000 RUB, 512 of output at 5000 RUB, per million.
         expect(message).to.contain('1002.564 RUB').and.to.contain('1000.00 RUB');

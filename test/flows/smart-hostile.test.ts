@@ -1,10 +1,10 @@
 // Requests made to hurt whoever reads them for `smart`: each ends as one that names its model does.
 import { expect } from 'chai';
 import { JSON_VALUES_MAX } from '../../lib/http/json.ts';
-import { CHAT, DIALECTS, MESSAGES, type Reply, send } from '../helpers/client.ts';
-import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { smartCatalog } from '../helpers/smart.ts';
-import { chatAnswer, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { smartCatalog } from '../../testkit/smart.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const MIB = 1024 * 1024;
 

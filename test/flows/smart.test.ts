@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { route } from '../../lib/smart/route.ts';
 import { SMART_TIERS, type SmartTier } from '../../lib/stream/smart.ts';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../helpers/client.ts';
-import { startGateway, type TestAccount, type TestGateway } from '../helpers/gateway.ts';
-import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../helpers/smart.ts';
-import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';
+import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const USAGE = { input: 9, output: 400 };
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { spawnChild } from '../helpers/process.ts';
+import { spawnChild } from '../../testkit/process.ts';
 
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
 

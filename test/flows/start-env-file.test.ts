@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { spawnChild } from '../helpers/process.ts';
+import { spawnChild } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { OperatorError, readConfig } from '../../lib/config.ts';
 import { createGateway, type Gateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { chatCatalog } from '../helpers/gateway.ts';
-import { type Exit, type Home, makeHome, spawnService } from '../helpers/process.ts';
+import { chatCatalog } from '../../testkit/gateway.ts';
+import { type Exit, type Home, makeHome, spawnService } from '../../testkit/process.ts';
 import { emptyFolder, foreignDatabase, lockedDatabase, newerDatabase, plugin } from './mistakes.ts';
 
 interface Mistake {

@@ -2,9 +2,9 @@
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../helpers/client.ts';
-import { chatCatalog, type TestAccount } from '../helpers/gateway.ts';
-import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../helpers/process.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
+import { chatCatalog, type TestAccount } from '../../testkit/gateway.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import {
   answerStatus,
   chatAnswer,
@@ -13,7 +13,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 const SECRETS = { file: 'secret-in-file-1', environment: 'secret-in-env-2', later: 'secret-set-later-3' };
 

@@ -1,8 +1,8 @@
 // A service whose output nobody reads any more: it serves on, and ends when it is told to.
 import { expect } from 'chai';
-import { send } from '../helpers/client.ts';
-import { chatCatalog } from '../helpers/gateway.ts';
-import { type Home, makeHome, startService } from '../helpers/process.ts';
+import { send } from '../../testkit/client.ts';
+import { chatCatalog } from '../../testkit/gateway.ts';
+import { type Home, makeHome, startService } from '../../testkit/process.ts';
 
 describe('output that nobody reads', () => {
   let home: Home;

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway, type GatewayFacts } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { billingOf, eventsOf, MESSAGES, send, textOf } from '../helpers/client.ts';
-import { chatCatalog } from '../helpers/gateway.ts';
+import { billingOf, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { chatCatalog } from '../../testkit/gateway.ts';
 import {
   type Exit,
   type Home,
@@ -13,8 +13,8 @@ import {
   type Service,
   spawnChild,
   startService,
-} from '../helpers/process.ts';
-import { startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+} from '../../testkit/process.ts';
+import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const KEY = /tg-sk-[0-9A-Za-z]{49}/g;
 const READY_MS_MAX = 1500;

@@ -1,8 +1,8 @@
 // Paid text through both dialects, streaming and not: shapes, order of events, headers and money.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf, until } from '../helpers/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../helpers/gateway.ts';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf, until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
   chatAnswer,
@@ -11,7 +11,7 @@ import {
   SSE,
   startUpstream,
   type TestUpstream,
-} from '../helpers/upstream.ts';
+} from '../../testkit/upstream.ts';
 
 describe('text', () => {
   let upstream: TestUpstream;

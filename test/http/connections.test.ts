@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectionsFor, readDescriptorLimit, watchConnections } from '../../lib/http/connections.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 

@@ -6,7 +6,7 @@ import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 describe('live calls', () => {
   let server: Server;

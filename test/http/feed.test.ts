@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchConnections } from '../../lib/http/connections.ts';
 import { UNANSWERED_MAX } from '../../lib/http/feed.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 interface Seen {
   readonly url: string;

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { linger } from '../../lib/http/linger.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 describe('linger', () => {
   let server: Server;

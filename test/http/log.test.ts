@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { makeKey } from '../../lib/accounts/key.ts';
 import { fault } from '../../lib/faults.ts';
 import { createLog, type Log } from '../../lib/http/log.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 describe('log', () => {
   let folder: string;

@@ -1,10 +1,12 @@
 import { Boom, badGateway, badImplementation, forbidden } from '@hapi/boom';
 import { expect } from 'chai';
+import { faceAt } from '../../lib/api/face.ts';
+import { preflight } from '../../lib/api/nowhere.ts';
 import { fault } from '../../lib/faults.ts';
 import { stateOf } from '../../lib/http/context.ts';
 import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
 import { createHttp, type Http } from '../../lib/http/server.ts';
-import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../helpers/client.ts';
+import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
 
 const PREFLIGHT = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
 
@@ -14,7 +16,7 @@ describe('reply', () => {
   let failure: () => unknown;
 
   before(async () => {
-    http = createHttp({ host: '127.0.0.1', port: 0 });
+    http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
     http.server.ext('onRequest', onRequest);
     http.server.ext('onPreResponse', onPreResponse);
     http.server.ext('onRequest', (request, h) => {
@@ -24,6 +26,7 @@ describe('reply', () => {
     for (const path of [MESSAGES, CHAT, '/api/v1/models', '/healthz']) {
       http.server.route({ method: ['GET', 'POST'], path, handler: () => failure() as object });
     }
+    http.server.route({ ...preflight, options: {} });
     await http.start();
   });
   beforeEach(() => {

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { faceAt } from '../../lib/api/face.ts';
 import { createHttp } from '../../lib/http/server.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 describe('http server', () => {
   it('still answers what comes on connections that were there before it closes', async () => {
-    const http = createHttp({ host: '127.0.0.1', port: 0 });
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
     http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
     await http.start();
     const port = Number(http.server.info.port);

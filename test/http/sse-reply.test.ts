@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createSseReply, type SseReply } from '../../lib/http/sse-reply.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 /** More than the buffers of a connection on this machine take. */
 const MUCH_BYTES = 16 * 1024 * 1024;

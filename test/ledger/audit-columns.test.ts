@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
-import { STORES } from '../helpers/stores.ts';
 import { fillStore, openRaw, type Place, type Raw, type Row } from './damage.ts';
 
 interface Blind {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { JournalStore } from '../../lib/store/journal.ts';
 import type { Progress } from '../../lib/store/store.ts';
-import { type FaultyStore, openFaultyStore, refuse } from '../helpers/faulty-store.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 
 describe('audit of a store', () => {
   let faulty: FaultyStore;

@@ -5,11 +5,11 @@ import type { Fault } from '../../lib/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { until } from '../../testkit/client.ts';
+import { damageWallet, loseWallet, type WalletShift } from '../../testkit/damage.ts';
+import { type Behaviour, lose, vanish } from '../../testkit/faulty-store.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { applied, newId, newWallet, RUB, reserve, useStore, walletOf } from '../contract/store/context.ts';
-import { until } from '../helpers/client.ts';
-import { damageWallet, loseWallet, type WalletShift } from '../helpers/damage.ts';
-import { type Behaviour, lose, vanish } from '../helpers/faulty-store.ts';
-import { STORES } from '../helpers/stores.ts';
 
 const LEASE_MS = 60_000;
 const CALLS = 400;

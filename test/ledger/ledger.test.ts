@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Fault } from '../../lib/faults.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import {
   answerAfter,
   type FaultyStore,
@@ -14,7 +14,7 @@ import {
   refuseAfter,
   vanish,
   waitFor,
-} from '../helpers/faulty-store.ts';
+} from '../../testkit/faulty-store.ts';
 
 const SOON_MS = 150;
 const quiet = { warn: () => undefined, error: () => undefined };

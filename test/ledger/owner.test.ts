@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createOwner, type Owner, type OwnerOptions } from '../../lib/ledger/owner.ts';
-import { until } from '../helpers/client.ts';
-import { type FaultyStore, lose, makeGate, openFaultyStore, refuse, waitFor } from '../helpers/faulty-store.ts';
+import { until } from '../../testkit/client.ts';
+import { type FaultyStore, lose, makeGate, openFaultyStore, refuse, waitFor } from '../../testkit/faulty-store.ts';
 
 const LEASE_MS = 300;
 

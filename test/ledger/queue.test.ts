@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createQueue, NoOutcome, type Queue, type QueueOptions } from '../../lib/ledger/queue.ts';
 import type { Operation, Outcome } from '../../lib/money/decide.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import {
   answerAfter,
   type FaultyOptions,
@@ -14,7 +14,7 @@ import {
   refuseAfter,
   vanish,
   waitFor,
-} from '../helpers/faulty-store.ts';
+} from '../../testkit/faulty-store.ts';
 
 /** Above the queue's own tick of 100 ms. */
 const SOON_MS = 150;

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { createLedger } from '../../lib/ledger/ledger.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { newId, newWallet, RUB, reserve, submission, useStore, walletOf } from '../contract/store/context.ts';
-import { STORES } from '../helpers/stores.ts';
 
 const LEASE_MS = 1000;
 const PAGE = 50;

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { createAuthority } from '../helpers/certificates.ts';
+import { createAuthority } from '../../testkit/certificates.ts';
 import { type Answer, flood, reply } from './network.ts';
 import * as files from './pictures.ts';
 import { createStage, drip, MIB, picture, type Refusal, unmeasured } from './stage.ts';

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, Socket } from 'no
 import { createServer as createTlsServer } from 'node:tls';
 import { expect } from 'chai';
 import { createFetcher, type Fetcher, type FetcherOptions } from '../../lib/media/fetcher.ts';
-import { type Authority, createAuthority } from '../helpers/certificates.ts';
+import { type Authority, createAuthority } from '../../testkit/certificates.ts';
 
 /** What a server does with one request. */
 export type Answer = (socket: Socket, head: string) => void;

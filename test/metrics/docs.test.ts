@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
-import { parseExposition } from '../helpers/exposition.ts';
+import { parseExposition } from '../../testkit/exposition.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const page = read('metrics.md');

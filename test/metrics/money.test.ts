@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { createMoneyMetrics, type MoneyMetrics } from '../../lib/metrics/money.ts';
-import { type Exposition, parseExposition } from '../helpers/exposition.ts';
+import { type Exposition, parseExposition } from '../../testkit/exposition.ts';
 import {
   answerAfter,
   type FaultyStore,
@@ -12,7 +12,7 @@ import {
   refuse,
   vanish,
   waitFor,
-} from '../helpers/faulty-store.ts';
+} from '../../testkit/faulty-store.ts';
 
 const RUB = 1_000_000n;
 const SOON_MS = 150;

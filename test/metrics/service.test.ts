@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import { buildCatalog } from '../../lib/catalog/catalog.ts';
 import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createServiceMetrics } from '../../lib/metrics/service.ts';
-import { parseExposition } from '../helpers/exposition.ts';
-import { openFaultyStore } from '../helpers/faulty-store.ts';
+import { parseExposition } from '../../testkit/exposition.ts';
+import { openFaultyStore } from '../../testkit/faulty-store.ts';
 
 const calls = { count: () => 5, countStreams: () => 3 };
 const none = buildCatalog(readCatalogFiles([], []), new Map());

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AnswerReader, AnswerWriter, JsonObject, ProviderPart } from '../../lib/plugin/contract.ts';
 import { type ClosableHost, createHost } from '../../lib/plugin/host.ts';
-import { SSE, startUpstream, type TestUpstream } from '../helpers/upstream.ts';
+import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const value = (word: string) => `data: ${JSON.stringify({ word })}\n\n`;
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
-import { interceptRequests, nock } from '../helpers/interception.ts';
+import { interceptRequests, nock } from '../../testkit/interception.ts';
 
 const ORIGIN = 'https://llm.example';
 const KEY = 'sk-test-0123456789';

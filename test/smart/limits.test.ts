@@ -49,7 +49,7 @@ describe('smart router limits', function () {
   this.timeout(PATIENCE_MS);
 
   it('takes at most 200 µs for a prompt of 4 KB', async () => {
-    const script = new URL('../smart/cost.ts', import.meta.url).pathname;
+    const script = new URL('./cost.ts', import.meta.url).pathname;
     const { stdout } = await promisify(execFile)(process.execPath, [script]);
     const costs = JSON.parse(stdout) as Record<string, number>;
     expect(costs).to.have.all.keys('reference', 'russian', 'english', 'paragraphs', 'bullets', 'code');

@@ -20,8 +20,8 @@ import { OperatorError } from '../../lib/config.ts';
 import { writeBackup } from '../../lib/store/backup-file.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Progress, Store } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
-import { STORES } from '../helpers/stores.ts';
 
 const CHILD = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
 const OPENINGS = [{}, { existing: true }, { readOnly: true }, { unfinished: true }];

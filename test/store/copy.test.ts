@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/config.ts';
 import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
+import { type Behaviour, type FaultyStore, lose, openFaultyStore, vanish } from '../../testkit/faulty-store.ts';
 import {
   AT,
   applied,
@@ -18,7 +19,6 @@ import {
   settle,
   topup,
 } from '../contract/store/context.ts';
-import { type Behaviour, type FaultyStore, lose, openFaultyStore, vanish } from '../helpers/faulty-store.ts';
 
 describe('copy of a store', () => {
   let [from, to]: FaultyStore[] = [];

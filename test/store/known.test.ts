@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
 import { createKnown } from '../../lib/store/known.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
 import { giveBack, newId, newWallet, reserve, settle, statuses, useStore } from '../contract/store/context.ts';
-import { STORES } from '../helpers/stores.ts';
 
 const chargeOf = (id: string, state: Charge['state']) => ({ id, state }) as Charge;
 

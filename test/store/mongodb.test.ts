@@ -1,5 +1,6 @@
 // The store contract on a MongoDB replica set.
+
+import { MONGODB } from '../../testkit/stores.ts';
 import { storeContract } from '../contract/store/contract.ts';
-import { MONGODB } from '../helpers/stores.ts';
 
 storeContract(MONGODB);

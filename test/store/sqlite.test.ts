@@ -1,5 +1,6 @@
 // The store contract on SQLite files.
+
+import { SQLITE } from '../../testkit/stores.ts';
 import { storeContract } from '../contract/store/contract.ts';
-import { SQLITE } from '../helpers/stores.ts';
 
 storeContract(SQLITE);

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Agent } from 'undici';
 import { exchange } from '../../lib/plugin/exchange.ts';
 import { type ByteSource, readBody, readBytes } from '../../lib/stream/bytes.ts';
-import { createSseDecoder } from '../helpers/sse.ts';
+import { createSseDecoder } from '../../testkit/sse.ts';
 
 const KIB = 1024;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { callOff, type Deadline, waitFor } from '../../lib/text/deadlines.ts';
 import { createWatch } from '../../lib/text/watch.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 
 describe('deadlines', () => {
   it('are told once each, when their time is over, and not when called off or moved ahead', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
-import { until } from '../helpers/client.ts';
+import { until } from '../../testkit/client.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { estimateInput } from '../../lib/text/estimate.ts';
 import { countTokens } from '../../lib/text/tokens.ts';
-import { TOKENIZERS } from '../helpers/tokenizers.ts';
+import { TOKENIZERS } from '../../testkit/tokenizers.ts';
 import { declaration, hostileTexts, ordinaryTexts } from './token-corpus.ts';
 
 /** What is held for a text, without the 4 of its message. */

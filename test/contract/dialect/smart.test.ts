@@ -4,7 +4,7 @@ import { fault } from '../../../lib/faults.ts';
 import { createCollector } from '../../../lib/stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
 import type { SmartRouting } from '../../../lib/stream/smart.ts';
-import { eventsOf } from '../../helpers/client.ts';
+import { eventsOf } from '../../../testkit/client.ts';
 import { renderAll, SUBJECTS } from './subject.ts';
 
 const ROUTING: SmartRouting = { tier: 'lite', score: 13.7, signals: ['short', 'translate'] };

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { Stream as ChatStream } from 'openai/streaming';
 import { type FaultCode, fault } from '../../../lib/faults.ts';
 import type { BillingPart, FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { eventsOf } from '../../helpers/client.ts';
-import { createSseDecoder, type ServerSentEvent } from '../../helpers/sse.ts';
+import { eventsOf } from '../../../testkit/client.ts';
+import { createSseDecoder, type ServerSentEvent } from '../../../testkit/sse.ts';
 import { readStream, renderAll, SUBJECTS } from './subject.ts';
 
 const REASONS: readonly FinishReason[] = ['stop', 'length', 'filter', 'tool', 'other'];

@@ -1,9 +1,9 @@
 // The dialects under one contract: how each says the same thing on the wire, and how what it writes is read back.
-import { chatDialect } from '../../../lib/dialects/chat/dialect.ts';
-import type { Dialect } from '../../../lib/dialects/dialect.ts';
-import { messageDialect } from '../../../lib/dialects/message/dialect.ts';
+import { chatDialect } from '../../../lib/api/dialects/chat/dialect.ts';
+import type { Dialect } from '../../../lib/api/dialects/dialect.ts';
+import { messageDialect } from '../../../lib/api/dialects/message/dialect.ts';
 import type { FinishReason, StreamPart } from '../../../lib/stream/part.ts';
-import { eventsOf, type StreamEvent, textOf } from '../../helpers/client.ts';
+import { eventsOf, type StreamEvent, textOf } from '../../../testkit/client.ts';
 
 export interface Subject {
   readonly name: string;

@@ -6,8 +6,8 @@ import { watchClock } from '../../../lib/store/mongodb/clock.ts';
 import { fromSum, toLong } from '../../../lib/store/mongodb/rows.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { type TestClock, takeClock } from '../../helpers/clock.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
+import { type TestClock, takeClock } from '../../../testkit/clock.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 
 describe('MongoDB: the clock of the server', () => {
   /** Heartbeats of a server whose clock is ahead, each a little late. */

@@ -6,8 +6,8 @@ import { createQueue, NoOutcome, type Queue } from '../../../lib/ledger/queue.ts
 import type { Operation, Outcome } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { newId, newWallet, reserve, settle } from '../../contract/store/context.ts';
-import { type ReplicaSet, startReplicaSet } from '../../helpers/replica-set.ts';
 
 const WRITERS = 2;
 const CALLERS = 15;

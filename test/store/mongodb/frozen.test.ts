@@ -5,8 +5,8 @@ import { type Connection, connect } from '../../../lib/store/mongodb/connection.
 import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
 import { createTransactions } from '../../../lib/store/mongodb/transaction.ts';
 import { openStore } from '../../../lib/store/open.ts';
+import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
 import { newWallet, rejection, walletOf } from '../../contract/store/context.ts';
-import { type ReplicaSet, startReplicaSet } from '../../helpers/replica-set.ts';
 
 /** After the call gave up: longer than the tries to end its transaction take. */
 const FROZEN_MS = 4000;

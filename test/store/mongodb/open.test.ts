@@ -6,9 +6,9 @@ import { OperatorError } from '../../../lib/config.ts';
 import { refusalOf } from '../../../lib/store/mongodb/connection.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/mongodb/migration.ts';
 import { openStore } from '../../../lib/store/open.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { binary, LAUNCH_MS_MAX } from '../../../testkit/replica-set.ts';
 import { rejection } from '../../contract/store/context.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
-import { binary, LAUNCH_MS_MAX } from '../../helpers/replica-set.ts';
 
 async function refused(url: string): Promise<string> {
   const error = await rejection(openStore(url));

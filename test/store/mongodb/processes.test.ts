@@ -8,8 +8,8 @@ import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import { createQueue } from '../../../lib/ledger/queue.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { applied, newWallet, reserve, statuses, walletOf } from '../../contract/store/context.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 /** The lease of a dead process's sessions, and what it takes to notice. */

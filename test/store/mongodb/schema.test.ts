@@ -4,8 +4,8 @@ import { type Document, Long, MongoClient } from 'mongodb';
 import { CHARGING } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
 import { AT, applied, newWallet, rejection, reserve, settle } from '../../contract/store/context.ts';
-import { createMongoDatabase, type MongoDatabase } from '../../helpers/mongod.ts';
 
 const INVALID = 121;
 const DUPLICATE = 11_000;

@@ -2,8 +2,8 @@
 // not before.
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
+import { MONGODB } from '../../../testkit/stores.ts';
 import { applied, newWallet, RUB, topup, useStore } from '../../contract/store/context.ts';
-import { MONGODB } from '../../helpers/stores.ts';
 
 const HOUR_MS = 3_600_000;
 const LEASE_MS_MAX = 10_000;

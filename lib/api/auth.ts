@@ -1,0 +1,74 @@
+// Authentication by API key, then the account's status, then the rate limit: all before a body is read.
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Holders } from '../accounts/holders.ts';
+import { fault } from '../faults.ts';
+import { clocked, stateOf } from '../http/context.ts';
+import type { KeyHolder } from '../store/store.ts';
+import type { Limiter, LimitRule } from './limiter.ts';
+
+declare module '@hapi/hapi' {
+  interface PluginSpecificConfiguration {
+    /** The bucket the route's requests count in; none for routes outside every limit. */
+    limit?: LimitRule;
+  }
+}
+
+export interface AuthOptions {
+  readonly holders: Holders;
+  readonly limiter: Limiter;
+}
+
+/** Registers the scheme and makes it the default of every route that names no other. */
+export function registerAuth(server: Server, { holders, limiter }: AuthOptions): void {
+  server.auth.scheme('api-key', () => ({
+    authenticate: async (request: Request, h: ResponseToolkit) => {
+      const state = stateOf(request);
+      const found = findHolder(request, holders);
+      const holder = found instanceof Promise ? await clocked(state, found) : found;
+      if (!holder) throw fault('invalid_key');
+      holders.used(holder.id);
+      Object.assign(state.notes, { account: holder.account, key: holder.id });
+      if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+      const rule = request.route.settings.plugins?.limit;
+      if (rule) {
+        const hit = limiter.hit(rule, holder.id, state.waitedMs);
+        const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
+        if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
+      }
+      return h.authenticated({ credentials: { holder } });
+    },
+  }));
+  server.auth.strategy('key', 'api-key');
+  server.auth.default('key');
+}
+
+function findHolder(request: Request, holders: Holders): ReturnType<Holders['find']> {
+  const text = keyOf(request);
+  if (text === undefined) throw fault('missing_key');
+  return holders.find(text);
+}
+
+/** Looks at key and account once more, right before money moves: a body may take minutes to arrive. */
+export async function confirmHolder(request: Request, holders: Holders): Promise<void> {
+  const found = findHolder(request, holders);
+  const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;
+  if (!holder) throw fault('invalid_key');
+  if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+}
+
+/** The holder of the request's key. */
+export function holderOf(request: Request): KeyHolder {
+  const { holder } = request.auth.credentials;
+  if (!holder) throw new Error('the route has no authentication');
+  return holder;
+}
+
+/** `x-api-key` decides when both headers are there. */
+function keyOf(request: Request): string | undefined {
+  const { 'x-api-key': direct, authorization } = request.raw.req.headers;
+  if (direct !== undefined) return String(direct).trim();
+  if (authorization === undefined) return undefined;
+  const space = authorization.indexOf(' ');
+  if (space === -1 || authorization.slice(0, space).toLowerCase() !== 'bearer') return '';
+  return authorization.slice(space + 1).trim();
+}

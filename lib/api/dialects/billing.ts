@@ -1,0 +1,26 @@
+// The text billing block of both dialects, in RUB.
+import { toRub } from '../../money/money.ts';
+import type { BillingPart } from '../../stream/part.ts';
+
+export interface TextBilling {
+  readonly charged_rub: number;
+  readonly reserved_rub: number;
+  readonly balance_rub: number;
+  readonly unit: '1M_tokens';
+  readonly rub_per_mtok_in: number;
+  readonly rub_per_mtok_out: number;
+  /** Repeats the input price, for older clients. */
+  readonly rub_per_mtok: number;
+}
+
+export function billingBlock(part: BillingPart): TextBilling {
+  return {
+    charged_rub: toRub(part.charged),
+    reserved_rub: toRub(part.reserved),
+    balance_rub: toRub(part.balance),
+    unit: '1M_tokens',
+    rub_per_mtok_in: toRub(part.priceInput),
+    rub_per_mtok_out: toRub(part.priceOutput),
+    rub_per_mtok: toRub(part.priceInput),
+  };
+}

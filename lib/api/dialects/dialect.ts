@@ -1,0 +1,17 @@
+// What a wire format of text gives the shared engine: reading requests, writing replies, streams and errors.
+import type { Fault } from '../../faults.ts';
+import type { CollectedReply } from '../../stream/collect.ts';
+import type { StreamPart } from '../../stream/part.ts';
+import type { TextRequest } from '../../text/request.ts';
+
+export interface Dialect {
+  readonly name: 'message' | 'chat';
+  /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
+  parse(body: unknown): TextRequest;
+  /** Makes the writer of one stream: parts in, the text of their events out, `''` for none. */
+  createRenderer(): (parts: readonly StreamPart[]) => string;
+  /** The body of a reply that does not stream. */
+  reply(reply: CollectedReply): object;
+  /** The body of an error. */
+  fault(fault: Fault): object;
+}

@@ -1,0 +1,79 @@
+// Answers to what no endpoint takes: a method that a path does not have, a path that is not there, a preflight.
+import type { ServerRoute } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import { faceAt } from './face.ts';
+
+/** Every path refuses the methods it does not take. */
+export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), String(method)]);
+  return [...methods].map(([path, allowed]) => ({
+    method: '*',
+    path,
+    options: { auth: false },
+    handler: () => {
+      throw fault('method_not_allowed', { hint: allowed.join(', ') });
+    },
+  }));
+}
+
+/** hapi's own route for what is not there reads the body to its end before it answers. */
+export function nothingHere(publicUrl: () => string): ServerRoute {
+  return {
+    method: '*',
+    path: '/{p*}',
+    options: { auth: false },
+    handler: ({ path }) => {
+      const base = baseFor(path);
+      throw fault('not_found', base === undefined ? {} : { hint: adviceOf(path, `${publicUrl()}${base}`) });
+    },
+  };
+}
+
+/** Answered without a key and outside the limit. */
+export const preflight: ServerRoute = {
+  method: 'OPTIONS',
+  path: '/api/{p*}',
+  options: { auth: false },
+  handler: (request, h) => {
+    const asked = request.raw.req.headers['access-control-request-headers'];
+    return h
+      .response()
+      .code(204)
+      .header('access-control-allow-methods', 'GET, POST, OPTIONS')
+      .header('access-control-max-age', '600')
+      .header('vary', 'access-control-request-headers')
+      .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked));
+  },
+};
+
+function printable(header: string): string {
+  return header.replace(/[^\x20-\x7e]/g, '');
+}
+
+/** Paths as clients make them that were given a wrong base address, and the one to give them. */
+const WRONG_BASES: readonly (readonly [path: RegExp, base: string])[] = [
+  [/^(?:\/v1|\/api|\/api\/v1\/v1|\/v1\/v1)?\/chat\/completions$/, '/api/v1'],
+  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/messages(?:\/count_tokens)?$/, '/api'],
+  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/(?:models|balance|images\/\w+|videos)$/, '/api/v1'],
+];
+
+const PATH_SHOWN_MAX = 100;
+
+function baseFor(path: string): string | undefined {
+  return WRONG_BASES.find(([pattern]) => pattern.test(path))?.[1];
+}
+
+function adviceOf(path: string, base: string): string {
+  return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${base}`;
+}
+
+/** Routes with the face of their path, where they have not named one. */
+export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
+  return routes.map((route) => {
+    const options = typeof route.options === 'object' ? route.options : {};
+    // What has no path of its own answers by the one that was asked for.
+    const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
+    return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
+  });
+}

@@ -1,0 +1,158 @@
+// Refusals and failures in the API document: the envelopes, and per status a reply whose examples come from the table.
+
+import { type Fault, fault } from '../../faults.ts';
+import { chatFault } from '../dialects/chat/fault.ts';
+import { messageFault } from '../dialects/message/fault.ts';
+import { choice, constant, headers, type Json, json, object, ref, text } from './schema.ts';
+
+interface Refusal {
+  readonly description: string;
+  readonly examples: readonly Fault[];
+}
+
+const NO_RETRY = 'The same request cannot succeed.';
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  400: {
+    description: `The request cannot be understood, or names what is not there. Nothing was charged. ${NO_RETRY}`,
+    examples: [
+      fault('invalid_json'),
+      fault('invalid_field', { field: 'messages[0].content', hint: 'must be a string or an array of blocks' }),
+      fault('unknown_model', { model: 'no-such-model' }),
+      fault('retired_model', { model: 'small-1', hint: 'small-2' }),
+      fault('wrong_model_type', { model: 'image-1', hint: 'POST /api/v1/images/generations' }),
+    ],
+  },
+  401: {
+    description: `The key is missing, malformed, unknown or revoked. ${NO_RETRY}`,
+    examples: [fault('missing_key'), fault('invalid_key')],
+  },
+  402: {
+    description: `The wallet cannot pay for the call. Nothing was charged. ${NO_RETRY}`,
+    examples: [
+      fault('never_topped_up', { minimumRub: '1000.00' }),
+      fault('insufficient_balance', { priceRub: '12.3012', balanceRub: '4.50', heldRub: '2.00' }),
+    ],
+  },
+  403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },
+  408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
+  413: {
+    description: `The body is larger than 48 MiB. ${NO_RETRY}`,
+    examples: [fault('body_too_large', { hint: '48 MiB' })],
+  },
+  415: {
+    description: 'The body is not JSON, or it is compressed.',
+    examples: [fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' })],
+  },
+  429: {
+    description: 'Too many requests on the key. `retry-after` says how long to wait.',
+    examples: [fault('rate_limited', { hint: '30 per minute', retryAfterS: 12 })],
+  },
+  500: { description: 'The gateway itself failed.', examples: [fault('internal')] },
+  502: {
+    description:
+      'The upstream provider failed. The charge was refunded. ' +
+      'With `x-should-retry: false` the cause is the request, and it cannot succeed.',
+    examples: [
+      fault('upstream_failed', { refunded: true }),
+      fault('upstream_refused', { refunded: true }),
+      fault('upstream_too_long', { refunded: true }),
+      fault('upstream_content', { refunded: true }),
+      fault('upstream_picture', { refunded: true }),
+      fault('upstream_timeout', { refunded: true }),
+      fault('vision_unavailable', { refunded: true }),
+    ],
+  },
+  503: {
+    description: 'The service is unavailable for a moment. Nothing was charged; what may be held goes back by itself.',
+    examples: [fault('store_unavailable'), fault('shutting_down')],
+  },
+};
+
+/** How the two families of endpoints write an error. */
+const ENVELOPES = {
+  message: { schema: 'MessageError', prefix: 'Error', render: messageFault },
+  chat: { schema: 'ChatError', prefix: 'ChatError', render: chatFault },
+} as const;
+
+export type Envelope = keyof typeof ENVELOPES;
+
+/** The `responses` of an operation that stand for its errors. */
+export function errorResponses(envelope: Envelope, statuses: readonly number[]): Json {
+  const { prefix } = ENVELOPES[envelope];
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
+}
+
+/** All replies that `errorResponses` may refer to. */
+export function errorComponents(): Json {
+  const entries = Object.values(ENVELOPES).flatMap(({ schema, prefix, render }) =>
+    Object.entries(REFUSALS).map(([status, { description, examples }]) => [
+      `${prefix}${status}`,
+      {
+        description,
+        headers: headers('x-request-id', 'request-id', status === '429' ? 'retry-after' : 'x-should-retry'),
+        content: json(ref(schema), { examples: examplesOf(examples, render) }),
+      },
+    ]),
+  );
+  return Object.fromEntries(entries);
+}
+
+function examplesOf(faults: readonly Fault[], render: (reason: Fault) => object): Json {
+  return Object.fromEntries(faults.map((reason) => [String(reason.data?.code), { value: render(reason) }]));
+}
+
+const TYPES = choice([
+  'invalid_request_error',
+  'authentication_error',
+  'billing_error',
+  'permission_error',
+  'not_found_error',
+  'rate_limit_error',
+  'api_error',
+]);
+
+const CHAT_CODES = choice([
+  'invalid_request',
+  'invalid_api_key',
+  'insufficient_balance',
+  'account_suspended',
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'request_too_large',
+  'unsupported_media_type',
+  'rate_limit_exceeded',
+  'internal_error',
+  'upstream_error',
+  'service_unavailable',
+]);
+
+const MESSAGE = text('For people to read, and safe to log.');
+
+export const errorSchemas: Readonly<Record<string, Json>> = {
+  MessageError: object({ type: constant('error'), error: object({ type: TYPES, message: MESSAGE }) }),
+  ChatError: object({ error: object({ message: MESSAGE, type: TYPES, code: CHAT_CODES }) }),
+};
+
+export const headerComponents: Json = {
+  'x-request-id': {
+    description: 'The id of the request, and of its charge. Quote it to the operator.',
+    required: true,
+    schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
+  },
+  'request-id': {
+    description: 'The same as `x-request-id`.',
+    required: true,
+    schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
+  },
+  'retry-after': {
+    description: 'Seconds until the rate limit lets the next request through.',
+    required: true,
+    schema: { type: 'integer', minimum: 1, maximum: 59 },
+  },
+  'x-should-retry': {
+    description: 'Present where sending the same request again cannot help.',
+    schema: constant('false'),
+  },
+};

@@ -1,0 +1,25 @@
+// The API as a hapi plugin: all endpoints behind the key, and the answers to whatever is not one.
+import type { Plugin } from '@hapi/hapi';
+import { registerAuth } from './auth.ts';
+import { nothingHere, preflight, refuseOtherMethods, withFaces } from './nowhere.ts';
+import { balanceRoute } from './routes/balance.ts';
+import { healthRoutes } from './routes/health.ts';
+import { modelsRoute } from './routes/models.ts';
+import { openapiRoute } from './routes/openapi.ts';
+import { textRoutes } from './routes/text.ts';
+import type { Services } from './services.ts';
+
+export const apiPlugin: Plugin<Services> = {
+  name: 'api',
+  register(server, services) {
+    registerAuth(server, services);
+    const routes = [
+      ...textRoutes(services),
+      modelsRoute(services),
+      balanceRoute(services),
+      ...healthRoutes(services),
+      openapiRoute(services),
+    ];
+    server.route(withFaces([...routes, ...refuseOtherMethods(routes), preflight, nothingHere(services.publicUrl)]));
+  },
+};

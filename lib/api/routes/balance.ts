@@ -1,0 +1,42 @@
+// GET /api/v1/balance: the wallet of the key's account, and the key itself; a rate bucket of its own.
+import type { ServerRoute } from '@hapi/hapi';
+import { fault } from '../../faults.ts';
+import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
+import { toRub } from '../../money/money.ts';
+import { holderOf } from '../auth.ts';
+import type { Services } from '../services.ts';
+import { orUnavailable, readWallet } from '../wallet.ts';
+
+const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000;
+
+export function balanceRoute({ store, holders, limits }: Services): ServerRoute {
+  return {
+    method: 'GET',
+    path: '/api/v1/balance',
+    options: { plugins: { limit: limits.balance } },
+    handler: async (request) => {
+      const holder = holderOf(request);
+      const [wallet, chargedBefore, account] = await Promise.all([
+        readWallet(store, holder.account),
+        orUnavailable(store.ledger.chargedAt(holder.account, Date.now() - THIRTY_DAYS_MS)),
+        orUnavailable(store.accounts.get(holder.account)),
+      ]);
+      if (!account) throw fault('internal', {}, new Error(`there is no account ${holder.account}`));
+      const { requestsCount, lastUsedAt } = holders.usage(holder);
+      const { enabled, amount, threshold } = account.autoTopup;
+      return {
+        currency: 'RUB',
+        balance_rub: toRub(wallet.avail),
+        topped_up_total_rub: toRub(wallet.topped),
+        spent_30d_rub: toRub(wallet.charged - chargedBefore),
+        min_topup_rub: toRub(FIRST_TOPUP_MINIMUM),
+        auto_topup: { enabled, amount_rub: toRub(amount), threshold_rub: toRub(threshold) },
+        key: {
+          name: holder.name,
+          requests_count: requestsCount,
+          last_used_at: new Date(lastUsedAt ?? Date.now()).toISOString(),
+        },
+      };
+    },
+  };
+}

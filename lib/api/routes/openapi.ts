@@ -1,0 +1,18 @@
+// GET /openapi.json: the API document, for people and tools; no key is taken.
+import type { ServerRoute } from '@hapi/hapi';
+import { describeApi } from '../openapi/document.ts';
+import type { Services } from '../services.ts';
+
+export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): ServerRoute {
+  let document: Buffer | undefined;
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    options: { auth: false },
+    handler: (_request, h) => {
+      // As bytes it is held once, however many replies wait to be read.
+      document ??= Buffer.from(JSON.stringify(describeApi(publicUrl())));
+      return h.response(document).type('application/json');
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// What endpoints are made of: the services a gateway composes once.
+
+import type { Logger } from 'pino';
+import type { Holders } from '../accounts/holders.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Budget } from '../http/budget.ts';
+import type { LiveCalls } from '../http/context.ts';
+import type { Store } from '../store/store.ts';
+import type { TextEngine } from '../text/engine.ts';
+import type { Limiter, LimitRule } from './limiter.ts';
+import type { TextParser } from './text-parser.ts';
+
+export interface Services {
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  readonly holders: Holders;
+  readonly limiter: Limiter;
+  readonly text: TextEngine;
+  readonly parser: TextParser;
+  readonly calls: LiveCalls;
+  /** Bounds the request bodies that are held at once. */
+  readonly budget: Budget;
+  readonly log: Logger;
+  /** The shared bucket of generating endpoints, and that of the balance. */
+  readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
+  /** A reader that takes nothing for so long is gone. */
+  readonly clientStallMs: number;
+  /** Base of the links handed out, without a slash at the end; the port may be known only once the service listens. */
+  readonly publicUrl: () => string;
+}

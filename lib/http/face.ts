@@ -1,0 +1,34 @@
+// How a group of routes answers: the headers of all its replies, and how its errors read. A route names its face; where
+// there is no route, the path decides.
+import type { Request } from '@hapi/hapi';
+import type { Fault } from '../faults.ts';
+
+export interface Face {
+  /** Of every reply, streams and errors too. */
+  readonly headers: Readonly<Record<string, string>>;
+  renderFault(reason: Fault): RenderedFault;
+}
+
+export interface RenderedFault {
+  /** The content type. */
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The face of a path that no route has. */
+export type FaceAt = (path: string) => Face;
+
+declare module '@hapi/hapi' {
+  interface PluginSpecificConfiguration {
+    readonly face?: Face;
+  }
+  interface ServerOptionsApp {
+    faceAt?: FaceAt;
+  }
+}
+
+export function faceOf(request: Request): Face {
+  const face = request.route.settings.plugins?.face ?? request.server.settings.app?.faceAt?.(request.path);
+  if (!face) throw new Error(`nothing says how ${request.path} answers`);
+  return face;
+}

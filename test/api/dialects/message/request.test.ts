@@ -1,0 +1,68 @@
+// What only a message-style request has: the system prompt as a field, and images by their source.
+import { expect } from 'chai';
+import { parseMessageRequest } from '../../../../lib/api/dialects/message/request.ts';
+
+const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
+const image = (source: unknown) => [{ type: 'image', source }];
+
+describe('message-style request', () => {
+  it('puts the system field before system messages', () => {
+    const messages = [
+      { role: 'system', content: 'b' },
+      { role: 'user', content: 'hi' },
+    ];
+    expect(parseMessageRequest({ model: 'm', system: 'a', messages }).system).to.equal('a\n\nb');
+  });
+
+  it('reads system blocks, the texts of unknown ones too', () => {
+    const system = [
+      { type: 'text', text: 'a' },
+      { type: 'other', content: [{ type: 'text', text: 'b' }] },
+      { type: 'x' },
+    ];
+    expect(parseMessageRequest(body('hi', { system })).system).to.equal('a\n\nb');
+    expect(parseMessageRequest(body('hi', { system: [] })).system).to.equal(undefined);
+  });
+
+  for (const [system, words] of [
+    [5, '`system`'],
+    [{ type: 'text', text: 'a' }, '`system`'],
+    [['a'], '`system[0]`'],
+    [[{ type: 'text' }], '`system[0].text`'],
+    [[{ text: 'a' }], '`system[0].type`'],
+  ] as const) {
+    it(`refuses the system prompt ${JSON.stringify(system)}`, () => {
+      expect(() => parseMessageRequest(body('hi', { system }))).to.throw(`Invalid ${words}: `);
+    });
+  }
+
+  it('does not count an image in the system prompt', () => {
+    const system = image({ type: 'url', url: 'https://x.example/a.png' });
+    expect(parseMessageRequest(body('hi', { system }))).to.include({ images: 0, system: undefined });
+  });
+
+  it('counts images by url and in base64', () => {
+    const content = [
+      ...image({ type: 'url', url: 'https://x.example/a.png' }),
+      ...image({ type: 'base64', media_type: 'image/png', data: 'aGk=' }),
+    ];
+    expect(parseMessageRequest(body(content))).to.include({ images: 2 });
+  });
+
+  for (const [source, field] of [
+    [undefined, 'source'],
+    [null, 'source'],
+    ['https://x.example/a.png', 'source'],
+    [{ type: 'file', file_id: 'x' }, 'source.type'],
+    [{ url: 'https://x.example/a.png' }, 'source.type'],
+    [{ type: 'url' }, 'source.url'],
+    [{ type: 'url', url: 'http://x.example/a.png' }, 'source.url'],
+    [{ type: 'url', url: 'data:image/png;base64,aGk=' }, 'source.url'],
+    [{ type: 'base64', data: 'aGk=' }, 'source.media_type'],
+    [{ type: 'base64', media_type: 'image/png', data: 5 }, 'source.data'],
+  ] as const) {
+    it(`refuses the image source ${JSON.stringify(source)}`, () => {
+      expect(() => parseMessageRequest(body(image(source)))).to.throw(`Invalid \`messages[0].content[0].${field}\`: `);
+    });
+  }
+});

@@ -1,0 +1,331 @@
+// The API document: valid, complete, true to what a running gateway answers, in every status that it names.
+
+import { request as openRequest } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import { chatDialect } from '../../lib/api/dialects/chat/dialect.ts';
+import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
+import {
+  ask,
+  CHAT,
+  DIALECTS,
+  eventsOf,
+  MESSAGES,
+  type Reply,
+  responseOf,
+  type SendOptions,
+  send,
+} from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import {
+  answerStatus,
+  type Behaviour,
+  chatAnswer,
+  chatChunk,
+  SSE,
+  startUpstream,
+  type TestUpstream,
+} from '../../testkit/upstream.ts';
+import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
+
+const PUBLIC_URL = 'https://gateway.example/base';
+const MODELS = '/api/v1/models';
+const BALANCE = '/api/v1/balance';
+
+describe('the API document', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let api: ApiDocument;
+  /** What was seen of each operation, as `POST /path 400`. */
+  const seen = new Set<string>();
+
+  before(async () => {
+    upstream = await startUpstream();
+    const env = { PUBLIC_URL: `${PUBLIC_URL}/`, RATE_LIMIT_PER_MINUTE: '5', BALANCE_RATE_LIMIT_PER_MINUTE: '5' };
+    const smart = { lite: 'model-a', standard: 'model-a', heavy: 'model-a' };
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url, { smart }), env });
+    api = readDocument((await send(`${gateway.url}/openapi.json`)).json);
+  });
+  beforeEach(() => upstream.behave(chatAnswer('Hello there.', { input: 7, output: 400 })));
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  /** Sends a request and holds the reply against the document. */
+  async function verify(path: string, status: number, options: SendOptions = {}, url = gateway.url): Promise<Reply> {
+    const reply = await send(url + path, options);
+    return verifyReply(path, status, reply);
+  }
+
+  function verifyReply(path: string, status: number, reply: Reply): Reply {
+    expect(reply.status, reply.text).to.equal(status);
+    const operation = `${path === MESSAGES || path === CHAT ? 'POST' : 'GET'} ${path}`;
+    seen.add(`${operation} ${status}`);
+    return api.checkReply(operation, reply);
+  }
+
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(api.json));
+    expect(valid, JSON.stringify(errors)).to.equal(true);
+    expect(api.json.openapi).to.match(/^3\.1\./);
+    expect(api.json.servers).to.deep.equal([{ url: PUBLIC_URL }]);
+  });
+
+  it('names the routes of the server, all of them and no others', () => {
+    const routes = gateway.gateway.server
+      .table()
+      .filter(({ method }) => method !== '*' && method !== 'options')
+      .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect([...api.operations].sort()).to.deep.equal([...routes].sort());
+  });
+
+  it('takes a key where the server does', async () => {
+    for (const operation of api.operations) {
+      const [method = '', path = ''] = operation.split(' ');
+      const { status } = await send(gateway.url + path, { method });
+      const { security } = api.json.paths[path][method.toLowerCase()];
+      // No security of its own: that of the whole document.
+      expect(security, operation).to.deep.equal(status === 401 ? undefined : []);
+    }
+    const { key } = await gateway.account();
+    for (const [name, scheme] of Object.entries<Json>(api.json.components.securitySchemes)) {
+      const headers = scheme.type === 'http' ? { authorization: `${scheme.scheme} ${key}` } : { [scheme.name]: key };
+      expect((await send(gateway.url + MODELS, { headers })).status, name).to.equal(200);
+      expect(api.json.security).to.deep.include({ [name]: [] });
+    }
+  });
+
+  it('has every reference, and uses every schema and reply', () => {
+    const references = new Set(
+      [...JSON.stringify(api.json).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target),
+    );
+    for (const reference of references) expect(api.resolve({ $ref: reference }), reference).to.be.an('object');
+    for (const name of Object.keys(api.json.components.schemas)) {
+      expect(references.has(`#/components/schemas/${name}`), name).to.equal(true);
+    }
+  });
+
+  it('has examples that match their schemas', () => {
+    let checked = 0;
+    const visit = (node: Json, pointer: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const examples = [node.example, ...Object.values<Json>(node.examples ?? {}).map(({ value }) => value)];
+      for (const example of node.schema ? examples.filter((value) => value !== undefined) : []) {
+        api.check(`${pointer}/schema`, example);
+        checked += 1;
+      }
+      for (const [key, value] of Object.entries(node)) visit(value, pointer + pointerOf(key));
+    };
+    visit(api.json, '');
+    expect(checked).to.be.above(50);
+  });
+
+  it('tells true requests from wrong ones as the gateway does', () => {
+    const text = { type: 'text', text: 'hi' };
+    const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+    const good = [
+      {},
+      { max_tokens: 99_999, max_completion_tokens: null, stream: null, temperature: 'hot', foo: 1 },
+      user([text, { type: 'document', source: 5 }]),
+      { messages: [{ role: 'assistant', content: null }, { role: 'assistant' }, ...user('hi').messages] },
+    ];
+    const wrong = [
+      { model: 5 },
+      { model: '' },
+      { messages: [] },
+      { messages: 'hi' },
+      { messages: ['hi'] },
+      { messages: [{ role: 'bot', content: 'hi' }] },
+      { max_tokens: 0 },
+      { max_tokens: 1.5 },
+      { max_tokens: '5' },
+      { max_completion_tokens: -1 },
+      { stream: 'true' },
+      user(5),
+      user(['hi']),
+      user([{ text: 'hi' }]),
+      user([{ type: 'text' }]),
+    ];
+    const open = readDocument(api.json, { open: true });
+    for (const [dialect, schema, more] of [
+      [messageDialect, 'MessageRequest', user([text, { type: 'image', source: { type: 'url', url: 'x' } }])],
+      [chatDialect, 'ChatRequest', user([text, { type: 'image_url', image_url: 'x' }])],
+    ] as const) {
+      const pointer = `/components/schemas/${schema}`;
+      for (const fields of good) {
+        const body = { ...ask('hi'), ...fields };
+        expect(() => dialect.parse(body), JSON.stringify(body)).not.to.throw();
+        open.check(pointer, body);
+      }
+      for (const fields of [...wrong, more]) {
+        const body = { ...ask('hi'), ...fields };
+        expect(() => dialect.parse(body), JSON.stringify(body)).to.throw();
+        expect(() => open.check(pointer, body), JSON.stringify(body)).to.throw();
+      }
+    }
+  });
+
+  describe('of replies', () => {
+    /** Bodies that do not come, sent before everything else: the answer takes 10 s. */
+    let late: readonly Promise<Reply>[];
+
+    before(async () => {
+      const account = await gateway.account();
+      late = DIALECTS.map((path) => sendPartly(path, account, 100));
+    });
+
+    const midStream: Behaviour = async ({ response }) => {
+      response.writeHead(200, SSE);
+      response.write(chatChunk('Hello '));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      response.destroy();
+    };
+
+    for (const path of DIALECTS) {
+      it(`${path}: answers and streams`, async () => {
+        const { key } = await gateway.account();
+        await verify(path, 200, { key, body: ask('hi') });
+        upstream.behave(chatAnswer('Hello there.', { reason: 'length' }));
+        const whole = await verify(path, 200, { key, body: ask('hi', { stream: true }) });
+        expect(eventsOf(whole.text)).to.have.length.above(4);
+        upstream.behave(midStream);
+        const broken = await verify(path, 200, { key, body: ask('hi', { stream: true }) });
+        expect(broken.text).to.contain('"error"').and.to.contain('Hello ');
+        upstream.behave(answerStatus(500));
+        const failed = await verify(path, 200, { key, body: ask('hi', { stream: true }) });
+        expect(failed.text).to.contain('Charge refunded');
+      });
+
+      it(`${path}: answers and streams by smart, and says how`, async () => {
+        const { key } = await gateway.account();
+        for (const model of ['smart', 'auto']) {
+          const reply = await verify(path, 200, { key, body: ask('hi', { model }) });
+          expect(reply.json).to.have.property('smart_routing');
+          const stream = await verify(path, 200, { key, body: ask('hi', { model, stream: true }) });
+          expect(stream.text.match(/"smart_routing"/g)).to.have.length(1);
+        }
+      });
+
+      it(`${path}: refusals`, async () => {
+        const { key } = await gateway.account();
+        await verify(path, 401, { body: ask('hi') });
+        await verify(path, 401, { body: ask('hi'), key: 'wrong' });
+        await verify(path, 402, { body: ask('hi'), key: (await gateway.account('0')).key });
+        await verify(path, 402, { body: ask('x'.repeat(4_000_000)), key });
+        const other = await gateway.account();
+        await gateway.store.accounts.setStatus(other.id, 'suspended');
+        await verify(path, 403, { body: ask('hi'), key: other.key });
+        await verify(path, 415, { body: 'hi', headers: { 'content-type': 'text/plain' }, key });
+        await verify(path, 400, { body: '{', key });
+        await verify(path, 400, { body: ask('hi', { model: 'old-a' }), key });
+        const next = await gateway.account();
+        for (const model of ['nope', 'picture-a', 5]) {
+          await verify(path, 400, { body: ask('hi', { model }), key: next.key });
+        }
+        await verify(path, 400, { body: ask('', { stream: true }), key: next.key });
+        upstream.behave(answerStatus(500));
+        await verify(path, 502, { body: ask('hi'), key: next.key });
+        const limited = await verify(path, 429, { body: ask('hi'), key: next.key });
+        expect(Number(limited.headers['retry-after'])).to.be.within(1, 59);
+        upstream.behave(answerStatus(400));
+        const last = await gateway.account();
+        const refused = await verify(path, 502, { body: ask('hi'), key: last.key });
+        expect(refused.headers['x-should-retry']).to.equal('false');
+      });
+    }
+
+    /** Announces a body and sends only its first byte. */
+    async function sendPartly(path: string, { key }: TestAccount, length: number): Promise<Reply> {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': length };
+      const sent = openRequest(gateway.url + path, { method: 'POST', agent: false, headers });
+      sent.on('error', () => undefined);
+      sent.write('{');
+      const response = await responseOf(sent);
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      sent.destroy();
+      return { status: response.statusCode ?? 0, headers: response.headers, text, json: JSON.parse(text) };
+    }
+
+    it('models and balance', async () => {
+      const { key } = await gateway.account();
+      const models = await verify(MODELS, 200, { key });
+      expect(models.json.data.map(({ id }: Json) => id)).to.deep.equal(['model-a', 'smart']);
+      await verify(MODELS, 401);
+      await verify(BALANCE, 401);
+      for (let at = 0; at < 5; at += 1) await verify(BALANCE, 200, { key });
+      await verify(BALANCE, 429, { key });
+      const other = await gateway.account();
+      await gateway.store.accounts.setStatus(other.id, 'suspended');
+      await verify(MODELS, 403, { key: other.key });
+      await verify(BALANCE, 403, { key: other.key });
+    });
+
+    it('health and the document itself', async () => {
+      await verify('/healthz', 200);
+      await verify('/readyz', 200);
+      await verify('/openapi.json', 200);
+    });
+
+    it('a gateway that has lost a wallet, and one that has lost them all', async () => {
+      const broken = await startGateway({ catalog: chatCatalog(upstream.url) });
+      try {
+        const lost = await broken.account('0');
+        const { key } = await broken.account();
+        for (const known of [key, lost.key]) await verify(MODELS, 200, { key: known }, broken.url);
+        const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+        database.exec('PRAGMA foreign_keys = OFF');
+        database.prepare('DELETE FROM wallets WHERE id = ?').run(lost.id);
+        await Promise.all([
+          ...[MODELS, BALANCE].map((path) => verify(path, 500, { key: lost.key }, broken.url)),
+          ...DIALECTS.map((path) => verify(path, 500, { key: lost.key, body: ask('hi') }, broken.url)),
+        ]);
+        database.exec('ALTER TABLE wallets RENAME TO gone');
+        database.close();
+        await Promise.all([MODELS, BALANCE].map((path) => verify(path, 503, { key }, broken.url)));
+      } finally {
+        await broken.stop();
+      }
+    });
+
+    it('a gateway without models', async () => {
+      const empty = await startGateway({ catalog: { models: [] } });
+      await verify('/readyz', 503, {}, empty.url);
+      await empty.stop();
+    });
+
+    it('a gateway that is stopped while calls run', async () => {
+      const stopping = await startGateway({ catalog: chatCatalog(upstream.url), env: { DRAIN_MS: '0' } });
+      const { key } = await stopping.account();
+      let begun = 0;
+      const running = new Promise<void>((resolve) => {
+        upstream.behave(() => {
+          begun += 1;
+          if (begun === 2) resolve();
+        });
+      });
+      const calls = DIALECTS.map((path) => verify(path, 503, { key, body: ask('hi') }, stopping.url));
+      await running;
+      await Promise.all([...calls, stopping.stop()]);
+    });
+
+    it('bodies that are too long or do not come', async function () {
+      this.timeout(15_000);
+      const account = await gateway.account();
+      for (const [at, path] of DIALECTS.entries()) {
+        verifyReply(path, 413, await sendPartly(path, account, 48 * 1024 * 1024 + 1));
+        verifyReply(path, 408, (await late[at]) as Reply);
+      }
+    });
+
+    it('have shown every status that the document names', () => {
+      const documented = api.operations.flatMap((operation) =>
+        api.statusesOf(operation).map((status) => `${operation} ${status}`),
+      );
+      expect([...seen].sort()).to.deep.equal(documented.sort());
+    });
+  });
+});

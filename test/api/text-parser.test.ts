@@ -1,0 +1,199 @@
+// A request of any shape and size keeps the thread that serves everybody for no longer than 50 ms before its hold.
+import { expect } from 'chai';
+import type { Dialect } from '../../lib/api/dialects/dialect.ts';
+import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
+import { createTextParser, type TextParser } from '../../lib/api/text-parser.ts';
+import { isFault } from '../../lib/faults.ts';
+import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
+import { parseJson } from '../../lib/http/json.ts';
+import { route } from '../../lib/smart/route.ts';
+import { estimateInput } from '../../lib/text/estimate.ts';
+import type { TextRequest } from '../../lib/text/request.ts';
+import { watchTurns } from '../../testkit/turns.ts';
+
+const BLOCKED_MS_MAX = 50;
+const LONG = 300 * 1024;
+const SIZES = [256 * 1024, 2 * 1024 * 1024];
+
+describe('text parser', () => {
+  let parser: TextParser;
+  let keepAlive: NodeJS.Timeout;
+
+  before(() => {
+    // Its thread keeps no process alive; a server does.
+    keepAlive = setInterval(() => undefined, 1000);
+    parser = createTextParser({ idleMs: 200 });
+  });
+  after(async () => {
+    clearInterval(keepAlive);
+    await parser.close();
+  });
+
+  const never = new AbortController().signal;
+  const bytesOf = (text: string) => {
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+    bytes.write(text);
+    return bytes;
+  };
+  const ask = (content: unknown, more: object = {}) => ({
+    model: 'smart',
+    messages: [{ role: 'user', content }],
+    ...more,
+  });
+  const parse = async (text: string, dialect: Dialect['name'] = 'message') =>
+    parser.parse(bytesOf(text), { dialect, signal: never });
+
+  describe('of long bodies', () => {
+    it('reads what is read of short ones', async () => {
+      const long = 'Слово и word. '.repeat(200_000);
+      const messages = [
+        { role: 'system', content: 'first' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: long },
+            { type: 'text', text: 'b' },
+          ],
+        },
+        ...Array.from({ length: 3000 }, (_, at) => ({ role: at % 2 ? 'user' : 'assistant', content: `turn ${at}` })),
+        { role: 'user', content: Array.from({ length: 5000 }, (_, at) => ({ type: 'text', text: `block ${at}` })) },
+      ];
+      const body = JSON.stringify({ model: 'm', system: long, messages, stream: true, max_tokens: 7 });
+      const expected = messageDialect.parse(parseJson(Buffer.from(body)));
+      const { input, ...request } = await parse(body);
+      expect(request).to.deep.equal(expected);
+      expect(input).to.deep.equal(await estimateInput(expected));
+    });
+
+    it('refuses them in the same words', async () => {
+      const content = 'x'.repeat(LONG);
+      for (const [body, message] of [
+        [`{"model":"${content}`, 'The request body is not valid JSON.'],
+        [JSON.stringify(ask(content, { max_tokens: 0 })), 'Invalid `max_tokens`: must be a whole number above zero.'],
+        [`[${'['.repeat(LONG)}`, 'The request body is not valid JSON: deeper than 64 levels.'],
+      ] as const) {
+        const error = await parse(body).catch((reason: unknown) => reason);
+        expect(isFault(error) && [error.data?.chatCode, error.message]).to.deep.equal(['invalid_request', message]);
+      }
+    });
+
+    it('reads many at once, each in its dialect, and goes on after a pause', async () => {
+      const texts = Array.from({ length: 6 }, (_, at) => `${at}`.repeat(LONG));
+      for (let round = 0; round < 2; round += 1) {
+        const requests = await Promise.all(
+          texts.map((text, at) => parse(JSON.stringify(ask(text)), at % 2 ? 'chat' : 'message')),
+        );
+        expect(requests.map((request) => firstText(request)[0])).to.deep.equal(['0', '1', '2', '3', '4', '5']);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    });
+
+    it('lets go of a call that ends before its turn', async () => {
+      const body = JSON.stringify(ask('x'.repeat(8 * 1024 * 1024)));
+      const first = parse(body);
+      const controller = new AbortController();
+      const second = parser.parse(bytesOf(body), { dialect: 'chat', signal: controller.signal });
+      const third = parse(body);
+      controller.abort('gone');
+      expect(await Promise.resolve(second).catch((reason: unknown) => reason)).to.equal('gone');
+      expect(firstText(await first)).to.have.length(8 * 1024 * 1024);
+      expect(firstText(await third)).to.have.length(8 * 1024 * 1024);
+    });
+  });
+
+  it('shows a long one without its texts first, which may be refused then', async () => {
+    const body = JSON.stringify(ask('x'.repeat(LONG), { system: 'y', max_tokens: 9 }));
+    let seen: TextRequest | undefined;
+    const look = async (request: TextRequest) => {
+      seen = request;
+      throw new Error('too dear');
+    };
+    const refused = parser.parse(bytesOf(body), { dialect: 'message', signal: never, look });
+    expect(await Promise.resolve(refused).catch(({ message }: Error) => message)).to.equal('too dear');
+    expect(seen).to.deep.include({ model: 'smart', maxTokens: 9, messages: [], system: undefined });
+    expect(seen?.input?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);
+    expect(firstText(await parse(body))).to.have.length(LONG);
+  });
+
+  const firstText = (request: TextRequest) => request.messages[0]?.content[0]?.text as string;
+
+  const fill = (unit: string, bytes: number) => unit.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(unit))));
+  const list = (item: string, bytes: number) =>
+    Array(
+      Math.max(1, Math.min(Math.floor(199_000 / (item.split(/[{,[]/).length + 1)), Math.floor(bytes / item.length))),
+    )
+      .fill(item)
+      .join(',');
+  const image = `{"type":"image","source":{"type":"url","url":"https://${'я'.repeat(200)}.рф/"}}`;
+  /** Bodies about so many bytes long. */
+  const shapes: Readonly<Record<string, (bytes: number) => string>> = {
+    'a text in ASCII': (bytes) => JSON.stringify(ask(fill('a', bytes))),
+    'a text in other letters': (bytes) => JSON.stringify(ask(fill('Напиши код ', bytes))),
+    'a text with one other letter': (bytes) => JSON.stringify(ask(`${fill('if (a) b; ', bytes)}я`)),
+    'a text of escapes': (bytes) => `{"model":"smart","messages":[{"role":"user","content":"${fill('\\"', bytes)}"}]}`,
+    'a text of digits and marks': (bytes) => JSON.stringify(ask(fill('1+1=? ', bytes))),
+    'a system prompt': (bytes) => JSON.stringify(ask('a', { system: fill('Ты помощник. ', bytes) })),
+    'a model': (bytes) => JSON.stringify(ask('a', { model: fill('m', bytes) })),
+    'a role': (bytes) => `{"model":"smart","messages":[{"role":"${fill('r', bytes)}","content":"a"}]}`,
+    'a number': (bytes) =>
+      `{"model":"smart","max_tokens":${fill('1', bytes)},"messages":[{"role":"user","content":"a"}]}`,
+    'many numbers': (bytes) => `{"model":"smart","messages":[${list('12345678901234567890.5e3', bytes)}]}`,
+    'white space': (bytes) => `${fill(' ', bytes)}${JSON.stringify(ask('a'))}`,
+    'unknown fields': (bytes) =>
+      `{"model":"smart","messages":[{"role":"user","content":"a"}],"x":[${list('{"__proto__":1}', bytes)}]}`,
+    'many messages': (bytes) => `{"model":"smart","messages":[${list('{"role":"user","content":"abc"}', bytes)}]}`,
+    'many blocks': (bytes) =>
+      `{"model":"smart","messages":[{"role":"user","content":[${list('{"type":"text","text":"abc"}', bytes)}]}]}`,
+    'many images': (bytes) =>
+      `{"model":"smart","messages":[{"role":"assistant","content":[${list(image, bytes)}]},{"role":"user","content":"a"}]}`,
+    'a tool result': (bytes) =>
+      `{"model":"smart","messages":[{"role":"user","content":[{"type":"tool_result","content":[${list('{"text":"ab"}', bytes)}]}]}]}`,
+    'an image in base64': (bytes) =>
+      JSON.stringify(
+        ask([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: fill('A', bytes) } }]),
+      ),
+    'an image by its url': (bytes) =>
+      JSON.stringify(ask([{ type: 'image', source: { type: 'url', url: `https://${fill('я', bytes)}` } }])),
+  };
+
+  /** CPU time of the longest turn while a body is read and looked at as far as the hold. */
+  async function worstTurn(text: string): Promise<number> {
+    const bytes = bytesOf(text);
+    await new Promise((resolve) => setImmediate(resolve));
+    const turns = watchTurns();
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      const request = await parser.parse(bytes, { dialect: 'message', signal: never });
+      if (!request.input) await estimateInput(request);
+      route(request);
+    } catch (error) {
+      if (!isFault(error)) throw error;
+    }
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    turns.stop();
+    return turns.worstMs();
+  }
+
+  /** What a collection of garbage falls into is tried again. */
+  async function expectQuick(text: string): Promise<void> {
+    let worst = await worstTurn(text);
+    for (let tries = 1; tries < 3 && worst > BLOCKED_MS_MAX; tries += 1) worst = Math.min(worst, await worstTurn(text));
+    expect(worst).to.be.below(BLOCKED_MS_MAX);
+  }
+
+  describe('holds nobody up', () => {
+    for (const [name, make] of Object.entries(shapes)) {
+      it(`by ${name}`, async function () {
+        this.timeout(30_000);
+        for (const size of SIZES) await expectQuick(make(size));
+      });
+    }
+
+    for (const name of ['a text with one other letter', 'a text of escapes']) {
+      it(`by ${name} of 48 MiB`, async function () {
+        this.timeout(30_000);
+        await expectQuick(shapes[name]?.(BODY_BYTES_MAX - 500) as string);
+      });
+    }
+  });
+});

@@ -1,0 +1,161 @@
+// A real store whose calls fail, wait or lose their answer when a test says so.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccounts } from '../lib/accounts/accounts.ts';
+import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
+import { openStore } from '../lib/store/open.ts';
+import { type LedgerStore, type Store, StoreError, type Submission } from '../lib/store/store.ts';
+
+/** Does the real call, or not, or later, or keeps its answer back. */
+export type Behaviour = (call: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;
+
+/** The store says that it has not written. */
+export const refuse: Behaviour = async () => {
+  throw new StoreError('refused by the test', 'no');
+};
+
+/** Works on a batch until the gate opens, then says that it has not written. */
+export const refuseAfter =
+  (gate: Promise<unknown>): Behaviour =>
+  async (_call, [batch]) => {
+    const marked = markTried(batch);
+    await gate;
+    for (const item of marked) item.tried = false;
+    throw new StoreError('refused by the test', 'no');
+  };
+
+/** Nothing is written, and the store cannot say so: the thread died before it began. */
+export const vanish: Behaviour = async (_call, [batch]) => {
+  markTried(batch);
+  throw new StoreError('vanished by the test', 'unknown');
+};
+
+/** The contract: an item is marked before the first attempt that could commit it. */
+function markTried(batch: unknown): readonly Submission[] {
+  const items = Array.isArray(batch) ? (batch as Submission[]) : [];
+  const fresh = items.filter((item) => !item.tried && !item.abandoned);
+  for (const item of fresh) item.tried = true;
+  return fresh;
+}
+
+/** Everything is written, and the answer is lost: the thread died after the commit. */
+export const lose: Behaviour = async (call) => {
+  await call();
+  throw new StoreError('lost by the test', 'unknown');
+};
+
+/** Waits for the gate, then does the call. */
+export const waitFor =
+  (gate: Promise<unknown>): Behaviour =>
+  async (call) => {
+    await gate;
+    return call();
+  };
+
+/** Does the call at once and answers after the gate. */
+export const answerAfter =
+  (gate: Promise<unknown>): Behaviour =>
+  async (call) => {
+    const result = await call();
+    await gate;
+    return result;
+  };
+
+/** A promise with its handle. */
+export function makeGate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+type Name = `${Exclude<keyof Store, 'ping' | 'gateways' | 'backup' | 'close'>}.${string}`;
+
+export interface FaultyStore {
+  readonly store: Store;
+  /** The same database without faults. */
+  readonly real: Store;
+  readonly path: string;
+  /** What the next calls do, one each; later ones are as ever. */
+  next(name: Name, ...behaviours: readonly Behaviour[]): void;
+  /** What every call does from now on; undefined: as ever. */
+  always(name: Name, behaviour: Behaviour | undefined): void;
+  /** The calls of `ledger.apply` so far, each as the ids of its operations. */
+  readonly batches: readonly (readonly string[])[];
+  /** A new account with money; resolves to its id. */
+  wallet(rub?: bigint): Promise<string>;
+  read(id: string): Promise<Wallet>;
+  apply(op: Operation): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export interface FaultyOptions {
+  /** Another shape of the ledger store, as other databases have it. */
+  readonly shape?: Partial<Pick<LedgerStore, 'lane' | 'batchMax'>>;
+}
+
+export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promise<FaultyStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'));
+  const path = join(folder, 'test.db');
+  const real = await openStore(`sqlite:${path}`);
+  const planned = new Map<string, Behaviour[]>();
+  const constant = new Map<string, Behaviour>();
+  const batches: string[][] = [];
+  const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
+
+  function faulty<Port extends object>(port: Port, name: string): Port {
+    return new Proxy(port, {
+      get(target, property, receiver) {
+        const value = Reflect.get(target, property, receiver);
+        if (typeof value !== 'function') return value;
+        const full = `${name}.${String(property)}`;
+        return (...args: unknown[]) => {
+          if (full === 'ledger.apply') batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
+          const behaviour = planned.get(full)?.shift() ?? constant.get(full);
+          const call = () => value.apply(target, args) as Promise<unknown>;
+          return behaviour ? behaviour(call, args) : call();
+        };
+      },
+    });
+  }
+
+  const apply = async (op: Operation) => {
+    const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);
+    return outcome as Outcome;
+  };
+  return {
+    store: {
+      ...real,
+      ledger: faulty({ ...real.ledger, ...shape }, 'ledger'),
+      journal: faulty(real.journal, 'journal'),
+      accounts: faulty(real.accounts, 'accounts'),
+      keys: faulty(real.keys, 'keys'),
+      limits: faulty(real.limits, 'limits'),
+      owners: faulty(real.owners, 'owners'),
+      settings: faulty(real.settings, 'settings'),
+    },
+    real,
+    path,
+    batches,
+    next: (name, ...behaviours) => void planned.set(name, [...(planned.get(name) ?? []), ...behaviours]),
+    always: (name, behaviour) => void (behaviour ? constant.set(name, behaviour) : constant.delete(name)),
+    async wallet(rub = 1000n) {
+      const { id } = await accounts.create('test');
+      const amount = rub * 1_000_000n;
+      if (amount > 0n) await apply({ kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: `first-${id}` });
+      return id;
+    },
+    read: async (id) => (await real.ledger.wallet(id)) as Wallet,
+    apply,
+    async close() {
+      await real.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function nameOf(op: Operation): string {
+  return 'chargeId' in op ? `${op.kind}:${op.chargeId}` : op.kind;
+}

@@ -1,0 +1,138 @@
+// A whole gateway on loopback: real store in a temporary folder, real sockets, a catalog that points where a test wants.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccounts } from '../lib/accounts/accounts.ts';
+import { readConfig } from '../lib/config.ts';
+import { createGateway, type Gateway } from '../lib/gateway.ts';
+import { createLog } from '../lib/http/log.ts';
+import { verifyLedger } from '../lib/ledger/audit.ts';
+import type { Wallet } from '../lib/money/decide.ts';
+import { parseRub } from '../lib/money/money.ts';
+import { openStore } from '../lib/store/open.ts';
+import type { Store } from '../lib/store/store.ts';
+
+export interface TestGateway {
+  readonly url: string;
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** A second opening of the gateway's store, as the command line has it. */
+  readonly store: Store;
+  readonly gateway: Gateway;
+  /** Makes an account with a key; `rub` is topped up if it is above zero. */
+  account(rub?: string): Promise<TestAccount>;
+  wallet(account: TestAccount): Promise<Wallet>;
+  /** Fails when the ledger does not add up or something is still held. */
+  checkMoney(): Promise<void>;
+  /** Rewrites the catalog; the caller waits for the reload or asks for it. */
+  writeCatalog(catalog: object): void;
+  stop(): Promise<void>;
+}
+
+export interface TestAccount {
+  readonly id: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export interface TestGatewayOptions {
+  readonly catalog: object;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder to go on with instead of a new one. */
+  readonly folder?: string;
+  /** Instead of a file in the folder. */
+  readonly database?: string;
+}
+
+export async function startGateway({ catalog, env = {}, folder, database }: TestGatewayOptions): Promise<TestGateway> {
+  const home = folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
+  const catalogDir = join(home, 'catalog');
+  mkdirSync(catalogDir, { recursive: true });
+  const writeCatalog = (value: object) => writeFileSync(join(catalogDir, 'models.json'), JSON.stringify(value));
+  writeCatalog(catalog);
+  const databaseUrl = database ?? `sqlite:${join(home, 'tollgate.db')}`;
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: home,
+    CATALOG_DIR: catalogDir,
+    SANDBOX: 'off',
+    LOG_LEVEL: 'info',
+    RATE_LIMIT_PER_MINUTE: '100000',
+    BALANCE_RATE_LIMIT_PER_MINUTE: '100000',
+    ...env,
+  });
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
+  const gateway = await createGateway(config, log);
+  await gateway.start();
+  const store = await openStore(databaseUrl);
+  const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
+  let payments = 0;
+
+  return {
+    url: `http://127.0.0.1:${gateway.server.info.port}`,
+    folder: home,
+    databaseUrl,
+    store,
+    gateway,
+    writeCatalog,
+    async account(rub = '1000') {
+      const { id } = await accounts.create('test');
+      const { id: keyId, key } = await accounts.issueKey(id, 'test key');
+      const amount = parseRub(rub) ?? 0n;
+      payments += 1;
+      const op = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: `${id}-${payments}` } as const;
+      if (amount > 0n) await store.ledger.apply([{ op, tried: false, abandoned: false }]);
+      return { id, keyId, key };
+    },
+    async wallet(account) {
+      return (await store.ledger.wallet(account.id)) as Wallet;
+    },
+    async checkMoney() {
+      const report = await verifyLedger(store);
+      if (!report.ok) throw new Error(`the ledger does not add up: ${JSON.stringify(report.problems)}`);
+      for (const { id } of await store.accounts.list()) {
+        const wallet = await store.ledger.wallet(id);
+        if (wallet?.held !== 0n) throw new Error(`${wallet?.held} is still held in ${id}`);
+      }
+    },
+    async stop() {
+      await store.close();
+      await gateway.stop();
+      if (folder === undefined) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A catalog of text models on one chat-style upstream. */
+export function chatCatalog(url: string, more: object = {}): object {
+  return {
+    upstreams: { up: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } } },
+    models: [
+      {
+        id: 'model-a',
+        aliases: ['a'],
+        type: 'text',
+        provider: 'Test',
+        routes: [{ upstream: 'up', model: 'up-model' }],
+        price: { input: '1000', output: '5000' },
+      },
+      {
+        id: 'picture-a',
+        type: 'image',
+        provider: 'Test',
+        routes: [{ upstream: 'up', model: 'up-picture' }],
+        price: { request: '10' },
+      },
+      {
+        id: 'film-a',
+        type: 'video',
+        provider: 'Test',
+        routes: [{ upstream: 'up', model: 'up-film' }],
+        price: { second: { '720p': '8', '1080p': '15' } },
+      },
+    ],
+    retired: { 'old-a': 'model-a' },
+    ...more,
+  };
+}

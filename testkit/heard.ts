@@ -1,0 +1,96 @@
+// What clients have heard of their calls, held against what the ledger says of them.
+import type { ClientRequest } from 'node:http';
+import type { Charge } from '../lib/money/decide.ts';
+import type { Store } from '../lib/store/store.ts';
+import { ask, billingOf, eventsOf, open, responseOf } from './client.ts';
+import type { TestAccount } from './gateway.ts';
+
+/** What a client has seen of one call. */
+export interface Heard {
+  /** Undefined when what answered was not the service. */
+  readonly requestId: string | undefined;
+  readonly account: TestAccount;
+  /** 0 when there was no answer at all. */
+  readonly status: number;
+  /** Whether the reply came to its end. */
+  readonly whole: boolean;
+  /** In RUB; undefined when it was not told: an error, a stream that broke off, a dialect that does not tell. */
+  readonly charged: number | undefined;
+  /** What came. */
+  readonly text: string;
+  /** performance.now() of the call, and of the end of its reply. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface ListenOptions {
+  readonly url: string;
+  readonly account: TestAccount;
+  readonly stream: boolean;
+  readonly prompt?: string;
+  /** Gets the request, to cut it. */
+  readonly onOpen?: (sent: ClientRequest) => void;
+}
+
+/** One call as far as it gets. */
+export async function listen({ url, account, stream, prompt = 'hi', onOpen }: ListenOptions): Promise<Heard> {
+  const startedAt = performance.now();
+  const sent = open(url, { key: account.key, body: ask(prompt, stream ? { stream: true } : {}) });
+  onOpen?.(sent);
+  let text = '';
+  let requestId: string | undefined;
+  let [status, whole] = [0, false];
+  try {
+    const response = await responseOf(sent);
+    status = response.statusCode ?? 0;
+    requestId = response.headers['x-request-id']?.toString();
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    whole = true;
+  } catch {
+    // What came until then counts.
+  }
+  const charged = status === 200 ? chargedOf(text, { stream, whole }) : undefined;
+  return { requestId, account, status, whole, charged, text, startedAt, endedAt: performance.now() };
+}
+
+function chargedOf(text: string, { stream, whole }: { stream: boolean; whole: boolean }): number | undefined {
+  if (!stream) return whole ? JSON.parse(text).billing?.charged_rub : undefined;
+  const end = text.lastIndexOf('\n\n');
+  return end <= 0 ? undefined : billingOf(eventsOf(text.slice(0, end + 2)))?.charged_rub;
+}
+
+export interface Comparison {
+  /** Calls whose charge the client was told. */
+  readonly told: number;
+  /** What the ledger says otherwise, one line each. */
+  readonly wrong: readonly string[];
+}
+
+/** A call that broke off may have been charged or returned, but is not held any more. */
+export async function compare({ ledger }: Store, heard: readonly Heard[]): Promise<Comparison> {
+  const wrong: string[] = [];
+  let told = 0;
+  const calls = heard.values();
+  const reader = async () => {
+    for (const call of calls) {
+      if (call.charged !== undefined) told += 1;
+      if (call.requestId === undefined) continue;
+      const problem = problemOf(call, await ledger.charge(call.requestId));
+      if (problem) wrong.push(`${call.requestId}: ${problem}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, reader));
+  return { told, wrong };
+}
+
+function problemOf({ status, charged, account }: Heard, charge: Charge | undefined): string | undefined {
+  if (charge?.state === 'held') return 'is still held';
+  if (charged !== undefined) {
+    const right =
+      charge?.state === 'settled' && charge.wallet === account.id && Number(charge.charged) / 1e6 === charged;
+    return right ? undefined : `told ${charged}, the ledger says ${charge?.state} ${charge?.charged}`;
+  }
+  // Refused, or failed and returned.
+  if (status >= 400 && charge?.state === 'settled') return `answered ${status}, but charged ${charge.charged}`;
+  return undefined;
+}

@@ -1,0 +1,76 @@
+// Replica sets of real servers: for tests that break them, and for scripts.
+import { MongoMemoryReplSet } from 'mongodb-memory-server-core';
+import { ELECTION } from '../deploy/replica-set.ts';
+import { findMongod } from '../scripts/mongod.ts';
+import { primaryPort, serverParameters, stepDown } from './cluster.ts';
+
+export interface ReplicaSet {
+  /** A `DATABASE_URL`. */
+  url(database: string): string;
+  /** Makes the primary a secondary. */
+  stepDown(): Promise<void>;
+  /** The process of the member that is primary now. */
+  primary(): Promise<number>;
+  /** Ends every process, frozen ones too. */
+  stop(): Promise<void>;
+}
+
+// Any server from 6.0 will do.
+process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = 'false';
+
+export async function binary(): Promise<{ readonly systemBinary: string }> {
+  return { systemBinary: await findMongod() };
+}
+
+/** The disk stays small; the election settings are those of our compose file. */
+const ARGUMENTS = ['--oplogSize', '64', '--setParameter', 'ttlMonitorEnabled=false'];
+const FAILOVER = serverParameters();
+
+export interface SetOptions {
+  readonly members: number;
+  /** Of each member; by default as little as a server takes. */
+  readonly cacheGB?: number;
+}
+
+/** On a busy machine even a single server takes its time. */
+export const LAUNCH_MS_MAX = 60_000;
+
+export async function startReplicaSet({ members, cacheGB = 0.25 }: SetOptions): Promise<ReplicaSet> {
+  const parameters = members > 1 ? FAILOVER.flatMap((parameter) => ['--setParameter', parameter]) : [];
+  const set = await MongoMemoryReplSet.create({
+    binary: await binary(),
+    instanceOpts: Array.from({ length: members }, () => ({ launchTimeout: LAUNCH_MS_MAX })),
+    replSet: {
+      name: 'tests',
+      count: members,
+      storageEngine: 'wiredTiger',
+      args: [...ARGUMENTS, '--wiredTigerCacheSizeGB', String(cacheGB), ...parameters],
+      configSettings: ELECTION,
+    },
+  });
+  const processes = new Map(set.servers.map(({ instanceInfo }) => [instanceInfo?.port, pidOf(instanceInfo)]));
+  return {
+    url: (database) => set.getUri(database),
+    stepDown: () => stepDown(set.getUri()),
+    primary: async () => processes.get(await primaryPort(set.getUri())) as number,
+    async stop() {
+      for (const pid of processes.values()) signal(pid, 'SIGCONT');
+      await set.stop({ doCleanup: true, force: true });
+    },
+  };
+}
+
+function pidOf(info: MongoMemoryReplSet['servers'][number]['instanceInfo']): number {
+  const pid = info?.instance.mongodProcess?.pid;
+  if (pid === undefined) throw new Error('a member of the replica set has no process');
+  return pid;
+}
+
+/** A process may be gone already. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
