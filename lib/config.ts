@@ -12,6 +12,8 @@ export interface Config {
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly catalogDir: string;
+  /** Origins that pictures and results may be fetched from although they are not public. */
+  readonly imageTrustedOrigins: string;
   /** Names of variables that a catalog may name, `*` for any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
@@ -66,6 +68,7 @@ const schema = Joi.object({
     .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/, 'names with * for any text, separated by commas')
     .default(CATALOG_VARIABLES),
   PROVIDERS_PATH: Joi.string().default(''),
+  IMAGE_TRUSTED_ORIGINS: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
   KEY_PREFIX: Joi.string()
@@ -113,6 +116,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
     providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),
+    imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,
     keyPrefix: value.KEY_PREFIX,

@@ -180,13 +180,6 @@ const table = {
     retryable: true,
     text: () => 'The service is restarting.',
   },
-  overloaded: {
-    status: 503,
-    type: 'api_error',
-    chatCode: 'service_unavailable',
-    retryable: true,
-    text: () => 'The service has too many large requests at the moment. Nothing was charged.',
-  },
   upstream_failed: upstream('The upstream provider failed.'),
   upstream_refused: upstream('The upstream provider refused this request.', false),
   upstream_too_long: upstream('The request is too long for the model. Shorten it or lower `max_tokens`.', false),

@@ -20,6 +20,8 @@ import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
+import { createFetcher, type Fetcher } from './media/fetcher.ts';
+import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { MetricsServer } from './metrics/server.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
@@ -96,6 +98,7 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     limits: limitsOf(config),
     clientStallMs: config.clientStallMs,
     publicUrl: () => publicUrlOf(config, http.server),
+    fetcher: openFetcher(config, http.server),
   };
   await http.server.register({ plugin: apiPlugin, options: services });
   const audits = createAudits(store, log, metrics?.onAudit);
@@ -134,6 +137,16 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
       await metrics?.close();
     },
     reload: catalog.reload,
+  };
+}
+
+/** Made when it is first needed: the address of the service may not be known before. */
+function openFetcher(config: Config, server: Server): () => Fetcher {
+  const trustedOrigins = readOrigins(config.imageTrustedOrigins);
+  let fetcher: Fetcher | undefined;
+  return () => {
+    fetcher ??= createFetcher({ trustedOrigins, ownOrigin: publicUrlOf(config, server) });
+    return fetcher;
   };
 }
 

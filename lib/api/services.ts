@@ -5,6 +5,7 @@ import type { Holders } from '../accounts/holders.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
+import type { Fetcher } from '../media/fetcher.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
@@ -17,6 +18,8 @@ export interface Services {
   readonly limiter: Limiter;
   readonly text: TextEngine;
   readonly parser: TextParser;
+  /** Fetches pictures that requests name. */
+  readonly fetcher: () => Fetcher;
   readonly calls: LiveCalls;
   /** Bounds the request bodies that are held at once. */
   readonly budget: Budget;

@@ -6,7 +6,7 @@ import { checkJson, parseText } from '../http/json.ts';
 import { estimateInput } from '../text/estimate.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
-import { cutRequest, type ParseOrder, type ParseReply, type Step } from './text-parts.ts';
+import { cutRequest, memoryOf, type ParseOrder, type ParseReply, type Step } from './text-parts.ts';
 
 const DIALECTS = { message: messageDialect, chat: chatDialect };
 
@@ -16,7 +16,8 @@ if (process.platform === 'linux') setPriority(10);
 let groups: Generator<readonly Step[]> | undefined;
 
 parentPort?.on('message', async (order: ParseOrder) => {
-  parentPort?.postMessage(await answer(order));
+  const reply = await answer(order);
+  parentPort?.postMessage(reply, 'steps' in reply ? memoryOf(reply.steps) : []);
 });
 
 async function answer(order: ParseOrder): Promise<ParseReply> {

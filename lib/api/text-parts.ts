@@ -1,7 +1,10 @@
 // A text request in steps: what one thread hands another is copied while nothing else runs, so little is handed over at
 // a time, long texts in slices too.
+import assert from 'node:assert/strict';
+import { createImage } from '../media/image.ts';
+import { sniffImage } from '../media/sniff.ts';
 import type { TextContent } from '../plugin/contract.ts';
-import type { RequestMessage, TextRequest } from '../text/request.ts';
+import type { RequestContent, RequestMessage, RequestPicture, TextRequest } from '../text/request.ts';
 
 /** What the thread is asked: to parse a body, then for what it found until there is no more. */
 export type ParseOrder = { readonly dialect: 'message' | 'chat'; readonly bytes: Uint8Array } | 'next';
@@ -20,8 +23,14 @@ export type ParseReply =
 export type Step =
   | { readonly message: RequestMessage }
   | { readonly content: TextContent }
+  | { readonly picture: SentPicture }
   | { readonly text: string }
   | { readonly system: string };
+
+/** A link, or the bytes of a picture, which change hands without a copy. */
+interface SentPicture extends Pick<RequestPicture, 'field'> {
+  readonly source: string | Uint8Array<ArrayBuffer>;
+}
 
 const STEPS_MAX = 1000;
 const CHARACTERS_MAX = 1024 * 1024;
@@ -57,11 +66,35 @@ function* stepsOf({ system, messages }: TextRequest): Generator<Step> {
   for (const message of messages) {
     yield { message: { ...message, content: [] } };
     for (const content of message.content) {
+      if (content.type === 'picture') {
+        yield { picture: sentPicture(content) };
+        continue;
+      }
       const [first = '', ...more] = slicesOf(content.text);
       yield { content: { ...content, text: first } };
       for (const text of more) yield { text };
     }
   }
+}
+
+function sentPicture({ field, source }: RequestPicture): SentPicture {
+  return { field, source: typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>) };
+}
+
+/** The memory of a group's pictures, to be handed over. */
+export function memoryOf(steps: readonly Step[]): ArrayBuffer[] {
+  return steps.flatMap((step) =>
+    'picture' in step && typeof step.picture.source !== 'string' ? [step.picture.source.buffer] : [],
+  );
+}
+
+/** The picture as it was read on the other side. */
+function receivedPicture({ field, source }: SentPicture): RequestPicture {
+  if (typeof source === 'string') return { type: 'picture', field, source };
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const sniffed = sniffImage(bytes);
+  assert(sniffed, 'what was read as a picture is one');
+  return { type: 'picture', field, source: createImage({ bytes, release: () => undefined }, sniffed) };
 }
 
 function* slicesOf(text: string): Generator<string> {
@@ -72,7 +105,7 @@ function* slicesOf(text: string): Generator<string> {
 
 /** Puts a request together again. */
 export function joinRequest(request: TextRequest): { add(steps: readonly Step[]): void; whole(): TextRequest } {
-  const messages: (RequestMessage & { content: TextContent[] })[] = [];
+  const messages: (RequestMessage & { content: RequestContent[] })[] = [];
   let system: string | undefined;
 
   function add(step: Step): void {
@@ -82,8 +115,9 @@ export function joinRequest(request: TextRequest): { add(steps: readonly Step[])
       const contents = messages.at(-1)?.content ?? [];
       const last = contents.at(-1);
       if ('content' in step) contents.push(step.content);
+      else if ('picture' in step) contents.push(receivedPicture(step.picture));
       // A rope: nothing is copied.
-      else if (last) contents[contents.length - 1] = { ...last, text: last.text + step.text };
+      else if (last?.type === 'text') contents[contents.length - 1] = { ...last, text: last.text + step.text };
     }
   }
 

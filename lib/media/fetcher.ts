@@ -141,7 +141,7 @@ function answerFault({ reason }: FetchFailure, field: string): Fault | undefined
     case 'unsupported':
       return fault('image_unsupported', { field });
     case 'no-memory':
-      return fault('overloaded');
+      return fault('no_room');
     default:
       return undefined;
   }

@@ -47,7 +47,7 @@ export function readBase64(text: string, options: InlineOptions & { readonly med
   if (bytes > IMAGE_BYTES_MAX) throw tooLarge(field);
   if (!isPlain(text)) throw invalid(field, NOT_BASE64);
   const held = holdBytes(bytes, budget);
-  if (!held) throw fault('overloaded');
+  if (!held) throw fault('no_room');
   const whole = decode(text, digits, held);
   const sniffed = whole ? sniffImage(held.bytes) : undefined;
   if (sniffed) return createImage(held, sniffed);

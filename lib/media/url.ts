@@ -62,13 +62,28 @@ const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u;
 /** The longest name, brackets of an address and a port. */
 const AUTHORITY = /^[\x21-\x7e]{1,261}$/;
 
-export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal {
-  if (text.length > (rules.lengthMax ?? URL_LENGTH_MAX)) return 'length';
+/**
+ * Refuses on the text alone, before anything is parsed, what no rule could allow. Throws a 400 fault that does not contain
+ * the URL.
+ */
+export function checkText(text: string, field: string): void {
+  const refusal = refusalOfText(text, URL_LENGTH_MAX);
+  if (refusal) throw urlFault(refusal, field);
+}
+
+function refusalOfText(text: string, lengthMax: number): UrlRefusal | undefined {
+  if (text.length > lengthMax) return 'length';
   if (FORBIDDEN.test(text)) return 'characters';
   const [, scheme = '', authority = ''] = BEGINNING.exec(text) ?? [];
   if (scheme === '') return 'scheme';
   if (authority.includes('@')) return 'credentials';
-  if (!AUTHORITY.test(authority)) return 'host';
+  return AUTHORITY.test(authority) ? undefined : 'host';
+}
+
+export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal {
+  const early = refusalOfText(text, rules.lengthMax ?? URL_LENGTH_MAX);
+  if (early) return early;
+  const [, , authority = ''] = BEGINNING.exec(text) ?? [];
   const url = URL.parse(text);
   if (!url) return 'host';
   const trusted = rules.trustedOrigins?.has(url.origin) ?? false;

@@ -11,6 +11,14 @@ export interface MeterOptions {
   readonly inputMax: number;
   /** Most output tokens that are billed. */
   readonly outputMax: number;
+  /** What the call's pictures add to an input that was counted without them. */
+  readonly pictures?: PictureTokens;
+}
+
+export interface PictureTokens {
+  readonly tokens: number;
+  /** The least that a count of the input with them comes to. */
+  readonly countedFrom: number;
 }
 
 export interface Meter {
@@ -35,7 +43,7 @@ export interface Bill extends Tokens {
 /** About so many characters make a token where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: MeterOptions): Meter {
+export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictures }: MeterOptions): Meter {
   let characters = 0;
   let hasText = false;
   let input: number | undefined;
@@ -81,7 +89,9 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax }: Met
   }
 
   function inputSoFar(): number {
-    return believableInput() ? (input as number) : inputEstimate;
+    if (!believableInput()) return inputEstimate;
+    const counted = input as number;
+    return pictures && counted < pictures.countedFrom ? counted + pictures.tokens : counted;
   }
 
   function restart(): void {

@@ -12,6 +12,8 @@ import { createWatch } from './watch.ts';
 
 export interface AttemptOptions {
   readonly route: Route;
+  /** The model that the route leads to. */
+  readonly model: string;
   /** What is asked; the route adds its model and options. */
   readonly call: Omit<TextCall, 'model' | 'options'>;
   /** More output than this the upstream may not give: the answer is then cut, and the upstream closed. */
@@ -32,8 +34,8 @@ export interface TextTimeouts {
 
 /** Where the parts of an answer go. */
 export interface AnswerSink {
-  /** An attempt begins: what a failed one sent is forgotten. */
-  restart(): void;
+  /** An attempt begins, of a model: what a failed one sent is forgotten. */
+  restart(model: string): void;
   /** Parts of the grammar up to the ending, which is not among them. */
   take(parts: readonly StreamPart[]): Pressure;
   /** Nothing has come for a while. */
@@ -49,7 +51,7 @@ const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Ending<FinishPart>> {
-  const { sink, signal, timeouts, deadline, outputMax } = options;
+  const { model, sink, signal, timeouts, deadline, outputMax } = options;
   const guard = createGuard({ outputMax });
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
@@ -61,7 +63,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });
   let ending: Ending<FinishPart> | undefined;
-  sink.restart();
+  sink.restart(model);
 
   const pass = (parts: readonly StreamPart[]): Pressure => {
     ending ??= endingOfParts(parts);

@@ -36,8 +36,8 @@ export interface DeliveryOptions {
 
 export interface Delivery {
   write(parts: readonly StreamPart[]): Pressure;
-  /** Forgets what an upstream sent that failed before its first text. */
-  restart(): void;
+  /** Forgets what an upstream sent that failed before its first text; `model` answers from here on. */
+  restart(model: string): void;
   keepAlive(): void;
   /** Passes on what a buffered answer kept back. */
   flush(): void;
@@ -47,7 +47,8 @@ export interface Delivery {
 }
 
 export function createDelivery(output: TextOutput, options: DeliveryOptions): Delivery {
-  const { replyId, model, smart, buffered, inputTokens, onBegin } = options;
+  const { replyId, smart, buffered, inputTokens, onBegin } = options;
+  let { model } = options;
   let begun = false;
   let hasText = false;
   const early: StreamPart[] = [];
@@ -94,7 +95,8 @@ export function createDelivery(output: TextOutput, options: DeliveryOptions): De
   return {
     write,
     complete,
-    restart() {
+    restart(answering) {
+      model = answering;
       early.length = 0;
     },
     keepAlive: () => output.keepAlive(),

@@ -5,7 +5,7 @@ import type { Ending } from '../call/ending.ts';
 import type { PaidCall, PaidCalls, PaidEnding } from '../call/paid.ts';
 import { askRoutes, type OnAttempt } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { TextModel } from '../catalog/model.ts';
+import type { Route, TextModel } from '../catalog/model.ts';
 import { fault, refundedFault } from '../faults.ts';
 import type { Due } from '../ledger/ledger.ts';
 import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
@@ -18,6 +18,7 @@ import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
 import { estimateInput, type InputEstimate } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
+import { messagesOf } from './pictures.ts';
 import type { TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
@@ -42,7 +43,8 @@ export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: Te
       const { model, smart } = chooseModel(catalog(), request);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
-      const answer = openAnswer({ request, model, smart, context, output, estimate });
+      const candidates = candidatesOf(request, model, catalog());
+      const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<FinishPart, TextDue> = {
         context,
@@ -64,32 +66,55 @@ export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: Te
   };
 
   function ask(answer: Answer, onAsk: () => void): Promise<Ending<FinishPart>> {
-    const { request, model, context, outputMax, sink, delivery } = answer;
-    if (request.images > 0) return Promise.resolve({ type: 'error', fault: fault('vision_unavailable') });
+    const { request, candidates, context, outputMax, sink, delivery } = answer;
     const deadline = performance.now() + timeouts.totalTimeoutMs;
     let isFirst = true;
-    return askRoutes({
-      routes: model.routes,
+    const ending = askRoutes({
+      routes: candidates,
       context,
       deadline,
       onAttempt,
       isCommitted: () => sink.hasText,
-      attempt: (route) => {
+      attempt: ({ route, model }) => {
         onAsk();
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        return attempt({ route, call: callOf(request), outputMax, sink, signal, timeouts, deadline });
+        return attempt({ route, model, call: callOf(request), outputMax, sink, signal, timeouts, deadline });
       },
     });
+    return request.images > 0 ? ending.then((ended) => (sink.hasText ? ended : asVision(ended))) : ending;
   }
+}
+
+/** A route, and the model that answers on it. */
+interface Candidate {
+  readonly upstream: string;
+  readonly route: Route;
+  readonly model: string;
+  readonly delivery: TextModel['delivery'];
+}
+
+/** The routes of the model; pictures are looked at by the catalog's vision models in its place. */
+function candidatesOf({ images }: TextRequest, model: TextModel, { vision }: Catalog): readonly Candidate[] {
+  const models = images > 0 ? vision : [model];
+  return models.flatMap(({ id, delivery, routes }) =>
+    routes.map((route) => ({ upstream: route.upstream, route, model: id, delivery })),
+  );
+}
+
+/** Whatever kept every vision model from answering: what the client can mend is said as it is. */
+function asVision(ending: Ending<FinishPart>): Ending<FinishPart> {
+  if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
+  return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
 }
 
 interface Asked {
   readonly request: TextRequest;
   readonly model: TextModel;
   readonly smart: SmartRouting | undefined;
+  readonly candidates: readonly Candidate[];
   readonly context: CallContext;
   readonly output: TextOutput;
   readonly estimate: InputEstimate;
@@ -107,14 +132,15 @@ interface Answer extends Asked {
 }
 
 function openAnswer(asked: Asked): Answer {
-  const { request, model, smart, context, output, estimate } = asked;
-  const buffered = model.delivery === 'buffered';
+  const { request, model, smart, candidates, context, output, estimate } = asked;
+  const buffered = (candidates[0] ?? model).delivery === 'buffered';
   const outputMax = buffered ? Number.POSITIVE_INFINITY : request.maxTokens;
   const meter = createMeter({
     trusted: !buffered,
     inputEstimate: buffered ? estimate.tokensBuffered : estimate.tokens,
     inputMax: estimate.tokensMax,
     outputMax,
+    ...(estimate.pictures && { pictures: estimate.pictures }),
   });
   const delivery = createDelivery(output, {
     replyId: context.requestId,
@@ -130,9 +156,9 @@ function openAnswer(asked: Asked): Answer {
 
 function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
   return {
-    restart() {
+    restart(model) {
       meter.restart();
-      delivery.restart();
+      delivery.restart(model);
     },
     take(parts) {
       meter.observe(parts);
@@ -153,8 +179,9 @@ function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
   return { kind: 'text', model: id, prices, amount: textCost(price, held) };
 }
 
-function callOf({ system, messages, maxTokens }: TextRequest): Omit<TextCall, 'model' | 'options'> {
-  return { messages, maxTokens, ...(system !== undefined && { system }) };
+function callOf(request: TextRequest): Omit<TextCall, 'model' | 'options'> {
+  const { system, maxTokens } = request;
+  return { messages: messagesOf(request), maxTokens, ...(system !== undefined && { system }) };
 }
 
 /** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */

@@ -1,5 +1,5 @@
 // Estimates of input tokens, before any model has counted them.
-import { countCharacters, tokensOfCharacters } from '../stream/meter.ts';
+import { countCharacters, type PictureTokens, tokensOfCharacters } from '../stream/meter.ts';
 import type { TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
@@ -14,8 +14,10 @@ export interface InputEstimate {
   readonly tokensHeld: number;
   /** More input tokens than this no tokenizer makes of the text; a report above it is an error of the upstream. */
   readonly tokensMax: number;
-  /** Input tokens of a buffered model, which reports none: by characters. */
+  /** Input tokens of a buffered model, which reports none: by characters, and so many a picture. */
   readonly tokensBuffered: number;
+  /** What its pictures add; undefined when it has none. */
+  readonly pictures: PictureTokens | undefined;
 }
 
 /** Room for what upstreams add to a prompt: templates, tools, hidden instructions. */
@@ -57,13 +59,23 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
     tokens: tokens + extras,
     tokensHeld: Math.max(tokens, weighed) + extras,
     tokensMax: 2 * Math.max(bytes, Math.ceil(counted)) + 16 * extras + UPSTREAM_ADDITIONS,
-    tokensBuffered: tokensOfCharacters(characters),
+    tokensBuffered: tokensOfCharacters(characters) + TOKENS_PER_IMAGE * request.images,
+    pictures: picturesOf(request.images, tokens),
   };
+}
+
+/** No vendor counts fewer for a picture. */
+const TOKENS_PER_IMAGE_LEAST = 64;
+
+/** Our estimate of the text may be twice what a tokenizer makes of it, so half of it is enough to go by. */
+function picturesOf(images: number, textTokens: number): PictureTokens | undefined {
+  if (images === 0) return undefined;
+  return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
 function* textsOf({ system, messages }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
-  for (const { content } of messages) for (const { text } of content) yield text;
+  for (const { content } of messages) for (const part of content) if (part.type === 'text') yield part.text;
 }
 
 /** A text in parts; a surrogate pair stays whole. */

@@ -1,10 +1,21 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
+import type { Image } from '../media/image.ts';
 import type { TextContent, TextMessage } from '../plugin/contract.ts';
 import type { InputEstimate } from './estimate.ts';
 
 /** A message as it was read, before its pictures are there. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
-  readonly content: readonly TextContent[];
+  readonly content: readonly RequestContent[];
+}
+
+export type RequestContent = TextContent | RequestPicture;
+
+export interface RequestPicture {
+  readonly type: 'picture';
+  /** The request field it stands in, for faults. */
+  readonly field: string;
+  /** A link that is not fetched yet, or the picture itself. */
+  readonly source: string | Image;
 }
 
 export interface TextRequest {

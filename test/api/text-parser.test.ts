@@ -115,7 +115,10 @@ describe('text parser', () => {
     expect(firstText(await parse(body))).to.have.length(LONG);
   });
 
-  const firstText = (request: TextRequest) => request.messages[0]?.content[0]?.text as string;
+  const firstText = ({ messages }: TextRequest) => {
+    const content = messages[0]?.content[0];
+    return content?.type === 'text' ? content.text : '';
+  };
 
   const fill = (unit: string, bytes: number) => unit.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(unit))));
   const list = (item: string, bytes: number) =>

@@ -37,7 +37,7 @@ describe('media fetcher with a budget', () => {
     const bytes = files.png({ bytes: 2 * MIB });
     for (const answer of [picture(bytes), chunked(bytes)]) {
       const thrown: unknown = await fetchImage(await serve(answer), { budget }).catch((error) => error);
-      expect(isFault(thrown) && [thrown.data?.code, thrown.output.statusCode]).to.deep.equal(['overloaded', 503]);
+      expect(isFault(thrown) && [thrown.data?.code, thrown.output.statusCode]).to.deep.equal(['no_room', 503]);
     }
     expect(state.taken).to.equal(0);
   });

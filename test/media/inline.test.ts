@@ -191,7 +191,7 @@ describe('media inline images', () => {
     }
     expect(state.taken).to.equal(0);
     expect(codeOf(() => readBase64(files.png({ bytes: 300 }).toString('base64'), { field, budget }))).to.equal(
-      'overloaded',
+      'no_room',
     );
     expect(state.taken).to.equal(0);
   });

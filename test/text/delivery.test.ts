@@ -107,7 +107,7 @@ describe('delivery', () => {
   it('forgets what an upstream sent that failed before its text', () => {
     const delivery = open();
     delivery.write([START, OPEN]);
-    delivery.restart();
+    delivery.restart('model-b');
     delivery.write([START, OPEN, delta('a')]);
     expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a')]]);
   });

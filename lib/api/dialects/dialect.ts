@@ -10,8 +10,8 @@ export interface Dialect {
   parse(body: unknown): TextRequest;
   /** Makes the writer of one stream: parts in, the text of their events out, `''` for none. */
   createRenderer(): (parts: readonly StreamPart[]) => string;
-  /** The body of a reply that does not stream. */
-  reply(reply: CollectedReply): object;
+  /** The body of a reply that does not stream; `vision` when its call had pictures. */
+  reply(reply: CollectedReply, call: { readonly vision: boolean }): object;
   /** The body of an error. */
   fault(fault: Fault): object;
 }

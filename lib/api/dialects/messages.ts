@@ -1,23 +1,14 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
-import type { TextContent } from '../../plugin/contract.ts';
-import type { RequestMessage } from '../../text/request.ts';
+import type { RequestContent, RequestMessage } from '../../text/request.ts';
 import { invalidField } from './fields.ts';
+import { isPicture, readPicture, type WireBlock } from './pictures.ts';
 
-/** Images in one message. */
-const IMAGES_MAX = 4;
+/** Pictures in one message, by its role. */
+const PICTURES_MAX: Readonly<Partial<Record<string, number>>> = { user: 4, tool: 4, function: 4 };
 /** Blocks inside blocks whose text is kept. */
 const DEPTH_MAX = 4;
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function']);
-
-/** A block of content with the fields that may matter. */
-export interface WireBlock {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-/** Checks a block that is an image in the dialect; false when it is none. Throws a fault when it is a bad one. */
-export type ImageCheck = (block: WireBlock, field: string) => boolean;
 
 export interface ReadMessages {
   /** Texts of messages with the roles `system` and `developer`. */
@@ -28,31 +19,22 @@ export interface ReadMessages {
   readonly images: number;
 }
 
-interface Content {
-  readonly texts: readonly string[];
-  readonly images: number;
-}
-
-export function readMessages(wire: readonly unknown[], isImage: ImageCheck): ReadMessages {
+export function readMessages(wire: readonly unknown[]): ReadMessages {
   const system: string[] = [];
   const messages: RequestMessage[] = [];
   let images = 0;
-  let prompt: (Content & { field: string }) | undefined;
+  let prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}].content`;
-    const { role, content } = checkMessage(item, `messages[${at}]`);
-    const imagesMax = role === 'user' ? IMAGES_MAX : Number.POSITIVE_INFINITY;
-    const read =
-      content === null && role === 'assistant' ? NOTHING : readContent(content, { field, isImage, imagesMax });
-    if (role === 'system' || role === 'developer') addAll(system, read.texts);
-    else if (read.texts.length > 0)
-      messages.push({ role: role === 'assistant' ? role : 'user', content: blocksOf(read) });
-    if (role !== 'user') continue;
-    images += read.images;
-    prompt = { ...read, field };
+    const { role, content: given } = checkMessage(item, `messages[${at}]`);
+    const content = given === null && role === 'assistant' ? [] : readContent(given, field, PICTURES_MAX[role] ?? 0);
+    if (role === 'system' || role === 'developer') addTexts(system, content);
+    else if (content.length > 0) messages.push({ role: role === 'assistant' ? role : 'user', content });
+    for (const part of content) if (part.type === 'picture') images += 1;
+    if (role === 'user') prompt = { content, field };
   }
   if (!prompt) throw invalidField('messages', 'must contain a message with role user');
-  if (prompt.texts.length + prompt.images === 0) {
+  if (prompt.content.length === 0) {
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
   return { system, messages, images };
@@ -60,18 +42,14 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
 
 /** The texts of a system prompt given as a field. */
 export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly string[] {
-  return wire == null ? [] : readContent(wire, { field: 'system', isImage: () => false, imagesMax: 0 }).texts;
+  const texts: string[] = [];
+  if (wire != null) addTexts(texts, readContent(wire, 'system', 0));
+  return texts;
 }
 
 /** Joins system prompts; undefined when there is none. */
 export function joinSystem(texts: readonly string[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n\n');
-}
-
-const NOTHING: Content = { texts: [], images: 0 };
-
-function blocksOf({ texts }: Content): readonly TextContent[] {
-  return texts.map((text) => ({ type: 'text', text }));
 }
 
 function checkMessage(item: unknown, field: string): { role: string; content: unknown } {
@@ -81,29 +59,33 @@ function checkMessage(item: unknown, field: string): { role: string; content: un
   return { role: role as string, content };
 }
 
-interface ContentRules {
-  readonly field: string;
-  readonly isImage: ImageCheck;
-  readonly imagesMax: number;
-}
-
-function readContent(content: unknown, { field, isImage, imagesMax }: ContentRules): Content {
-  if (typeof content === 'string') return content === '' ? NOTHING : { texts: [content], images: 0 };
-  if (!Array.isArray(content)) throw invalidField(field, 'must be a string or an array of blocks');
-  const texts: string[] = [];
-  let images = 0;
-  for (const [at, item] of content.entries()) {
+function readContent(given: unknown, field: string, picturesMax: number): readonly RequestContent[] {
+  if (typeof given === 'string') return given === '' ? [] : [{ type: 'text', text: given }];
+  if (!Array.isArray(given)) throw invalidField(field, 'must be a string or an array of blocks');
+  const content: RequestContent[] = [];
+  let pictures = 0;
+  for (const [at, item] of given.entries()) {
     const block = checkBlock(item, `${field}[${at}]`);
-    if (!isImage(block, `${field}[${at}]`)) addAll(texts, textsOf(block, 0));
-    else if (images < imagesMax) images += 1;
-    else throw invalidField(field, `a message may contain at most ${imagesMax} images`);
+    if (!isPicture(block)) {
+      for (const text of textsOf(block, 0)) content.push({ type: 'text', text });
+      continue;
+    }
+    pictures += 1;
+    // Before it is decoded: a picture too many costs nothing.
+    if (pictures > picturesMax) throw invalidField(field, tooManyPictures(picturesMax));
+    content.push(readPicture(block, `${field}[${at}]`));
   }
-  return { texts, images };
+  return content;
 }
 
-/** Not `push(...more)`: a block may have more texts than a call takes arguments. */
-function addAll(texts: string[], more: readonly string[]): void {
-  for (const text of more) texts.push(text);
+function tooManyPictures(picturesMax: number): string {
+  return picturesMax === 0
+    ? 'images are taken in messages of the user only'
+    : `a message may contain at most ${picturesMax} images`;
+}
+
+function addTexts(texts: string[], content: readonly RequestContent[]): void {
+  for (const part of content) if (part.type === 'text') texts.push(part.text);
 }
 
 function checkBlock(item: unknown, field: string): WireBlock {

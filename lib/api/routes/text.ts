@@ -4,7 +4,7 @@ import { type CallContext, GONE } from '../../call/context.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
 import { announcedBytes, readBody } from '../../http/body.ts';
-import { SMALL_BYTES } from '../../http/budget.ts';
+import { type Share, SMALL_BYTES } from '../../http/budget.ts';
 import { clocked, type LiveCall, stateOf } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { commonHeaders } from '../../http/reply.ts';
@@ -13,6 +13,7 @@ import { insufficientFault, neverToppedFault } from '../../ledger/ledger.ts';
 import { TEXT_MINIMUM, type TextPrice, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { TextOutput } from '../../text/delivery.ts';
+import { fetchPictures, inlineBytesOf } from '../../text/pictures.ts';
 import type { TextRequest } from '../../text/request.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
@@ -35,13 +36,15 @@ function textRoute(path: string, dialect: Dialect, services: Services): ServerRo
     options: { plugins: { limit: services.limits.generate } },
     handler: async (request, h) => {
       const call = services.calls.open(request);
+      const share = services.budget.open(holderOf(request).id);
       try {
-        return await answer(request, h, { dialect, services, call });
+        return await answer(request, h, { dialect, services, call, share });
       } catch (error) {
         const { headersSent, destroyed } = request.raw.res;
         if (error === GONE || headersSent || destroyed) return abandon(request, h, error);
         throw error;
       } finally {
+        share.giveBack();
         call.close();
       }
     },
@@ -54,10 +57,10 @@ interface Answering {
   readonly call: LiveCall;
 }
 
-async function answer(request: Request, h: ResponseToolkit, answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
-  const { dialect, services, call } = answering;
+async function answer(request: Request, h: ResponseToolkit, answering: Sharing): Promise<Lifecycle.ReturnValueTypes> {
+  const { dialect, services, call, share } = answering;
   const { signal } = call;
-  const parsed = await readRequest(request, answering);
+  const parsed = await readWhole(request, { ...answering, share });
   await confirmHolder(request, services.holders);
   const context = contextOf(request, services, signal);
   call.streams = parsed.stream;
@@ -67,16 +70,37 @@ async function answer(request: Request, h: ResponseToolkit, answering: Answering
     return h.abandon;
   }
   const reply = await collect(services, parsed, context);
-  if (reply) writeJson(request, dialect.reply(reply), services.clientStallMs);
+  if (reply) writeJson(request, dialect.reply(reply, { vision: parsed.images > 0 }), services.clientStallMs);
   return h.abandon;
 }
 
-async function readRequest(request: Request, { dialect, services, call }: Answering): Promise<TextRequest> {
+interface Sharing extends Answering {
+  /** What the call holds of the memory for bodies and pictures. */
+  readonly share: Share;
+}
+
+/** The request with all its pictures. */
+async function readWhole(request: Request, reading: Sharing): Promise<TextRequest> {
+  const { services, call, share } = reading;
+  const parsed = await readRequest(request, reading);
+  if (parsed.images === 0) return parsed;
+  share.take(inlineBytesOf(parsed));
+  await refusePenniless(request, services);
+  const budget = {
+    take(bytes: number) {
+      share.take(bytes);
+      return () => undefined;
+    },
+  };
+  const { signal } = call;
+  return fetchPictures(parsed, (url, field) => services.fetcher().fetchImage(url, { field, signal, budget }));
+}
+
+async function readRequest(request: Request, { dialect, services, call, share }: Sharing): Promise<TextRequest> {
   const { signal } = call;
   const { req } = request.raw;
   checkJsonType(req.headers['content-type']);
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services);
-  const share = services.budget.open(holderOf(request).id);
   try {
     const bytes = await readBody(req, { signal, share });
     const look = (head: TextRequest) => refuseUnpayable(request, services, head);

@@ -79,12 +79,12 @@ describe('the contract of dialects: replies', () => {
 
     describe(name, () => {
       it('writes the keys of the spec and no others', () => {
-        expect(keysOf(dialect.reply(REPLY))).to.deep.equal(KEYS[name]);
+        expect(keysOf(dialect.reply(REPLY, { vision: false }))).to.deep.equal(KEYS[name]);
       });
 
       for (const [reason, word] of Object.entries(reasons) as [FinishReason, string][]) {
         it(`says ${word} for ${reason}`, () => {
-          expect(subject.readReply(dialect.reply({ ...REPLY, reason })).reason).to.equal(word);
+          expect(subject.readReply(dialect.reply({ ...REPLY, reason }, { vision: false })).reason).to.equal(word);
         });
       }
 
@@ -104,7 +104,7 @@ describe('the contract of dialects: replies', () => {
             ]);
             collector.write(content);
             collector.write([{ type: 'usage', input, output }, { type: 'finish', reason: 'stop' }, BILLING]);
-            const wire = JSON.parse(JSON.stringify(dialect.reply(collector.reply())));
+            const wire = JSON.parse(JSON.stringify(dialect.reply(collector.reply(), { vision: false })));
             const read = subject.readReply(wire);
             expect(read).to.include({ id: `${idPrefix}req_1`, model: 'm', input, output });
             expect(read.text).to.equal(blocks.flat().join(''));
@@ -145,7 +145,9 @@ describe('the contract of dialects: replies', () => {
   }
 
   it('means the same in both', () => {
-    const [first, second] = SUBJECTS.map((subject) => subject.readReply(subject.dialect.reply(REPLY)));
+    const [first, second] = SUBJECTS.map((subject) =>
+      subject.readReply(subject.dialect.reply(REPLY, { vision: false })),
+    );
     expect(first).to.include({
       model: second?.model,
       text: second?.text,

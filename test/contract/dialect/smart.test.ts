@@ -35,7 +35,7 @@ describe('the contract of dialects: smart', () => {
     const reply = (options: { smart?: SmartRouting; reason?: FinishReason }) => {
       const collector = createCollector();
       collector.write(partsOf(options));
-      return subject.dialect.reply(collector.reply()) as Record<string, unknown>;
+      return subject.dialect.reply(collector.reply(), { vision: false }) as Record<string, unknown>;
     };
     const stream = (options: { smart?: SmartRouting; reason?: FinishReason }) =>
       eventsOf(renderAll(subject, [partsOf(options)]));

@@ -80,8 +80,8 @@ function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
   };
 }
 
-/** The frozen shape: without a billing block. */
-export function messageReply(reply: CollectedReply): object {
+/** The frozen shape: without a billing block, unless the call had pictures. */
+export function messageReply(reply: CollectedReply, { vision }: { readonly vision: boolean }): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${reply.id}`,
     type: 'message',
@@ -92,5 +92,6 @@ export function messageReply(reply: CollectedReply): object {
     stop_sequence: null,
     usage: { input_tokens: reply.input, output_tokens: reply.output },
     ...(reply.smart && { smart_routing: reply.smart }),
+    ...(vision && { billing: billingBlock(reply.billing) }),
   };
 }

@@ -1,6 +1,9 @@
 // What only a chat-style request has: images by `image_url`, and no system field.
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../../lib/api/dialects/chat/request.ts';
+import { PNG } from '../../../media/pictures.ts';
+
+const BASE64 = PNG.toString('base64');
 
 const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
 
@@ -12,27 +15,38 @@ describe('chat-style request', () => {
   for (const url of [
     'https://x.example/a.png',
     'HTTPS://x.example/a.png',
-    'data:image/png;base64,aGk=',
-    'DATA:IMAGE/svg+xml;BASE64,aGk=',
+    `data:image/png;base64,${BASE64}`,
+    `DATA:IMAGE/PNG;BASE64,${BASE64}`,
   ]) {
-    it(`counts the image ${url}`, () => {
+    it(`counts the image ${url.slice(0, 40)}`, () => {
       const detail = { url, detail: 'low' };
       expect(parseChatRequest(body([{ type: 'image_url', image_url: detail }]))).to.include({ images: 1 });
     });
   }
 
+  it('takes the parts of the other dialect, and the URL without its object', () => {
+    const source = { type: 'base64', media_type: 'image/png', data: BASE64 };
+    const link = 'https://x.example/a.png';
+    const content = [
+      { type: 'image', source },
+      { type: 'image_url', image_url: link },
+    ];
+    expect(parseChatRequest(body(content))).to.include({ images: 2 });
+  });
+
   it('takes a data URI of megabytes', () => {
-    const url = `data:image/png;base64,${'a'.repeat(8 * 1024 * 1024)}`;
+    const url = `data:image/png;base64,${Buffer.concat([PNG, Buffer.alloc(6 * 1024 * 1024)]).toString('base64')}`;
     expect(parseChatRequest(body([{ type: 'image_url', image_url: { url } }]))).to.include({ images: 1 });
   });
 
   for (const image of [
     undefined,
     null,
-    'https://x.example/a.png',
+    7,
     {},
     { url: 5 },
-    { url: 'http://x.example/a.png' },
+    { url: 'data:image/svg+xml;base64,aGk=' },
+    { url: 'data:image/png;base64,aGk=' },
     { url: 'data:image/png,aGk=' },
     { url: 'data:text/html;base64,aGk=' },
     { url: ' data:image/png;base64,aGk=' },
@@ -40,7 +54,9 @@ describe('chat-style request', () => {
   ]) {
     it(`refuses the image ${JSON.stringify(image)}`, () => {
       const content = [{ type: 'image_url', image_url: image }];
-      expect(() => parseChatRequest(body(content))).to.throw('Invalid `messages[0].content[0].image_url.url`: ');
+      expect(() => parseChatRequest(body(content))).to.throw(
+        /^Invalid `messages\[0\]\.content\[0\]\.image_url(\.url)?`: /,
+      );
     });
   }
 });

@@ -1,6 +1,9 @@
 // What only a message-style request has: the system prompt as a field, and images by their source.
 import { expect } from 'chai';
 import { parseMessageRequest } from '../../../../lib/api/dialects/message/request.ts';
+import { PNG } from '../../../media/pictures.ts';
+
+const BASE64 = PNG.toString('base64');
 
 const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content }], ...more });
 const image = (source: unknown) => [{ type: 'image', source }];
@@ -36,15 +39,20 @@ describe('message-style request', () => {
     });
   }
 
-  it('does not count an image in the system prompt', () => {
+  it('takes no image in the system prompt', () => {
     const system = image({ type: 'url', url: 'https://x.example/a.png' });
-    expect(parseMessageRequest(body('hi', { system }))).to.include({ images: 0, system: undefined });
+    expect(() => parseMessageRequest(body('hi', { system }))).to.throw('images are taken in messages of the user only');
+  });
+
+  it('takes the parts of the other dialect', () => {
+    const content = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } }];
+    expect(parseMessageRequest(body(content))).to.include({ images: 1 });
   });
 
   it('counts images by url and in base64', () => {
     const content = [
       ...image({ type: 'url', url: 'https://x.example/a.png' }),
-      ...image({ type: 'base64', media_type: 'image/png', data: 'aGk=' }),
+      ...image({ type: 'base64', media_type: 'image/png', data: BASE64 }),
     ];
     expect(parseMessageRequest(body(content))).to.include({ images: 2 });
   });
@@ -56,7 +64,7 @@ describe('message-style request', () => {
     [{ type: 'file', file_id: 'x' }, 'source.type'],
     [{ url: 'https://x.example/a.png' }, 'source.type'],
     [{ type: 'url' }, 'source.url'],
-    [{ type: 'url', url: 'http://x.example/a.png' }, 'source.url'],
+    [{ type: 'url', url: 'ftp://x.example/a.png' }, 'source.url'],
     [{ type: 'url', url: 'data:image/png;base64,aGk=' }, 'source.url'],
     [{ type: 'base64', data: 'aGk=' }, 'source.media_type'],
     [{ type: 'base64', media_type: 'image/png', data: 5 }, 'source.data'],

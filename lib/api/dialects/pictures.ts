@@ -1,0 +1,60 @@
+// The pictures of a message, in the shape of either dialect: a link that is fetched later, or bytes that are decoded now.
+import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
+import { checkText } from '../../media/url.ts';
+import type { RequestPicture } from '../../text/request.ts';
+import { invalidField } from './fields.ts';
+
+/** A block of content with the fields that may matter. */
+export interface WireBlock {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Whether a block is a picture, good or bad. */
+export function isPicture({ type }: WireBlock): boolean {
+  return type === 'image' || type === 'image_url';
+}
+
+/** The picture of a block that is one. Throws 400 faults that name the field. */
+export function readPicture(block: WireBlock, field: string): RequestPicture {
+  return block.type === 'image' ? readSource(block.source, `${field}.source`) : readImageUrl(block.image_url, field);
+}
+
+/** `{ source: { type: "url", url } }` or `{ source: { type: "base64", media_type, data } }`. */
+function readSource(source: unknown, field: string): RequestPicture {
+  if (!isRecord(source)) throw invalidField(field, 'must be an object');
+  const { type, url, media_type: mediaType, data } = source;
+  switch (type) {
+    case 'url':
+      return readLink(url, `${field}.url`);
+    case 'base64':
+      if (typeof mediaType !== 'string') throw invalidField(`${field}.media_type`, 'must be a string');
+      if (typeof data !== 'string') throw invalidField(`${field}.data`, 'must be a base64 string');
+      return pictureOf(field, readBase64(data, { field: `${field}.data`, mediaType }));
+    default:
+      throw invalidField(`${field}.type`, 'must be url or base64');
+  }
+}
+
+/** `{ image_url: { url } }`, as some clients send it also without the object. */
+function readImageUrl(value: unknown, field: string): RequestPicture {
+  if (typeof value === 'string') return readLink(value, `${field}.image_url`);
+  return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
+}
+
+function readLink(url: unknown, field: string): RequestPicture {
+  if (typeof url !== 'string' || url === '') {
+    throw invalidField(field, 'must be an https URL or a data URI of an image');
+  }
+  if (isDataUri(url)) return pictureOf(field, readDataUri(url, { field }));
+  checkText(url, field);
+  return pictureOf(field, url);
+}
+
+function pictureOf(field: string, source: RequestPicture['source']): RequestPicture {
+  return { type: 'picture', field, source };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
