@@ -69,7 +69,7 @@ export async function createRig(): Promise<Rig> {
 function hasOwnStores(args: readonly string[]): boolean {
   const [group, command] = args;
   if (args.includes('--help') || args.includes('--version')) return true;
-  return group === 'catalog' || group === 'smart' || (group === 'store' && command === 'copy');
+  return group === 'catalog' || group === 'smart' || group === 'provider' || (group === 'store' && command === 'copy');
 }
 
 /** `stdin` is what the command reads, or the descriptor of a file that it gets; nothing without it. */

@@ -23,7 +23,11 @@ describe('hostile clients', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { CLIENT_STALL_MS: String(STALL_MS) } });
+    const { models, ...rest } = chatCatalog(upstream.url) as { models: readonly object[] };
+    // Its answers are not cut at max_tokens.
+    const endless = { ...models[0], id: 'endless', aliases: [], delivery: 'buffered' };
+    const catalog = { ...rest, models: [...models, endless] };
+    gateway = await startGateway({ catalog, env: { CLIENT_STALL_MS: String(STALL_MS) } });
   });
   beforeEach(async () => {
     account = await gateway.account('100000');
@@ -59,7 +63,7 @@ describe('hostile clients', () => {
         await until(async () => (await connections()) === 0);
         const socket = dial(gateway.url);
         socket.pause();
-        socket.write(post(path, account.key, ask('hi', { stream })));
+        socket.write(post(path, account.key, ask('hi', { stream, model: 'endless' })));
         await until(async () => (await gateway.wallet(account)).charged > 0n, 10_000);
         await until(async () => (await connections()) === 0, 10 * STALL_MS);
         socket.destroy();

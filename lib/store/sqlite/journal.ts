@@ -40,7 +40,7 @@ export function journalReads(db: DatabaseSync) {
   };
 }
 
-interface LostRow {
+export interface LostRow {
   readonly id: string;
   readonly wallet: string;
 }

@@ -282,7 +282,9 @@ describe('the contract of dialects: requests', () => {
         image({ url: `https://${'я'.repeat(16_000)}${at}.example/` }),
       );
       const startedAt = performance.now();
-      expect(refusalOf(() => dialect.parse(body({ messages: [user(content)] })))).to.contain('at most 2,048 characters');
+      expect(refusalOf(() => dialect.parse(body({ messages: [user(content)] })))).to.contain(
+        'at most 2,048 characters',
+      );
       const many = Array.from({ length: 5000 }, (_, at) => image({ url: `https://x${at}.example/` }));
       expect(refusalOf(() => dialect.parse(body({ messages: [user(many)] })))).to.contain('at most 4 images');
       // It took seconds.
