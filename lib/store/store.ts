@@ -2,6 +2,7 @@
 import type { Charge, Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { JournalStore } from './journal.ts';
+import type { JobStore } from './ports/jobs.ts';
 
 /** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
 export interface Store {
@@ -12,6 +13,7 @@ export interface Store {
   readonly limits: LimitStore;
   readonly owners: OwnerStore;
   readonly settings: SettingStore;
+  readonly jobs: JobStore;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
   /** The ids of the gateways that are alive on this store, by its own clock. */

@@ -6,7 +6,7 @@ import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { chargeOf, entryOf, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
-import { aliveAt } from './service.ts';
+import { aliveOwners } from './service.ts';
 
 /** A document of a collection whose ids are texts. */
 export interface Row extends Document {
@@ -50,13 +50,7 @@ export function ledgerReads(connection: Connection): Reads {
       return row ? row.chargedAfter : 0n;
     },
     async orphans({ now, leaseMs, after, limit }) {
-      const owners = await read((signal) =>
-        db
-          .collection<Row>('owners')
-          .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
-          .toArray(),
-      );
-      const alive = owners.map((owner) => owner._id);
+      const alive = await aliveOwners(db, now);
       const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
       const rest = after && [{ lease: { $gt: after.lease } }, { lease: after.lease, _id: { $gt: after.id } }];
       const filter = { state: 'held', owner: { $nin: alive }, $and: [{ $or: over }, ...(rest ? [{ $or: rest }] : [])] };

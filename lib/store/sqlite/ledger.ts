@@ -8,6 +8,7 @@ import { operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
 import type { OrphanPage } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import { createLoadJob, createSaveJob } from './jobs.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
 import { ALIVE } from './service.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
@@ -50,6 +51,7 @@ function createLoad(
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
+  const loadJob = createLoadJob(db);
   return (operations) => {
     const keys = keysOf(operations);
     const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map() };
@@ -68,6 +70,10 @@ function createLoad(
       const entry = mapped(selectEntry.get(id), entryOf);
       if (entry) loaded.entries.set(id, entry);
     }
+    for (const id of keys.jobs) {
+      const job = loadJob(id);
+      if (job) loaded.jobs.set(id, job);
+    }
     return loaded;
   };
 }
@@ -77,6 +83,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const addCharge = createAddCharge(db);
   const changeCharge = createChangeCharge(db);
   const addEntry = createAddEntry(db);
+  const saveJob = createSaveJob(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) saveWallet(wallet, loaded.wallets.get(wallet.id)?.seq);
     for (const charge of folded.charges) {
@@ -84,6 +91,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
       else addCharge(charge);
     }
     for (const entry of folded.entries) addEntry(entry);
+    for (const job of folded.jobs) saveJob(job);
   };
 }
 

@@ -82,6 +82,15 @@ function createStore({ writer, reader, scanner }: Threads): Store {
       set: (name, value) => writer.call('setSetting', name, value),
       list: () => reader.call('settings'),
     },
+    jobs: {
+      get: (id) => reader.call('job', id),
+      claim: (claim) => writer.call('claimJobs', claim, Date.now()),
+      change: (change) => writer.call('changeJob', change),
+      renew: (renewal) => writer.call('renewJob', renewal, Date.now()),
+      open: () => reader.call('openJobs'),
+      page: (page) => scanner.call('jobPage', page),
+      put: (jobs) => writer.call('putJobs', jobs),
+    },
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
     backup: (file, onProgress) =>

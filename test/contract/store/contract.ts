@@ -1,6 +1,7 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
 import type { StoreKind } from './context.ts';
+import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
 import { keyContract } from './keys.ts';
 import { ledgerContract } from './ledger.ts';
@@ -22,6 +23,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: limits`, () => limitContract(kind));
   describe(`${kind.name}: owners`, () => ownerContract(kind));
   describe(`${kind.name}: settings`, () => settingContract(kind));
+  describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
 }
