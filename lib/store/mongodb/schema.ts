@@ -115,7 +115,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     name: 'charges',
     validator: CHARGE,
     indexes: [
-      { key: { wallet: 1 }, name: 'of_wallet' },
+      { key: { wallet: 1, createdAt: 1, _id: 1 }, name: 'of_wallet' },
       { key: { lease: 1 }, name: 'held', partialFilterExpression: { state: 'held' } },
     ],
   },

@@ -48,7 +48,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   }
 
   return {
-    ledger: ledgerOf(writer, reader),
+    ledger: ledgerOf({ writer, reader, scanner }),
     journal: {
       size: () => scanner.call('journalSize'),
       page: (from, limit) => scanner.call('journalPage', from, limit),
@@ -102,13 +102,15 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   };
 }
 
-function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>): LedgerStore {
+function ledgerOf({ writer, reader, scanner }: Threads): LedgerStore {
   return {
     lane: 'store',
     batchMax: BATCH_MAX,
     apply: createApply(writer),
     wallet: (id) => reader.call('wallet', id),
     charge: (id) => reader.call('charge', id),
+    // A filter that few match goes over the whole journal of the wallet.
+    charges: (wallet, page) => scanner.call('charges', wallet, page),
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),
