@@ -135,6 +135,7 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
       limits: faulty(real.limits, 'limits'),
       owners: faulty(real.owners, 'owners'),
       settings: faulty(real.settings, 'settings'),
+      jobs: faulty(real.jobs, 'jobs'),
     },
     real,
     path,

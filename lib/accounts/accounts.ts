@@ -28,6 +28,8 @@ export interface Accounts {
   create(name: string): Promise<Account>;
   list(): Promise<readonly Account[]>;
   get(id: string): Promise<Account>;
+  /** By id, or by a name that only one account has. */
+  find(idOrName: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
   issueKey(account: string, name: string): Promise<IssuedKey>;
@@ -49,6 +51,16 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const account = await accounts.get(id);
     if (!account) throw unknownAccount(id);
     return account;
+  }
+
+  async function find(idOrName: string): Promise<Account> {
+    const account = await accounts.get(idOrName);
+    if (account) return account;
+    const [named, ...others] = (await accounts.list()).filter(({ name }) => name === idOrName);
+    if (!named) throw unknownAccount(idOrName);
+    if (others.length === 0) return named;
+    const ids = [named, ...others].map(({ id }) => id).join(', ');
+    throw new OperatorError(`Several accounts are called ${quote(idOrName)}: name one by its id (${ids}).`);
   }
 
   async function setStatus(id: string, status: Account['status']): Promise<Account> {
@@ -82,6 +94,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     create,
     list: () => accounts.list(),
     get,
+    find,
     suspend: (id) => setStatus(id, 'suspended'),
     resume: (id) => setStatus(id, 'active'),
     issueKey,

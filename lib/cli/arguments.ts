@@ -34,6 +34,17 @@ export function readText(text: string): string {
   return trimmed;
 }
 
+/** A day, which begins at midnight UTC, or a moment with its zone; ms since the epoch. */
+export function readTime(text: string): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const time = isDay || isMoment ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time) || (isDay && !new Date(time).toISOString().startsWith(text))) {
+    throw new InvalidArgumentError('A time is a day such as 2026-01-31, or 2026-01-31T12:00:00Z.');
+  }
+  return time;
+}
+
 /** A whole number from 1 up. */
 export function readCount(text: string): number {
   const count = Number(text);

@@ -1,32 +1,73 @@
-// `tollgate charge`: what one call cost, and how its money moved.
-import type { Command } from 'commander';
-import type { Charge, Entry, Usage } from '../money/decide.ts';
+// `tollgate charge`: what calls cost, and how the money of one moved.
+import { type Command, Option } from 'commander';
+import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
+import type { ChargeFilter } from '../store/store.ts';
+import { readCount, readTime } from './arguments.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
 
+const CHARGES_BY_DEFAULT = 50;
+
 export function addChargeCommands(program: Command): void {
-  const charge = program.command('charge').description('the money of one call: show');
+  const charge = program.command('charge').description('the money of calls: show, list');
   charge
     .command('show')
     .description('Shows the charge of a call with its entries, by the x-request-id of the reply.')
     .argument('<request-id>', 'the x-request-id, or the id of a video')
     .addHelpText('after', '\nExample:\n  tollgate charge show req_91ab…')
     .action(onStore(show));
+  charge
+    .command('list')
+    .description('Lists the calls of an account, newest first.')
+    .argument('<account>', 'its id, or its name if no other has it')
+    .option('--from <time>', 'made at this time or later: a day (UTC) or a moment with its zone', readTime)
+    .option('--to <time>', 'made before this time', readTime)
+    .option('--key <id>', 'made with this key')
+    .option('--model <id>', 'billed as this model')
+    .addOption(new Option('--kind <kind>', 'of this kind').choices(CHARGE_KINDS))
+    .addOption(new Option('--state <state>', 'in this state').choices(CHARGE_STATES))
+    .option('--limit <count>', 'most calls shown', readCount, CHARGES_BY_DEFAULT)
+    .option('--before <request-id>', 'only calls older than this one')
+    .addHelpText('after', '\nExample:\n  tollgate charge list acc_5f0c… --from 2026-01-01 --state refunded')
+    .action(onStore(list));
+}
+
+interface ListOptions extends ChargeFilter {
+  readonly limit: number;
+  readonly before?: string;
+}
+
+async function list({ store, config }: Session, name: string, options: ListOptions): Promise<Answer> {
+  const { limit, before, ...filter } = options;
+  const { createAccounts } = await import('../accounts/accounts.ts');
+  const { id } = await createAccounts({ store, keyPrefix: config.keyPrefix }).find(name);
+  if (before !== undefined && (await store.ledger.charge(before))?.wallet !== id) throw await noCharge(before);
+  const charges = await store.ledger.charges(id, { limit, filter, ...(before !== undefined && { before }) });
+  const next = charges.length === limit ? (charges.at(-1)?.id ?? null) : null;
+  const rows = charges.map(({ id, createdAt, kind, model, state, reserved, charged }) => [
+    ...[id, toTime(createdAt), kind, model, state],
+    ...[reserved, charged].map(formatMoney),
+  ]);
+  const table = formatTable(['request', 'created', 'kind', 'model', 'state', ' reserved', ' charged'], rows);
+  const more = next === null ? '' : `\nOlder: repeat it with --before ${next}`;
+  return {
+    json: { charges: charges.map(chargeJson), next },
+    text: rows.length === 0 ? 'No calls.' : table + more,
+  };
 }
 
 async function show({ store }: Session, id: string): Promise<Answer> {
   const charge = await store.ledger.charge(id);
-  if (!charge) {
-    const [{ OperatorError }, { quote }] = await Promise.all([
-      import('../config.ts'),
-      import('../accounts/accounts.ts'),
-    ]);
-    throw new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
-  }
+  if (!charge) throw await noCharge(id);
   const entries = await store.ledger.entriesOfCharge(id);
   return { json: toJson(charge, entries), text: toText(charge, entries) };
+}
+
+async function noCharge(id: string): Promise<Error> {
+  const [{ OperatorError }, { quote }] = await Promise.all([import('../config.ts'), import('../accounts/accounts.ts')]);
+  return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
 
 function toText(charge: Charge, entries: readonly Entry[]): string {
@@ -52,7 +93,7 @@ function toText(charge: Charge, entries: readonly Entry[]): string {
   return `${pairs}\n\n${formatTable(['entry', 'kind', ' balance', ' held', ' charged'], rows)}`;
 }
 
-function toJson(charge: Charge, entries: readonly Entry[]) {
+function chargeJson(charge: Charge) {
   return {
     request_id: charge.id,
     account_id: charge.wallet,
@@ -66,6 +107,12 @@ function toJson(charge: Charge, entries: readonly Entry[]) {
     ...usageOf(charge),
     created_at: toTime(charge.createdAt),
     ended_at: toTime(charge.endedAt),
+  };
+}
+
+function toJson(charge: Charge, entries: readonly Entry[]) {
+  return {
+    ...chargeJson(charge),
     entries: entries.map((entry) => ({
       seq: entry.seq,
       at: toTime(entry.at),

@@ -1,6 +1,15 @@
 // What the audit asks of single rows: that they are of the right shape, and that the rules would write them again.
 import { AssertionError } from 'node:assert';
-import { type Charge, type Decision, decide, type Entry, type Operation, type Wallet } from '../money/decide.ts';
+import {
+  CHARGE_KINDS,
+  CHARGE_STATES,
+  type Charge,
+  type Decision,
+  decide,
+  type Entry,
+  type Operation,
+  type Wallet,
+} from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationOf } from '../money/replay.ts';
 
@@ -10,8 +19,8 @@ export type Found = (wallet: string, problem: string, drift?: Micro) => void;
 const ENTRY_KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>([
   ...(['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
 ]);
-const CHARGE_KINDS: ReadonlySet<unknown> = new Set<Charge['kind']>(['text', 'image', 'edit', 'video']);
-const STATES: ReadonlySet<unknown> = new Set<Charge['state']>(['held', 'settled', 'released', 'expired', 'refunded']);
+const KINDS: ReadonlySet<unknown> = new Set(CHARGE_KINDS);
+const STATES: ReadonlySet<unknown> = new Set(CHARGE_STATES);
 const STATUSES: ReadonlySet<unknown> = new Set<Wallet['status']>(['active', 'suspended']);
 
 const isText = (value: unknown) => typeof value === 'string';
@@ -33,7 +42,7 @@ export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
   const { usage, owner, lease, createdAt, endedAt } = row;
   const times = isWhole(createdAt) && [lease, endedAt].every(isWholeOrNull);
-  const names = CHARGE_KINDS.has(kind) && STATES.has(state) && [usage, owner].every(isTextOrNull);
+  const names = KINDS.has(kind) && STATES.has(state) && [usage, owner].every(isTextOrNull);
   return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
 }
 

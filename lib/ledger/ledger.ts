@@ -1,12 +1,17 @@
 // The ledger service: holds, settles and returns the money of calls, and says in faults why it would not.
 import { fault } from '../faults.ts';
+import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
 import {
   type Charge,
   type ChargeKind,
+  type ChargeOp,
   decide,
   FIRST_TOPUP_MINIMUM,
   type Outcome,
+  type OutcomeStatus,
   operationId,
+  type RefundOp,
+  type ReserveOp,
   type ReturnOp,
   type SettleOp,
   type Usage,
@@ -14,7 +19,7 @@ import {
 } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
-import { createQueue, NoOutcome } from './queue.ts';
+import { createQueue, NoOutcome, type SubmitOptions } from './queue.ts';
 import { createSweep, type Sweep } from './sweep.ts';
 
 export interface LedgerOptions {
@@ -72,6 +77,36 @@ export interface Settlement {
   readonly confirmed: boolean;
 }
 
+/** What is paid at once, before it runs. */
+export type ChargeRequest = Omit<HoldRequest, 'owed'>;
+
+/** Money that is charged; it goes back by `refund`. */
+export interface Paid {
+  readonly charge: Charge;
+  /** The wallet right after the charge. */
+  readonly wallet: Wallet;
+  /** The job that was made with it. */
+  readonly job?: Job;
+}
+
+export interface RefundRequest {
+  readonly chargeId: string;
+  readonly wallet: string;
+  /** The failure of its job, in the same transaction. */
+  readonly job?: FailJob;
+}
+
+export interface Refund {
+  /**
+   * `refunded` the money has gone back, now or before; `stale_job` its job has changed meanwhile, or ended, so that
+   * neither happened; `refused` there is no such charge, or not one that can go back, which is logged; `unconfirmed`
+   * the store has not said in time: it is being retried.
+   */
+  readonly status: 'refunded' | 'stale_job' | 'refused' | 'unconfirmed';
+  /** The job as it is now. */
+  readonly job?: Job;
+}
+
 export interface Ledger {
   /** Throws 402, 403 or 503 faults; then nothing is held, or what is goes back by itself. */
   hold(request: HoldRequest): Promise<Hold>;
@@ -79,6 +114,13 @@ export interface Ledger {
   settle(hold: Hold, due: Due): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
+  /**
+   * Charges at once, and makes the job that it pays for in the same transaction. Throws as `hold` does; then nothing is
+   * charged, or what is goes back by itself and its job fails.
+   */
+  charge(request: ChargeRequest, job?: CreateJob): Promise<Paid>;
+  /** Returns a charge in full, and lets its job fail with it; never throws. */
+  refund(request: RefundRequest): Promise<Refund>;
   /** Returns holds of owners that are gone, some at a time; resolves to how many went back since the last time. */
   expireOrphans: Sweep;
   /** Operations that have no outcome yet. */
@@ -109,14 +151,44 @@ export function createLedger(options: LedgerOptions): Ledger {
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    const outcome = await queue.submit(op, { persistent: false, onLate, waitedMs }).catch((error: unknown) => {
+    return held(await begin(op, { onLate, waitedMs }), { amount, owed });
+  }
+
+  async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
+    const { kind: chargeKind, waitedMs = 0, ...start } = request;
+    const { chargeId, wallet, amount } = start;
+    const op: ChargeOp = { kind: 'charge', ...start, chargeKind, at: now(), ...(job && { job }) };
+    // As with a hold: nobody knows of what was paid for late, so it goes back at once, and its job with it.
+    const onLate = (outcome: Outcome) => {
+      if (outcome.charge?.state !== 'settled') return;
+      const fail = outcome.job && failureOf(outcome.job, now());
+      void refund({ chargeId, wallet, ...(fail && { job: fail }) });
+    };
+    return paid(await begin(op, { onLate, waitedMs }), amount);
+  }
+
+  function begin(op: ReserveOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
+    return queue.submit(op, { persistent: false, ...options }).catch((error: unknown) => {
       const unconfirmed = !(error instanceof NoOutcome) || error.applied === 'unknown';
       throw fault('store_unavailable', { unconfirmed }, error);
     });
-    return held(outcome, { amount, owed });
   }
 
-  function end(op: SettleOp | ReturnOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
+  async function refund({ chargeId, wallet, job }: RefundRequest): Promise<Refund> {
+    const op: RefundOp = { kind: 'refund', wallet, chargeId, at: now(), ...(job && { job }) };
+    const outcome = await end(op, (late) => void refunded(late, op));
+    return outcome ? refunded(outcome, op) : { status: 'unconfirmed' };
+  }
+
+  function refunded({ status, charge, job }: Outcome, op: RefundOp): Refund {
+    const after = job && { job };
+    if (charge?.state === 'refunded') return { status: 'refunded', ...after };
+    if (status === 'stale_job') return { status, ...after };
+    log.error({ charge: op.chargeId, operation: op.kind, status, state: charge?.state }, 'a refund was refused');
+    return { status: 'refused', ...after };
+  }
+
+  function end(op: SettleOp | ReturnOp | RefundOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
     return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch((error: unknown) => {
       if (!(error instanceof NoOutcome)) throw error;
       log.error(
@@ -146,6 +218,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     hold,
+    charge,
+    refund,
     settle: (open, { amount, usage }) => {
       const { id: chargeId, wallet } = open.charge;
       return finish(open, { kind: 'settle', wallet, chargeId, at: now(), amount, usage: JSON.stringify(usage) });
@@ -161,16 +235,39 @@ export function createLedger(options: LedgerOptions): Ledger {
 function held({ status, wallet, charge }: Outcome, { amount, owed }: { amount: Micro; owed: Micro }): Hold {
   // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
+  throw refusal({ status, wallet: wallet && lessOwed(wallet, owed), amount });
+}
+
+function paid({ status, wallet, charge, job }: Outcome, amount: Micro): Paid {
+  // `exists` is paid too: an earlier attempt did it, and only its answer was lost.
+  if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
+    return job ? { wallet, charge, job } : { wallet, charge };
+  }
+  throw refusal({ status, wallet, amount });
+}
+
+interface Refused {
+  readonly status: OutcomeStatus;
+  readonly wallet: Wallet | undefined;
+  readonly amount: Micro;
+}
+
+function refusal({ status, wallet, amount }: Refused) {
   switch (status) {
     case 'insufficient':
-      throw insufficientFault(lessOwed(wallet as Wallet, owed), amount);
+      return insufficientFault(wallet as Wallet, amount);
     case 'never_topped':
-      throw neverToppedFault();
+      return neverToppedFault();
     case 'suspended':
-      throw fault('account_suspended');
+      return fault('account_suspended');
     default:
-      throw fault('internal', {}, new Error(`a hold was answered ${status}`));
+      return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }
+}
+
+/** The end of a job whose maker was told that there is none. */
+function failureOf({ id, version }: Job, at: number): FailJob {
+  return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
 /** The wallet as it will be when what is owed is paid: as good as held. */

@@ -23,10 +23,12 @@ export interface Wallet {
   readonly status: 'active' | 'suspended';
 }
 
-export type ChargeKind = 'text' | 'image' | 'edit' | 'video';
+export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
+export type ChargeKind = (typeof CHARGE_KINDS)[number];
 
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
-export type ChargeState = 'held' | 'settled' | 'released' | 'expired' | 'refunded';
+export const CHARGE_STATES = ['held', 'settled', 'released', 'expired', 'refunded'] as const;
+export type ChargeState = (typeof CHARGE_STATES)[number];
 
 /**
  * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a

@@ -5,7 +5,7 @@ type Ports = Omit<Store, 'close'>;
 
 export function withoutWrites<S extends Ports>(store: S): S {
   const refuse = () => Promise.reject(new StoreError('the store was opened for reading only', 'no'));
-  const { ledger, accounts, keys, limits, owners, settings } = store;
+  const { ledger, accounts, keys, limits, owners, settings, jobs } = store;
   return {
     ...store,
     ledger: { ...ledger, apply: refuse },
@@ -14,5 +14,6 @@ export function withoutWrites<S extends Ports>(store: S): S {
     limits: { ...limits, hit: refuse, open: refuse, merge: refuse },
     owners: { ...owners, renew: refuse, remove: refuse },
     settings: { ...settings, set: refuse },
+    jobs: { ...jobs, claim: refuse, change: refuse, renew: refuse, put: refuse },
   };
 }

@@ -1,7 +1,8 @@
 // The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
-import type { Charge, Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
+import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { JournalStore } from './journal.ts';
+import type { JobStore } from './ports/jobs.ts';
 
 /** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
 export interface Store {
@@ -12,6 +13,7 @@ export interface Store {
   readonly limits: LimitStore;
   readonly owners: OwnerStore;
   readonly settings: SettingStore;
+  readonly jobs: JobStore;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
   /** The ids of the gateways that are alive on this store, by its own clock. */
@@ -84,6 +86,11 @@ export interface LedgerStore {
   apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
   wallet(id: string): Promise<Wallet | undefined>;
   charge(id: string): Promise<Charge | undefined>;
+  /**
+   * Charges of a wallet, newest first: by the time of their beginning or by their entries' order, which differ where
+   * clocks do; of one moment in an order that stays.
+   */
+  charges(wallet: string, page: ChargePage): Promise<readonly Charge[]>;
   /** Entries of a wallet, newest first, `seq` below `before` if given. */
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */
@@ -92,6 +99,25 @@ export interface LedgerStore {
   chargedAt(wallet: string, at: number): Promise<Micro>;
   /** Held charges whose lease is over and whose owner is not alive, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
+}
+
+export interface ChargePage {
+  /** Only those behind this one in the order; none if it is no charge of the wallet. */
+  readonly before?: string;
+  readonly limit: number;
+  readonly filter?: ChargeFilter;
+}
+
+/** What is absent is not asked for. */
+export interface ChargeFilter {
+  /** Created at this time (ms since the epoch) or later. */
+  readonly from?: number;
+  /** Created before this time. */
+  readonly to?: number;
+  readonly key?: string;
+  readonly model?: string;
+  readonly kind?: ChargeKind;
+  readonly state?: ChargeState;
 }
 
 export interface OrphanPage {

@@ -28,6 +28,49 @@ describe('cli charge', () => {
 
   after(() => rig.close());
 
+  it('lists the calls of an account, newest first, in pages', async () => {
+    const idsOf = (json: Record<string, unknown>) =>
+      (json.charges as { request_id: string }[]).map((c) => c.request_id);
+    const all = await rig.json('charge', 'list', account);
+    expect(idsOf(all)).to.deep.equal(['vid_1', 'req_released', 'req_held', 'req_settled']);
+    expect(all.next).to.equal(null);
+    const { entries, ...shown } = await rig.json('charge', 'show', 'req_settled');
+    expect(entries).to.have.length(2);
+    expect((all.charges as object[])[3]).to.deep.equal(shown);
+    const first = await rig.json('charge', 'list', 'calls', '--limit', '3');
+    expect([idsOf(first), first.next]).to.deep.equal([['vid_1', 'req_released', 'req_held'], 'req_held']);
+    const rest = await rig.json('charge', 'list', 'calls', '--limit', '3', '--before', 'req_held');
+    expect([idsOf(rest), rest.next]).to.deep.equal([['req_settled'], null]);
+    const text = await rig.text('charge', 'list', account, '--limit', '1');
+    expect(text).to.match(/^request .* charged *\nvid_1 .* video +model-1 +settled +2\.00\D*2\.00\D*\n/);
+    expect(text).to.include('Older: repeat it with --before vid_1');
+  });
+
+  it('lists only what its filters ask for', async () => {
+    const listed = async (...filter: string[]) => {
+      const { charges } = await rig.json('charge', 'list', account, ...filter);
+      return (charges as { request_id: string }[]).map((c) => c.request_id);
+    };
+    expect(await listed('--kind', 'video')).to.deep.equal(['vid_1']);
+    expect(await listed('--state', 'held', '--key', 'key_test', '--model', 'model-1')).to.deep.equal(['req_held']);
+    expect(await listed('--key', 'key_other')).to.deep.equal([]);
+    expect(await listed('--model', 'model-2')).to.deep.equal([]);
+    expect(await listed('--from', '2020-01-01')).to.have.length(4);
+    expect(await listed('--to', '2020-01-01T03:00:00+03:00')).to.deep.equal([]);
+    expect(await rig.text('charge', 'list', account, '--from', '2999-01-01')).to.equal('No calls.\n');
+  });
+
+  it('says what is wrong with a list that cannot be made', async () => {
+    const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'charge', 'list', ...args);
+    expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
+    expect(await refusedWith(1, account, '--before', 'req_none')).to.include('There is no charge "req_none"');
+    expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('A time is a day such as');
+    expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('A time is a day such as');
+    expect(await refusedWith(2, account, '--kind', 'sound')).to.include('text, image, edit, video');
+    for (let twin = 0; twin < 2; twin += 1) await rig.json('account', 'create', '--name', 'twins');
+    expect(await refusedWith(1, 'twins')).to.match(/Several accounts are called "twins": .*\(acc_\w+, acc_\w+\)/);
+  });
+
   it('shows a settled call with its prices, tokens, overshoot and entries', async () => {
     const json = await rig.json('charge', 'show', 'req_settled');
     expect(json).to.deep.include({

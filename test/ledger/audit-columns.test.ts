@@ -23,6 +23,7 @@ const BLIND: readonly Blind[] = [
   { at: /^sessions\./, why: 'as owners' },
   { at: /^batches\./, why: 'numbers of counters, which are written late and not in the transactions of calls' },
   { at: /^settings\./, why: 'what the service remembers is said once' },
+  { at: /^jobs\./, why: 'who works on what: their money is that of their charges' },
   { at: /^schema\./, why: 'a wrong version is refused when the store is opened' },
   { at: /^accounts\.(name|createdAt)$/, why: 'said once, by the operator' },
   { at: /^accounts\.autoTopup/, why: 'a wish of the account: no money follows from it yet' },

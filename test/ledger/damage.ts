@@ -1,6 +1,7 @@
 // A store with a representative history, and ways to falsify single values of it behind its back.
 import { DatabaseSync } from 'node:sqlite';
 import { type Document, MongoClient } from 'mongodb';
+import type { Operation } from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
@@ -65,7 +66,7 @@ function openRawFile(path: string): Raw {
 }
 
 /** Tables without row ids. */
-const KEYS: Readonly<Record<string, string>> = { limits: 'bucket', owners: 'id', settings: 'name' };
+const KEYS: Readonly<Record<string, string>> = { batches: 'writer', limits: 'bucket', owners: 'id', settings: 'name' };
 
 async function openRawDatabase(url: string): Promise<Raw> {
   const client = await MongoClient.connect(url, { useBigInt64: true });
@@ -135,7 +136,8 @@ export async function fillStore(store: Store): Promise<void> {
   await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
-  await store.keys.use(['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 })));
+  const uses = ['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 }));
+  await store.keys.use(uses, { writer: 'own_a', number: 1 });
   await store.accounts.setStatus('acc_b', 'suspended');
   await store.settings.set('sandbox', 'off');
   await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
@@ -162,4 +164,17 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
   await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
   await applied(store, { kind: 'charge', ...start('sorry'), ...call, at: AT + 38 }, back('refund', 'sorry', AT + 39));
+  const job = (name: string) => {
+    const of = { id: `job_${name}_${wallet}`, wallet, charge: `${name}_${wallet}`, model: 'model-1', upstream: 'up-1' };
+    const rest = { facts: '{}', owner: 'own_a', lease: AT + 100, createdAt: AT + 40, deadline: AT + 7_200_000 };
+    return { kind: 'create', job: { ...of, ...rest } } as const;
+  };
+  const paid = (name: string) =>
+    ({ kind: 'charge', ...start(name), ...call, at: AT + 40, job: job(name) }) as const satisfies Operation;
+  await applied(store, paid('started'), paid('made'), paid('failed'));
+  const made = { id: `job_made_${wallet}`, at: AT + 41 };
+  await store.jobs.change({ kind: 'begin', ...made, version: 1, ref: '{"id":1}', dueAt: AT + 42 });
+  await store.jobs.change({ kind: 'complete', ...made, version: 2, result: 'res_1' });
+  const fail = { kind: 'fail', id: `job_failed_${wallet}`, version: 1, at: AT + 43, error: 'it failed' } as const;
+  await applied(store, { kind: 'refund', wallet, chargeId: `failed_${wallet}`, at: AT + 43, job: fail });
 }

@@ -2,11 +2,13 @@
 // charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
+import type { Job } from '../../jobs/decide.ts';
 import type { Charge, Outcome } from '../../money/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../store.ts';
 import { StaleRead } from './failure.ts';
+import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { balancesOf, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
@@ -74,7 +76,12 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
   const keys = keysOf(operations);
   const asked = [...keys.charges].filter((id) => !known?.has(id));
   const match = { $match: { _id: [...keys.wallets][0] } };
-  const pipeline = [match, lookup('charges', asked), lookup('entries', [...keys.entries])];
+  const pipeline = [
+    match,
+    lookup('charges', asked),
+    lookup('entries', [...keys.entries]),
+    lookup('jobs', [...keys.jobs]),
+  ];
   const reply = await step({ aggregate: 'wallets', pipeline: pipeline.flat(), cursor: {} });
   const [row] = reply.cursor.firstBatch as Document[];
   const wallet = row && walletOf(row);
@@ -82,7 +89,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     wallets: new Map(wallet && [[wallet.id, wallet]]),
     charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
     entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
-    jobs: new Map(),
+    jobs: new Map(((row?.foundJobs ?? []) as Document[]).map((found) => [found._id, jobOf(found)])),
   };
   const unread = new Set(keys.charges).difference(new Set(asked));
   for (const id of unread) {
@@ -101,13 +108,16 @@ async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): 
   for (const row of cursor.firstBatch as Document[]) loaded.charges.set(row._id, chargeOf(row));
 }
 
-function lookup(from: 'charges' | 'entries', ids: readonly string[]): Document[] {
+const FOUND = { charges: 'foundCharges', entries: 'foundEntries', jobs: 'foundJobs' } as const;
+
+function lookup(from: keyof typeof FOUND, ids: readonly string[]): Document[] {
   if (ids.length === 0) return [];
-  const as = from === 'charges' ? 'foundCharges' : 'foundEntries';
+  const as = FOUND[from];
   return [{ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as } }];
 }
 
 async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
+  await saveJobs(step, folded.jobs, loaded.jobs);
   const [wallet] = folded.wallets;
   if (!wallet) return;
   const seqBefore = wallet.seq - folded.entries.length;
@@ -120,6 +130,18 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
     folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
   );
   if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
+}
+
+/** Also without an entry: the money of a job that failed may have gone back before. */
+async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<string, Job>): Promise<void> {
+  if (jobs.length === 0) return;
+  const documents = jobs.filter(({ id }) => !loaded.has(id)).map(jobRow);
+  if (documents.length > 0) await step({ insert: 'jobs', documents });
+  await replaceJobs(
+    step,
+    jobs.filter(({ id }) => loaded.has(id)),
+    loaded,
+  );
 }
 
 /** Rows that changed are put in anew: in a transaction an update has the server read its catalog for every index. */

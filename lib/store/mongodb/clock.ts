@@ -1,5 +1,6 @@
 // The server's clock, as seen from here: processes on several machines judge windows by one clock.
 import type { MongoClient } from 'mongodb';
+import { read } from './call.ts';
 
 export interface ServerClock {
   /** What to add to a time of this process to get the server's, in ms. */
@@ -8,6 +9,12 @@ export interface ServerClock {
 
 /** The server's own time, in an expression. */
 export const NOW = { $toLong: '$$NOW' };
+
+/** The server's time, now. */
+export async function readNow(client: MongoClient): Promise<number> {
+  const { localTime } = await read((signal) => client.db('admin').command({ hello: 1 }, { signal }));
+  return (localTime as Date).getTime();
+}
 
 /** Clocks that differ less agree: a difference that small cannot be told from the way of the message. */
 const AGREE_MS = 250;

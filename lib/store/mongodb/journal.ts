@@ -5,11 +5,9 @@ import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, type JournalPage, type JournalPosition, type JournalStore, type KeyAudit } from '../journal.ts';
 import { read } from './call.ts';
-import { NOW } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { type Row, SCAN_MS } from './ledger.ts';
 import { chargeOf, entryOf, walletOf } from './rows.ts';
-import { aliveAt } from './service.ts';
 
 /** Of one page, with its repeats after an election. */
 const PAGE_MS = 15_000;
@@ -35,14 +33,6 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
     unknownCharges: (after, limit) => read((signal) => unknownCharges({ db: plain, signal }, after, limit), PAGE_MS),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
-}
-
-/** Judged by the server's own clock. */
-export async function readGateways({ db }: Connection): Promise<readonly string[]> {
-  const filter = { $expr: aliveAt(NOW) };
-  const find = (signal: AbortSignal) =>
-    db.collection<Row>('owners').find(filter, { signal }).sort({ _id: 1 }).toArray();
-  return (await read(find)).map((row) => row._id);
 }
 
 interface Reading {

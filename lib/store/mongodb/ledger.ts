@@ -1,12 +1,12 @@
 // What the ledger reads from MongoDB: rows of a wallet, sums over time, and orphans.
-import type { Document } from 'mongodb';
+import { type Document, ReadConcern } from 'mongodb';
 import { operationIdsOf } from '../../money/replay.ts';
-import type { LedgerStore } from '../store.ts';
+import type { ChargeFilter, LedgerStore } from '../store.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { chargeOf, entryOf, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
-import { aliveAt } from './service.ts';
+import { aliveOwners } from './service.ts';
 
 /** A document of a collection whose ids are texts. */
 export interface Row extends Document {
@@ -21,10 +21,12 @@ const PAGE_MS = 2900;
 export const SCAN_MS = 60_000;
 
 export function ledgerReads(connection: Connection): Reads {
-  const { db } = connection;
+  const { db, scanner } = connection;
   const wallets = db.collection<Row>('wallets');
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
+  /** For what goes over many rows. */
+  const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
     async wallet(id) {
       const row = await read((signal) => wallets.findOne({ _id: id }, { signal }));
@@ -33,6 +35,15 @@ export function ledgerReads(connection: Connection): Reads {
     async charge(id) {
       const row = await read((signal) => charges.findOne({ _id: id }, { signal }));
       return row ? chargeOf(row) : undefined;
+    },
+    async charges(wallet, { before, limit, filter = {} }) {
+      const last =
+        before === undefined ? undefined : await read((signal) => charges.findOne({ _id: before }, { signal }));
+      if (before !== undefined && last?.wallet !== wallet) return [];
+      const options = { sort: { createdAt: -1, _id: -1 }, limit, hint: 'of_wallet' } as const;
+      const query = { wallet, $and: [...(last ? behind(last) : []), ...conditionsOf(filter)] };
+      const rows = await read((signal) => scanned.find(query, { ...options, signal }).toArray(), SCAN_MS);
+      return rows.map(chargeOf);
     },
     async entries(wallet, { before, limit }) {
       const filter = { wallet, seq: { $lt: before ?? Number.MAX_SAFE_INTEGER } };
@@ -50,13 +61,7 @@ export function ledgerReads(connection: Connection): Reads {
       return row ? row.chargedAfter : 0n;
     },
     async orphans({ now, leaseMs, after, limit }) {
-      const owners = await read((signal) =>
-        db
-          .collection<Row>('owners')
-          .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
-          .toArray(),
-      );
-      const alive = owners.map((owner) => owner._id);
+      const alive = await aliveOwners(db, now);
       const over = [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }];
       const rest = after && [{ lease: { $gt: after.lease } }, { lease: after.lease, _id: { $gt: after.id } }];
       const filter = { state: 'held', owner: { $nin: alive }, $and: [{ $or: over }, ...(rest ? [{ $or: rest }] : [])] };
@@ -65,4 +70,19 @@ export function ledgerReads(connection: Connection): Reads {
       return found.map(chargeOf);
     },
   };
+}
+
+/** Behind a charge in the order of time, then id; the first condition is one on the index. */
+function behind({ createdAt, _id }: Row): Document[] {
+  return [
+    { createdAt: { $lte: createdAt } },
+    { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: _id } }] },
+  ];
+}
+
+/** There is at least one, because an empty `$and` is refused. */
+function conditionsOf({ from = 0, to = Number.MAX_SAFE_INTEGER, key, model, kind, state }: ChargeFilter): Document[] {
+  const asked = Object.entries({ key, model, kind, state }).filter(([, value]) => value !== undefined);
+  const isEqual = asked.map(([name, value]) => ({ [name]: value }));
+  return [{ createdAt: { $gte: from, $lt: to } }, ...isEqual];
 }

@@ -63,6 +63,18 @@ const ENTRY: Document = {
   ...balanced,
 };
 
+/** A job that goes on is due and has no end; any other has an end only, with a result or an error. */
+const JOB: Document = {
+  $or: [
+    { phase: { $in: ['starting', 'running'] }, dueAt: isTime, endedAt: null, result: null, error: null },
+    {
+      ...{ phase: 'completed', dueAt: null, endedAt: isTime, result: isText, error: null },
+      ...{ owner: null, lease: null },
+    },
+    { phase: 'failed', dueAt: null, endedAt: isTime, result: null, error: isText, owner: null, lease: null },
+  ],
+};
+
 /** The kinds of entries that change what was charged: the index by time has only them, and is used only with them. */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
@@ -103,7 +115,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     name: 'charges',
     validator: CHARGE,
     indexes: [
-      { key: { wallet: 1 }, name: 'of_wallet' },
+      { key: { wallet: 1, createdAt: 1, _id: 1 }, name: 'of_wallet' },
       { key: { lease: 1 }, name: 'held', partialFilterExpression: { state: 'held' } },
     ],
   },
@@ -114,6 +126,26 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       { key: { wallet: 1, seq: 1 }, name: 'journal', unique: true },
       { key: { wallet: 1, at: -1, seq: -1 }, name: 'charged_by_time', partialFilterExpression: CHARGING },
     ],
+  },
+  {
+    name: 'jobs',
+    validator: fields(
+      {
+        ...{ _id: name, wallet: name, charge: name, model: text, upstream: text },
+        ...{ phase: text, shown: oneOf('queued', 'processing'), progress: { ...count, maximum: 100 } },
+        ...{ ref: orNull(text), facts: text, result: orNull(text), error: orNull(text) },
+        ...{ owner: orNull(text), lease: orNull(time), dueAt: orNull(time), deadline: time },
+        ...{ createdAt: time, endedAt: orNull(time), version: { ...count, minimum: 1 } },
+      },
+      JOB,
+      {
+        $or: [
+          { owner: null, lease: null },
+          { owner: isText, lease: isTime },
+        ],
+      },
+    ),
+    indexes: [{ key: { dueAt: 1, _id: 1 }, name: 'due', partialFilterExpression: { dueAt: { $gt: 0 } } }],
   },
   {
     name: 'limits',

@@ -1,5 +1,5 @@
 // What the processes of the service keep about themselves: rate limit windows, live owners and settings.
-import type { Document } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { LimitStore, LimitWindow, OwnerStore, SettingStore } from '../store.ts';
 import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -96,6 +96,18 @@ const OWNER_KEPT_MS = 3_600_000;
 export function aliveAt(now: Document | number): Document {
   const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
   return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
+}
+
+/** The ids of those, in order. */
+export async function aliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
+  const rows = await read((signal) =>
+    db
+      .collection<Row>('owners')
+      .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .toArray(),
+  );
+  return rows.map((row) => row._id);
 }
 
 export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {

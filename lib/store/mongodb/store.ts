@@ -6,12 +6,14 @@ import { accountStore, keyStore } from './accounts.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
+import { NOW } from './clock.ts';
 import { type Connection, connect } from './connection.ts';
 import { toStoreError } from './failure.ts';
-import { journalStore, readGateways } from './journal.ts';
+import { jobStore } from './jobs.ts';
+import { journalStore } from './journal.ts';
 import { ledgerReads } from './ledger.ts';
 import { migrate, requireStore } from './migration.ts';
-import { limitStore, ownerStore, settingStore } from './service.ts';
+import { aliveOwners, limitStore, ownerStore, settingStore } from './service.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createTransactions } from './transaction.ts';
 
@@ -57,10 +59,11 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     limits: limitStore(connection, transactions),
     owners: ownerStore(connection, sessions),
     settings: settingStore(connection),
+    jobs: jobStore(connection, transactions),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },
-    gateways: () => readGateways(connection),
+    gateways: () => aliveOwners(db, NOW),
     backup: (file, onProgress) => backUp(store, file, onProgress),
   };
   return store;
@@ -95,7 +98,7 @@ function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Stor
     await end();
   }
 
-  const { ledger, journal, accounts, keys, limits, owners, settings, ...rest } = store;
+  const { ledger, journal, accounts, keys, limits, owners, settings, jobs, ...rest } = store;
   return {
     ...tracked(rest),
     ledger: tracked(ledger),
@@ -105,6 +108,7 @@ function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Stor
     limits: tracked(limits),
     owners: tracked(owners),
     settings: tracked(settings),
+    jobs: tracked(jobs),
     close: () => {
       closing ??= close();
       return closing;

@@ -4,10 +4,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import type { Micro } from '../../money/money.ts';
-import { operationIdsOf } from '../../money/replay.ts';
+import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
-import type { OrphanPage } from '../store.ts';
+import type { ChargePage, OrphanPage } from '../store.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import { createLoadJob, createSaveJob } from './jobs.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
 import { ALIVE } from './service.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
@@ -50,6 +51,7 @@ function createLoad(
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
+  const loadJob = createLoadJob(db);
   return (operations) => {
     const keys = keysOf(operations);
     const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map() };
@@ -68,6 +70,10 @@ function createLoad(
       const entry = mapped(selectEntry.get(id), entryOf);
       if (entry) loaded.entries.set(id, entry);
     }
+    for (const id of keys.jobs) {
+      const job = loadJob(id);
+      if (job) loaded.jobs.set(id, job);
+    }
     return loaded;
   };
 }
@@ -77,6 +83,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const addCharge = createAddCharge(db);
   const changeCharge = createChangeCharge(db);
   const addEntry = createAddEntry(db);
+  const saveJob = createSaveJob(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) saveWallet(wallet, loaded.wallets.get(wallet.id)?.seq);
     for (const charge of folded.charges) {
@@ -84,6 +91,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
       else addCharge(charge);
     }
     for (const entry of folded.entries) addEntry(entry);
+    for (const job of folded.jobs) saveJob(job);
   };
 }
 
@@ -143,6 +151,7 @@ export function ledgerReads(db: DatabaseSync) {
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   );
+  const listCharges = createListCharges(db);
   const chargedAt = prepareBig(
     db,
     `SELECT charged_after FROM entries WHERE wallet = ? AND at <= ? AND charged <> 0
@@ -158,6 +167,7 @@ export function ledgerReads(db: DatabaseSync) {
   return {
     wallet: (id: string): Wallet | undefined => mapped(wallet.get(id), walletOf),
     charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
+    charges: listCharges,
     entries: (walletId: string, before: number | undefined, limit: number): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
     entriesOfCharge: (chargeId: string): Entry[] =>
@@ -167,6 +177,34 @@ export function ledgerReads(db: DatabaseSync) {
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
       orphans.all({ ...page, ...after }).map(chargeOf),
   };
+}
+
+/** The journal has the beginning of every charge in order: no further index to write with every call. */
+function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
+  const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
+  const beginning = db.prepare(
+    `SELECT seq FROM entries WHERE op_id IN (${BEGINNINGS.map((kind) => `'${kind}:' || :id`)}) AND wallet = :wallet`,
+  );
+  const list = prepareBig(
+    db,
+    `SELECT ${columns} FROM entries JOIN charges ON charges.id = entries.charge
+    WHERE entries.wallet = :wallet AND entries.seq < :before AND entries.kind IN (${BEGINNINGS.map(quoted)})
+      AND entries.at >= :from AND entries.at < :to
+      AND (:key IS NULL OR charges.key = :key) AND (:model IS NULL OR charges.model = :model)
+      AND (:kind IS NULL OR charges.kind = :kind) AND (:state IS NULL OR charges.state = :state)
+    ORDER BY entries.seq DESC LIMIT :limit`,
+  );
+  return (wallet, { before: id, limit, filter = {} }) => {
+    const before = id === undefined ? Number.MAX_SAFE_INTEGER : beginning.get({ id, wallet })?.seq;
+    if (before === undefined) return [];
+    const { from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null, state = null } = filter;
+    const asked = { wallet, before, limit, from, to, key, model, kind, state };
+    return list.all(asked).map(chargeOf);
+  };
+}
+
+function quoted(text: string): string {
+  return `'${text}'`;
 }
 
 function mapped<Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined {

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites, ownerWrites, settingReads, settingWrites } from './service.ts';
@@ -19,6 +20,7 @@ export function openWriter(options: ConnectionOptions) {
     ...limitWrites(connection),
     ...ownerWrites(connection),
     ...settingWrites(connection),
+    ...jobWrites(connection),
   };
   return { db: connection.db, procedures };
 }
@@ -31,6 +33,7 @@ export function openReader(options: ConnectionOptions) {
     ...accountReads(db),
     ...settingReads(db),
     ...journalReads(db),
+    ...jobReads(db),
     backup: (file: string, pages: Int32Array) => copyDatabase(options.path, file, pages),
   };
   return { db, procedures };

@@ -93,6 +93,35 @@ const MIGRATIONS: readonly string[] = [
     SELECT RAISE(ABORT, 'the journal is append-only');
   END;
 
+  CREATE TABLE jobs (
+    id TEXT NOT NULL PRIMARY KEY,
+    wallet TEXT NOT NULL,
+    charge TEXT NOT NULL,
+    model TEXT NOT NULL,
+    upstream TEXT NOT NULL,
+    phase TEXT NOT NULL CHECK (${oneOf('phase', ['starting', 'running', 'completed', 'failed'])}),
+    shown TEXT NOT NULL CHECK (shown IN ('queued', 'processing')),
+    progress INTEGER NOT NULL CHECK (progress BETWEEN 0 AND 100),
+    ref TEXT,
+    facts TEXT NOT NULL,
+    result TEXT,
+    error TEXT,
+    owner TEXT,
+    lease INTEGER,
+    due_at INTEGER CHECK (due_at > 0),
+    deadline INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    version INTEGER NOT NULL CHECK (version > 0),
+    CHECK ((owner IS NULL) = (lease IS NULL)),
+    CHECK ((phase IN ('completed', 'failed')) = (ended_at IS NOT NULL)),
+    CHECK ((ended_at IS NULL) = (due_at IS NOT NULL)),
+    CHECK (ended_at IS NULL OR owner IS NULL),
+    CHECK ((phase = 'completed') = (result IS NOT NULL)),
+    CHECK ((phase = 'failed') = (error IS NOT NULL))
+  ) STRICT;
+  CREATE INDEX jobs_due ON jobs (due_at) WHERE due_at IS NOT NULL;
+
   CREATE TABLE limits (
     bucket TEXT NOT NULL PRIMARY KEY,
     ends_at INTEGER NOT NULL,

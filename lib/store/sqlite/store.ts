@@ -48,7 +48,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   }
 
   return {
-    ledger: ledgerOf(writer, reader),
+    ledger: ledgerOf({ writer, reader, scanner }),
     journal: {
       size: () => scanner.call('journalSize'),
       page: (from, limit) => scanner.call('journalPage', from, limit),
@@ -82,6 +82,15 @@ function createStore({ writer, reader, scanner }: Threads): Store {
       set: (name, value) => writer.call('setSetting', name, value),
       list: () => reader.call('settings'),
     },
+    jobs: {
+      get: (id) => reader.call('job', id),
+      claim: (claim) => writer.call('claimJobs', claim, Date.now()),
+      change: (change) => writer.call('changeJob', change),
+      renew: (renewal) => writer.call('renewJob', renewal, Date.now()),
+      open: () => reader.call('openJobs'),
+      page: (page) => scanner.call('jobPage', page),
+      put: (jobs) => writer.call('putJobs', jobs),
+    },
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
     backup: (file, onProgress) =>
@@ -93,13 +102,15 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   };
 }
 
-function ledgerOf(writer: Thread<Writes>, reader: Thread<Reads>): LedgerStore {
+function ledgerOf({ writer, reader, scanner }: Threads): LedgerStore {
   return {
     lane: 'store',
     batchMax: BATCH_MAX,
     apply: createApply(writer),
     wallet: (id) => reader.call('wallet', id),
     charge: (id) => reader.call('charge', id),
+    // A filter that few match goes over the whole journal of the wallet.
+    charges: (wallet, page) => scanner.call('charges', wallet, page),
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),

@@ -10,6 +10,7 @@ export type Order =
   | { readonly task: 'add-keys'; readonly account: string; readonly count: number; readonly activeMax: number }
   | { readonly task: 'hit'; readonly bucket: string; readonly count: number }
   | { readonly task: 'hold'; readonly wallet: string; readonly owner: string }
+  | { readonly task: 'claim-jobs'; readonly owner: string; readonly leaseMs: number }
   | { readonly task: 'load'; readonly wallet: string };
 
 const [, , url = ''] = process.argv;
@@ -47,9 +48,24 @@ async function obey(opened: Store, order: Order): Promise<unknown> {
       await opened.owners.renew({ id: owner, leaseMs: 1000, alone: false });
       return statuses(opened, reserve(wallet, { owner, lease: AT + 1000 }));
     }
+    case 'claim-jobs':
+      return claimAll(opened, order);
     case 'load':
       return load(opened, order.wallet);
   }
+}
+
+/** Claims until nothing is left, and says so; then it lives on and works on nothing, until it is killed. */
+async function claimAll(opened: Store, { owner, leaseMs }: { owner: string; leaseMs: number }): Promise<never> {
+  await opened.owners.renew({ id: owner, leaseMs, alone: false });
+  const claimed: string[] = [];
+  while (true) {
+    const jobs = await opened.jobs.claim({ owner, leaseMs, limit: 2 });
+    if (jobs.length === 0) break;
+    claimed.push(...jobs.map(({ id }) => id));
+  }
+  say(claimed);
+  return new Promise(() => setInterval(() => undefined, 60_000));
 }
 
 /** Works until it is killed; what it says was acknowledged by the store. */

@@ -1,6 +1,8 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
+import { chargeListContract } from './charge-list.ts';
 import type { StoreKind } from './context.ts';
+import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
 import { keyContract } from './keys.ts';
 import { ledgerContract } from './ledger.ts';
@@ -16,12 +18,14 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
+  describe(`${kind.name}: charges of a wallet`, () => chargeListContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
   describe(`${kind.name}: accounts`, () => accountContract(kind));
   describe(`${kind.name}: keys`, () => keyContract(kind));
   describe(`${kind.name}: limits`, () => limitContract(kind));
   describe(`${kind.name}: owners`, () => ownerContract(kind));
   describe(`${kind.name}: settings`, () => settingContract(kind));
+  describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
 }

@@ -1,6 +1,7 @@
 // Real processes on one store: exact limits among them, and nothing acknowledged is lost when one is killed.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Order } from './child.ts';
@@ -21,6 +22,8 @@ import {
 } from './context.ts';
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+
+import { newJob } from './jobs.ts';
 
 export function processContract(kind: StoreKind): void {
   const context = useStore(kind);
@@ -85,6 +88,40 @@ export function processContract(kind: StoreKind): void {
     const [orphan] = await orphansAt(AT + 1001);
     expect(await statuses(store, giveBack('expire', wallet, orphan?.id ?? ''))).to.deep.equal(['done']);
     expect(balances(await walletOf(store, wallet))).to.deep.equal([1000, 0, 0, 1000, 0]);
+  });
+
+  it('gives each job to one of two processes, and those of the one that is killed to the other', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const ids: string[] = [];
+    for (let dueAt = 1; dueAt <= 12; dueAt += 1) {
+      const { id } = await newJob(store, wallet);
+      await store.jobs.change({ kind: 'begin', id, version: 1, at: AT, ref: 'up', dueAt });
+      ids.push(id);
+    }
+    const leaseMs = 3000;
+    const pair = await Promise.all([start(), start()]);
+    const found = pair.map((child, index) => {
+      const claimed = next(child) as Promise<string[]>;
+      child.send({ task: 'claim-jobs', owner: `own_${index}_${wallet}`, leaseMs } satisfies Order);
+      return claimed;
+    });
+    const claimed = await Promise.all(found);
+    expect(claimed.flat()).to.have.members(ids).and.have.length(12);
+    const dead = pair.map((child) => once(child, 'exit'));
+    for (const child of pair) child.kill('SIGKILL');
+    await Promise.all(dead);
+    const leases = new Map((await store.jobs.page({ limit: 1000 })).map(({ id, lease }) => [id, lease]));
+    const heir = { owner: newId('own'), leaseMs, limit: 100 };
+    const inherited: string[] = [];
+    const until = Date.now() + 4 * leaseMs;
+    while (inherited.length < 12 && Date.now() < until) {
+      const taken = await store.jobs.claim(heir);
+      for (const { id } of taken) expect(leases.get(id)).to.be.below(Date.now());
+      inherited.push(...taken.map(({ id }) => id));
+      await sleep(50);
+    }
+    expect(inherited).to.have.members(ids).and.have.length(12);
   });
 
   it('loses nothing that was acknowledged when a process is killed, and keeps the books balanced', async () => {

@@ -87,7 +87,7 @@ describe('MongoDB: schema', () => {
       ['entries', { wallet, at: { $lte: AT }, ...CHARGING }, { at: -1, seq: -1 }, 'charged_by_time'],
       ['entries', { wallet, seq: { $lt: 9 } }, { seq: -1 }, 'journal'],
       ['charges', { state: 'held', owner: { $nin: ['a'] }, $and: [over] }, { lease: 1 }, 'held'],
-      ['charges', { wallet: { $in: [wallet] } }, {}, 'of_wallet'],
+      ['charges', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
       ['keys', { hash: 'a' }, {}, 'hash'],
       ['keys', { account: wallet, revokedAt: null }, {}, 'of_account'],
       ['limits', { endsAt: { $gt: AT } }, {}, 'by_end'],
