@@ -52,10 +52,17 @@ function within(inner: unknown, outer: Fields): Complaint {
   const metadata = fieldsOf(error.metadata);
   const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
-  const all = [...codes, ...others].filter((code) => typeof code === 'string' || typeof code === 'number');
+  const all = [...codes, ...reasonsOf(error.details), ...others].filter(
+    (code) => typeof code === 'string' || typeof code === 'number',
+  );
   const words = all.map((code) => `${code}`.toLowerCase()).filter((word) => !SILENT.has(word) && word.length < 100);
   const status = [...all, outer.status_code, error.status_code].map(Number).find(isErrorStatus);
   return { message, words, ...(status !== undefined && { status }) };
+}
+
+/** What the details of google.rpc say, which many APIs use: the code above them is one of a few. */
+function reasonsOf(details: unknown): readonly unknown[] {
+  return Array.isArray(details) ? details.map((detail) => fieldsOf(detail)?.reason) : [];
 }
 
 const SILENT = new Set(['', '0', 'error', 'null', 'none', 'api_error']);

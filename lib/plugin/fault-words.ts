@@ -66,6 +66,8 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 
 const MONEY =
   /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
+/** Some file an empty purse among rate limits: only what they say tells the two apart. */
+const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)/i;
 const NO_MODEL =
@@ -102,6 +104,7 @@ export function createJudge(own: FaultWords = {}): (complaint: Complaint, status
     // Whatever its body says: the route leads to nothing.
     if (status === 404) return 'missing';
     const name = named(words);
+    if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;
     // Many servers file their operator's mistakes as a bad request: what they say tells more than the status.
     const told = status === undefined || status < 500 ? kindOfText(message) : undefined;

@@ -33,8 +33,13 @@ export interface Host {
     settings: Settings,
     make: (settings: Settings, options: RouteOptions) => T,
   ): (call: { readonly model: string; readonly options: RouteOptions }) => T;
+  /**
+   * Makes `auth` of keys that have to be exchanged for tokens: a token is kept until shortly before its end, calls that
+   * need a new one wait for the same exchange, and tokens stay out of the log. Make one for each provider.
+   */
+  tokens(source: TokenSource): TokenAuth;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
-  authorize(auth: KeyHeaders, keyId?: string): Promise<Readonly<Record<string, string>>>;
+  authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
   readonly fault: HostFault;
   readonly log: HostLog;
   readonly clock: HostClock;
@@ -43,14 +48,37 @@ export interface Host {
 /** The `options` of the catalog's route: what the route overrides in the settings. The same object in every call. */
 export type RouteOptions = Readonly<Record<string, unknown>>;
 
-/** The headers that carry a key. A promise where the key has to be exchanged for a token first. */
-export type KeyHeaders = (key: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+export type HeaderFields = Readonly<Record<string, string>>;
+
+/** The headers that carry a key. A promise where the key has to be exchanged first: `host.tokens` does that. */
+export type KeyHeaders = (key: string, signal: AbortSignal) => HeaderFields | Promise<HeaderFields>;
+
+/** What `host.tokens` makes: a request that is answered 401 is sent once more, with a new token. */
+export interface TokenAuth {
+  (key: string, signal: AbortSignal): Promise<HeaderFields>;
+  /** For the host: the token of these headers was refused before its end. */
+  refuse(key: string, headers: HeaderFields): void;
+}
+
+/** A vendor that wants keys exchanged for tokens. */
+export interface TokenSource {
+  /** Exchanges a key. The signal belongs to no call alone: it aborts when nobody waits for the token any more. */
+  exchange(key: string, signal: AbortSignal): Promise<Token>;
+  /** The headers that carry a token. */
+  headers(token: string): HeaderFields;
+}
+
+export interface Token {
+  readonly value: string;
+  /** Milliseconds since the epoch. A new token is got a minute before. */
+  readonly expiresAt: number;
+}
 
 export interface HostRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   /** Adds the headers of one of the settings' keys (`apiKey`, a string or a list), which take turns; without keys not called. */
-  readonly auth?: KeyHeaders;
+  readonly auth?: KeyHeaders | TokenAuth;
   /** The key that an earlier reply was got with, for a job that only its own account sees. */
   readonly keyId?: string | undefined;
   /** Multipart bodies bring their own content type. */

@@ -7,6 +7,7 @@ import { createHostFault } from './host-fault.ts';
 import { KeyRing } from './keys.ts';
 import { poll } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
+import { createTokenAuth } from './tokens.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
 
 export interface HostOptions extends UpstreamOptions {
@@ -29,9 +30,10 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const { upstream, keys = [], schema = Joi.object(), secrets = [], faultWords, clock = CLOCK } = options;
+  const { upstream, keys = [], schema = Joi.object(), faultWords, clock = CLOCK } = options;
+  const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys);
-  const { request, close } = createUpstream(options, ring);
+  const { request, close } = createUpstream({ ...options, secrets }, ring);
   const fault = createHostFault({ secrets, words: faultWords });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
@@ -47,10 +49,11 @@ export function createHost(options: HostOptions): ClosableHost {
     json,
     answer: (url, init, reader) => createAnswer({ request, fault, url, init, reader }),
     poll: (polling) => poll(polling, { sleep: clock.sleep, random: Math.random }),
+    tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
     perRoute: createPerRoute({ schema, log }),
     async authorize(auth, keyId) {
       const key = ring.take(keyId);
-      return key ? auth(key.value) : {};
+      return key ? auth(key.value, NEVER) : {};
     },
     fault,
     log,
@@ -58,6 +61,9 @@ export function createHost(options: HostOptions): ClosableHost {
     close,
   };
 }
+
+/** No call's. */
+const NEVER = new AbortController().signal;
 
 const CLOCK: HostClock = {
   now: Date.now,

@@ -10,7 +10,7 @@ export interface RouteSettingsOptions {
 }
 
 /** What belongs to the account or the connection, not to a route. */
-const UPSTREAM_ONLY: ReadonlySet<string> = new Set(['apiKey', 'proxy']);
+const UPSTREAM_ONLY: ReadonlySet<string> = new Set(['apiKey', 'proxy', 'ca']);
 
 export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['perRoute'] {
   const names = overridable(schema);

@@ -1,4 +1,6 @@
 // Makes a provider from an upstream's settings: checked by the plugin's own schema, with its origins and secrets found.
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
 import type { HostClock, HostLog, Provider, ProviderPlugin } from './contract.ts';
@@ -24,11 +26,12 @@ export interface OpenProvider {
   close(): Promise<void>;
 }
 
-/** Throws an OperatorError of one line that names the upstream. Does no I/O. */
+/** Throws an OperatorError of one line that names the upstream. Reads the file that `ca` names, and does no other I/O. */
 export function createProvider(options: ProviderOptions): OpenProvider {
   const { plugin, upstream, log, clock } = options;
   const { settings, secrets, schema } = checkSettings(options);
   const proxy = readProxy(settings, upstream);
+  const ca = readCa(settings, upstream);
   const host = createHost({
     upstream,
     log,
@@ -38,6 +41,7 @@ export function createProvider(options: ProviderOptions): OpenProvider {
     faultWords: plugin.faultWords,
     allowedOrigins: findOrigins(settings, upstream),
     ...(proxy !== undefined && { proxy }),
+    ...(ca !== undefined && { ca }),
     ...(clock && { clock }),
   });
   const provider = attempt(`Upstream \`${upstream}\`: plugin ${plugin.name}`, () => plugin.create(settings, host));
@@ -112,6 +116,23 @@ function readProxy(settings: object, upstream: string): string | undefined {
     throw new OperatorError(`Upstream \`${upstream}\`: \`proxy\` is not a URL of http or https`);
   }
   return url.href;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The certificates in the file that `ca` names: of an authority that only some machines know. */
+function readCa(settings: object, upstream: string): string | undefined {
+  if (!('ca' in settings) || typeof settings.ca !== 'string') return undefined;
+  const refuse = (what: string) => new OperatorError(`Upstream \`${upstream}\`: \`ca\`: ${settings.ca} ${what}`);
+  try {
+    const pem = readFileSync(settings.ca, 'utf8');
+    for (const [certificate] of pem.matchAll(CERTIFICATE)) new X509Certificate(certificate);
+    if (pem.search(CERTIFICATE) >= 0) return pem;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    throw refuse(syscall ? `cannot be read (${code})` : 'has a certificate that does not read');
+  }
+  throw refuse('has no certificate in PEM');
 }
 
 function attempt<T>(what: string, run: () => T): T {

@@ -1,13 +1,14 @@
 // HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
 import type { Socket } from 'node:net';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
 import { exchange } from './exchange.ts';
 import { upstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
-import type { HostRequest, HostResponse } from './host-contract.ts';
-import type { KeyRing } from './keys.ts';
+import type { HeaderFields, HostRequest, HostResponse } from './host-contract.ts';
+import type { Key, KeyRing } from './keys.ts';
 import { encodeMultipart } from './multipart.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
@@ -17,6 +18,8 @@ export interface UpstreamOptions {
   readonly allowedOrigins: readonly string[];
   /** URL of an HTTP proxy. Without it requests go straight: proxy variables of the environment are not read. */
   readonly proxy?: string;
+  /** Certificates, as PEM, that are trusted beside those of every public host. */
+  readonly ca?: string;
   /** Never shown in the detail of a fault. */
   readonly secrets?: readonly string[];
   readonly connectTimeoutMs?: number;
@@ -81,9 +84,15 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
     bodyTimeout: 0,
   };
   // These options go on to `net.connect`; undici's types do not know them.
-  const connect = { timeout, highWaterMark: BUFFERED_BYTES, onread: READING } as buildConnector.BuildOptions;
+  const tls = trusting(options.ca);
+  const connect = { timeout, highWaterMark: BUFFERED_BYTES, onread: READING, ...tls } as buildConnector.BuildOptions;
   if (options.proxy === undefined) return new Agent({ ...pool, connect });
-  return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout });
+  return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
+}
+
+/** One context for all connections: to read the certificates of the whole world takes milliseconds. */
+function trusting(ca: string | undefined): { readonly secureContext?: SecureContext } {
+  return ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ca] }) };
 }
 
 interface Sending {
@@ -121,13 +130,34 @@ function createTargets(origins: ReadonlySet<string>): (url: string) => Target {
   };
 }
 
-async function send({ url, init, dispatcher, targetOf, secrets, keys }: Sending): Promise<UpstreamResponse> {
-  const { origin, path } = targetOf(url);
-  const { method, auth, signal } = init;
+async function send(sending: Sending): Promise<UpstreamResponse> {
+  const { url, init, targetOf, keys } = sending;
+  const target = targetOf(url);
+  const { auth, signal, keyId } = init;
   signal.throwIfAborted();
-  const key = auth && keys.take(init.keyId);
+  const key = auth && keys.take(keyId);
+  if (!key) return sendWith({}, sending, target);
+  const fields = await auth(key.value, signal);
+  const response = await sendWith(fields, sending, target, key);
+  if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
+  // Refused before anything was done, so that it may be sent again.
+  response.body.drop();
+  auth.refuse(key.value, fields);
+  return sendWith(await auth(key.value, signal), sending, target, key);
+}
+
+const UNAUTHORIZED = 401;
+
+async function sendWith(
+  fields: HeaderFields,
+  { init, dispatcher, secrets }: Sending,
+  { origin, path }: Target,
+  key?: Key,
+): Promise<UpstreamResponse> {
+  const { method, signal } = init;
+  signal.throwIfAborted();
   const headers = ownHeaders(init.headers);
-  if (key) addHeaders(headers, await auth(key.value));
+  addHeaders(headers, fields);
   const body = encodeBody(init.body, headers);
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {

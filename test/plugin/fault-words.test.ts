@@ -4,7 +4,7 @@ import { createHostFault } from '../../lib/plugin/host-fault.ts';
 
 const host = createHostFault({
   secrets: ['sk-very-secret'],
-  words: { quota: '1113', content: 'E_FILTER', rate: 'oops' },
+  words: { quota: '1113', content: 'E_FILTER', rate: 'oops', auth: 'api_denied' },
 });
 
 const error = (message: string, code?: unknown, type?: string) => ({ error: { message, code, type } });
@@ -27,6 +27,9 @@ describe('faults by what an upstream says', () => {
     [422, { detail: 'bad' }, 'request'],
     [429, error('slow down', 'insufficient_quota', 'rate_limit_error'), 'quota'],
     [429, error('model not found'), 'rate'],
+    [429, error('Quota of the minute is exhausted', 'RESOURCE_EXHAUSTED'), 'rate'],
+    [429, error('Your prepayment credits are depleted.', 'RESOURCE_EXHAUSTED'), 'quota'],
+    [400, { error: { message: 'x', status: 'INVALID_ARGUMENT', details: [null, { reason: 'API_DENIED' }] } }, 'auth'],
     [498, error('x'), 'overloaded'],
     [500, error('model not found'), 'server'],
     [500, error('billing service unreachable'), 'server'],

@@ -1,0 +1,87 @@
+// Tokens that keys are exchanged for: kept until shortly before they end, one exchange at a time for each key.
+import type { HeaderFields, Token, TokenAuth, TokenSource } from './host-contract.ts';
+
+/** A token that ends sooner might end on its way. */
+const MARGIN_MS = 60_000;
+
+export interface TokensOptions {
+  readonly source: TokenSource;
+  readonly now: () => number;
+  /** Kept out of the log: tokens join it. */
+  readonly secrets: string[];
+}
+
+interface Known extends Token {
+  readonly headers: HeaderFields;
+}
+
+/** An exchange under way, and how many calls wait for it. */
+interface Flight {
+  readonly controller: AbortController;
+  readonly token: Promise<Known>;
+  waiting: number;
+}
+
+export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenAuth {
+  const known = new Map<string, Known>();
+  const flights = new Map<string, Flight>();
+
+  async function exchange(key: string, signal: AbortSignal): Promise<Known> {
+    const token = await source.exchange(key, signal);
+    const old = known.get(key);
+    const at = old ? secrets.indexOf(old.value) : -1;
+    secrets.splice(at < 0 ? secrets.length : at, 1, token.value);
+    const made = { ...token, headers: source.headers(token.value) };
+    known.set(key, made);
+    return made;
+  }
+
+  function takeOff(key: string): Flight {
+    const controller = new AbortController();
+    const flight = { controller, token: exchange(key, controller.signal), waiting: 0 };
+    flights.set(key, flight);
+    const land = () => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
+    flight.token.then(land, land);
+    return flight;
+  }
+
+  /** The last one that gives up aborts the exchange. */
+  async function join(key: string, signal: AbortSignal): Promise<Known> {
+    const flight = flights.get(key) ?? takeOff(key);
+    flight.waiting += 1;
+    try {
+      return await unlessAborted(flight.token, signal);
+    } finally {
+      flight.waiting -= 1;
+      if (flight.waiting === 0 && flights.get(key) === flight) {
+        flights.delete(key);
+        flight.controller.abort(signal.reason);
+      }
+    }
+  }
+
+  async function auth(key: string, signal: AbortSignal): Promise<HeaderFields> {
+    const token = known.get(key);
+    const isFresh = token !== undefined && token.expiresAt > now() + MARGIN_MS;
+    return (isFresh ? token : await join(key, signal)).headers;
+  }
+
+  return Object.assign(auth, {
+    refuse(key: string, headers: HeaderFields) {
+      const token = known.get(key);
+      // Another call may have a new one already.
+      if (token?.headers === headers) known.set(key, { ...token, expiresAt: 0 });
+    },
+  });
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,45 @@
+// Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw.
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { picturesOf, readerOf } from './reply.ts';
+import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
+
+/** A picture of 4K comes as some 30 MiB of base64. */
+const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'gemini',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings, true>({
+      baseUrl: url().default('https://generativelanguage.googleapis.com/v1beta'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
+      proxy: url(),
+      sizeMap: joi.object().pattern(/^\d+x\d+$/, joi.string()),
+    });
+  },
+  // A bad key is a 400 with a reason of its own. A failed precondition is ours: the account's country, or no billing.
+  faultWords: { auth: 'api_key_invalid api_key_service_blocked failed_precondition' },
+  create: createProvider,
+};
+
+export default plugin;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, (wire) => wire);
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, auth: (key: string) => ({ 'x-goog-api-key': key }) } as const;
+  return {
+    text(call, signal) {
+      const url = urlOf(wireOf(call), call.model, 'streamGenerateContent?alt=sse');
+      return host.answer(url, { ...request, body: textBodyOf(call), signal }, readerOf(host.fault));
+    },
+    async image(call, signal) {
+      const wire = wireOf(call);
+      const init = { ...request, body: imageBodyOf(call, wire), signal };
+      const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
+      return { images: picturesOf(value, host.fault) };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// The catalog that ships, with the variables of one upstream set and no others.
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { Catalog } from '../../lib/catalog/catalog.ts';
+import { openLiveCatalog } from '../../lib/catalog/live.ts';
+import { readConfig } from '../../lib/config.ts';
+
+const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
+
+interface Row {
+  readonly env: Readonly<Record<string, string>>;
+  /** Of `lite`, `standard` and `heavy`. */
+  readonly smart: readonly string[];
+  readonly vision: readonly string[];
+  readonly image?: string;
+  readonly edit?: string;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    env: { GEMINI_API_KEY: 'AIza-test' },
+    smart: ['gemini-2.5-flash-lite', 'gemini-2.5-flash', 'gemini-2.5-pro'],
+    vision: ['gemini-2.5-flash', 'gemini-2.5-pro'],
+    image: 'gemini-2.5-flash-image',
+    edit: 'gemini-2.5-flash-image',
+  },
+];
+
+async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, readonly string[]]> {
+  const lines: string[] = [];
+  const note = (message: string) => void lines.push(message);
+  const config = { ...readConfig({}), catalogDir: SHIPPED, env };
+  const log = { info() {}, warn: note, error: note };
+  const live = await openLiveCatalog({ config, sandbox: false, log, onSecrets() {} });
+  await live.close();
+  return [live.current(), lines];
+}
+
+describe('the shipped catalog', () => {
+  for (const { env, smart, vision, image, edit } of ROWS) {
+    describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
+      let catalog: Catalog;
+      let lines: readonly string[];
+      before(async () => {
+        [catalog, lines] = await load(env);
+      });
+
+      it('loads without a complaint', () => expect(lines).to.deep.equal([]));
+
+      it('has a model for every tier', () => {
+        expect(Object.values(catalog.smart?.models ?? {}).map(({ id }) => id)).to.deep.equal(smart);
+      });
+
+      it('has models that see', () => {
+        expect(catalog.vision.map(({ id }) => id)).to.deep.equal(vision);
+        for (const model of catalog.vision) expect(model.vision, model.id).to.equal(true);
+      });
+
+      it('has models that draw and edit by default', () => {
+        expect(catalog.defaults.image?.id).to.equal(image);
+        expect(catalog.defaults.edit?.id).to.equal(edit);
+      });
+    });
+  }
+});
