@@ -8,6 +8,7 @@ import { KeyRing } from './keys.ts';
 import { poll } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
+import { createHostVideo } from './video-jobs.ts';
 
 export interface HostOptions extends UpstreamOptions {
   /** The name of the upstream in the catalog. */
@@ -52,6 +53,7 @@ export function createHost(options: HostOptions): ClosableHost {
       const key = ring.take(keyId);
       return key ? auth(key.value) : {};
     },
+    video: createHostVideo({ request, json, fault }),
     fault,
     log,
     clock,
