@@ -6,6 +6,7 @@ import type { Host, RouteOptions } from './host-contract.ts';
 
 export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
+export type * from './video-contract.ts';
 export type { FinishReason, ProviderPart };
 
 /** What a plugin folder exports by default from its `index`. */

@@ -65,7 +65,7 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
 /** Some file an empty purse among rate limits: only what they say tells the two apart. */
 const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
 const KEY =
@@ -78,7 +78,7 @@ const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|违规|敏感/i],
   [
     'picture',
-    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|is too (large|small))/i,
+    /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,
   ],
   [
     'length',

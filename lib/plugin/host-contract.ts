@@ -1,6 +1,7 @@
 // The part of the contract that the gateway hands to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { HostFault } from './fault-contract.ts';
+import type { HostVideo } from './video-contract.ts';
 
 /** What the gateway hands to a plugin: everything it needs at run time. */
 export interface Host {
@@ -40,6 +41,8 @@ export interface Host {
   tokens(source: TokenSource): TokenAuth;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
+  /** For videos that an upstream makes as jobs. */
+  readonly video: HostVideo;
   readonly fault: HostFault;
   readonly log: HostLog;
   readonly clock: HostClock;

@@ -9,6 +9,7 @@ import { poll } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { createTokenAuth } from './tokens.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
+import { createHostVideo } from './video-jobs.ts';
 
 export interface HostOptions extends UpstreamOptions {
   /** The name of the upstream in the catalog. */
@@ -55,6 +56,7 @@ export function createHost(options: HostOptions): ClosableHost {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
+    video: createHostVideo({ request, json, fault }),
     fault,
     log,
     clock,

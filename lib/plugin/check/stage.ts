@@ -129,10 +129,13 @@ function fillIn<T extends Recording>(recording: T, origin: string): T {
     if (reply.body?.includes(ORIGIN) !== true) return reply;
     return { ...reply, body: Buffer.from(reply.body.toString('utf8').replaceAll(ORIGIN, origin)) };
   };
-  const polls = recording.kind === 'video' && { polls: recording.polls.map((replies) => replies.map(filled)) };
-  const ref = recording.kind === 'video' &&
-    recording.ref && { ref: JSON.parse(JSON.stringify(recording.ref).replaceAll(ORIGIN, origin)) };
-  return { ...recording, before: recording.before.map(filled), reply: filled(recording.reply), ...polls, ...ref };
+  const named = <V>(value: V): V => JSON.parse(JSON.stringify(value).replaceAll(ORIGIN, origin));
+  const video = recording.kind === 'video' && {
+    polls: recording.polls.map((replies) => replies.map(filled)),
+    ...(recording.ref && { ref: named(recording.ref) }),
+    expect: { ...recording.expect, ...(recording.expect.ref && { ref: named(recording.expect.ref) }) },
+  };
+  return { ...recording, before: recording.before.map(filled), reply: filled(recording.reply), ...video };
 }
 
 /** Valid settings whose every URL leads to the origin: the recording's, else the plugin's defaults. */

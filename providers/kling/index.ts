@@ -1,0 +1,90 @@
+// Plugin for Kling: videos from text or from a first picture, each with an endpoint of its own.
+import { Buffer } from 'node:buffer';
+import type { Host, JsonObject, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import { createAuth } from './token.ts';
+
+interface Settings {
+  readonly baseUrl: string;
+  /** `access:secret`, the two keys of an account. */
+  readonly apiKey: string | readonly string[];
+  readonly proxy?: string;
+}
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'kling',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => {
+      return joi
+        .string()
+        .trim()
+        .pattern(/^[^:\s]+:[^:\s]+$/, 'access:secret')
+        .meta({ secret: true });
+    };
+    return joi.object<Settings>({
+      baseUrl: url().default('https://api-singapore.klingai.com/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+    });
+  },
+  // A 403 (1103) says that the account may not use the model, a 429 may be about money.
+  faultWords: {
+    quota: '1100 1101 1102',
+    auth: '1000 1001 1002 1003 1004 1103',
+    missing: '1202 1203',
+    content: '1301',
+    rate: '1302 1303',
+    request: '1200 1201',
+    overloaded: '5001',
+    timeout: '5002',
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const baseOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
+  const auth = createAuth(host.clock);
+  return {
+    video: {
+      start(call, signal) {
+        const url = `${baseOf(call)}/${call.image ? 'image2video' : 'text2video'}`;
+        const body = JSON.stringify(bodyOf(call, host));
+        const idOf = ({ data }: JsonObject) => fieldsOf(data).task_id;
+        return host.video.submit({ url, headers: JSON_BODY, auth, body, signal, idOf, lookAt: (id) => `${url}/${id}` });
+      },
+      poll: (ref, signal) => host.video.look(ref, { auth, signal }, ({ data }) => reportOf(fieldsOf(data))),
+    },
+  };
+}
+
+/** The mode is what the vendor has for a resolution: 720p and 1080p unless the route says otherwise. */
+function bodyOf(call: VideoCall, host: Host): object {
+  const { model, prompt, seconds, aspect, resolution, image } = call;
+  return {
+    model_name: model,
+    prompt,
+    duration: String(seconds),
+    // A first picture has an aspect already. Its base64 comes without the head of a URL.
+    ...(image ? { image: Buffer.from(image.bytes).toString('base64') } : { aspect_ratio: aspect }),
+    ...host.video.resolution(call, 'mode', resolution === '1080p' ? 'pro' : 'std'),
+  };
+}
+
+function reportOf({ task_status, task_status_msg, task_result }: JsonObject) {
+  const { videos } = fieldsOf(task_result);
+  const isRisk = /risk control/i.test(String(task_status_msg));
+  return {
+    status: task_status,
+    url: Array.isArray(videos) ? fieldsOf(videos[0]).url : undefined,
+    error: isRisk ? { code: 1301, message: task_status_msg } : task_status_msg,
+  };
+}
+
+function fieldsOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+}

@@ -1,0 +1,56 @@
+// Plugin for MiniMax: both versions of its API for videos, told apart by the end of `baseUrl`.
+import type { Host, JsonObject, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { auth, bodyOf, reportOf } from './task.ts';
+
+interface Settings {
+  /** Ends in `/v1` or `/v2`; a route may override it. */
+  readonly baseUrl: string;
+  readonly apiKey: string | readonly string[];
+  readonly proxy?: string;
+}
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'minimax',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings>({
+      baseUrl: url().default('https://api.minimax.io/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+    });
+  },
+  faultWords: {
+    quota: 'base:1008 base:2056 1008 2056',
+    auth: 'base:1004 base:2049 1004 2049',
+    rate: 'base:1002 base:1039 base:1041 1002 1039 1041',
+    overloaded: 'base:1033 1033',
+    timeout: 'base:1001 1001',
+    content: 'base:1026 base:1027 1026 1027',
+    request: 'base:2013 2013',
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
+  return {
+    video: {
+      async start(call, signal) {
+        const base = baseOf(call);
+        const isSecond = base.endsWith('/v2');
+        const query = `${base}/query/video_generation${isSecond ? '/' : '?task_id='}`;
+        const body = JSON.stringify(bodyOf(call, host, isSecond));
+        const request = { url: `${base}/video_generation`, headers: JSON_BODY, auth, body, signal };
+        const idOf = ({ task_id }: JsonObject) => task_id;
+        return { ...(await host.video.submit({ ...request, idOf, lookAt: (id) => query + id })), base };
+      },
+      poll: (ref, signal) => host.video.look(ref, { auth, signal }, (value) => reportOf(value, { ref, host, signal })),
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Plugin for every upstream that makes videos in the shape POST /videos, GET /videos/{id}, GET /videos/{id}/content.
+import type { Host, KeyHeaders, Multipart, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+
+interface Settings {
+  readonly baseUrl: string;
+  /** Absent for servers that ask for none. */
+  readonly apiKey?: string | readonly string[];
+  readonly proxy?: string;
+}
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'openai-videos',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings>({
+      baseUrl: url().default('https://api.openai.com/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
+      proxy: url(),
+    });
+  },
+  faultWords: { content: 'sentinel_block' },
+  create: createProvider,
+};
+
+export default plugin;
+
+const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
+  return {
+    video: {
+      start(call, signal) {
+        const url = urlOf(call);
+        const lookAt = (id: string) => `${url}/${id}`;
+        return host.video.submit({ url, auth, body: formOf(call, host), signal, idOf: ({ id }) => id, lookAt });
+      },
+      poll(ref, signal) {
+        const media = async () => ({ url: `${ref.url}/content`, headers: await host.authorize(auth, ref.keyId) });
+        return host.video.look(ref, { auth, signal }, ({ status, progress, error }) => {
+          return { status, progress, error, media };
+        });
+      },
+    },
+  };
+}
+
+/** A form, as the first of these servers took nothing else; all values are text, the seconds too. */
+function formOf(call: VideoCall, host: Host): Multipart {
+  const { model, prompt, seconds, size, image } = call;
+  const resolution = host.video.resolution(call, 'size', `${size.width}x${size.height}`);
+  const fields = Object.entries({ model, prompt, seconds, ...resolution }).map(([name, value]) => {
+    return [name, typeof value === 'object' ? JSON.stringify(value) : String(value)];
+  });
+  const type = image?.mediaType.slice('image/'.length);
+  return {
+    fields: Object.fromEntries(fields),
+    files: image ? [{ field: 'input_reference', fileName: `image.${type}`, ...image }] : [],
+  };
+}

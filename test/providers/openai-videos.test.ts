@@ -1,0 +1,63 @@
+// What `openai-videos` asks for; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/openai-videos/index.ts';
+import { openStudio, PICTURE, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+describe('provider openai-videos', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/v1');
+  });
+  afterEach(() => studio.close());
+
+  const fieldsOf = (body: unknown) => {
+    const pairs = String(body).matchAll(/name="([^"]+)"\r\n\r\n([^\r]*)\r\n/g);
+    return Object.fromEntries([...pairs].map(([, name, value]) => [name, value]));
+  };
+
+  it('sends a form with nothing but what was asked for, all of it text', async () => {
+    const { body } = await studio.start({}, { id: 'v1' });
+    expect(fieldsOf(body)).to.deep.equal({
+      model: 'film-1',
+      prompt: 'A red square turns',
+      seconds: '5',
+      size: '1280x720',
+    });
+    expect(body).not.to.include('input_reference');
+    expect(studio.sent[0]).to.deep.include({ method: 'POST', path: '/v1/videos' });
+    expect(studio.sent[0]?.headers['content-type']).to.match(/^multipart\/form-data; boundary=/);
+  });
+
+  it('says how the video stands by its size, also for a model without labels', async () => {
+    expect(fieldsOf((await studio.start(PORTRAIT, { id: 'v1' })).body)).to.include({ size: '720x1280' });
+    const { body } = await studio.start({ resolution: null }, { id: 'v1' });
+    expect(fieldsOf(body)).to.include({ size: '1280x720' });
+  });
+
+  it('lets the route spell the resolution, and turns it for a portrait', async () => {
+    const options = { resolutions: { '720p': '1792x1024' } };
+    const { body } = await studio.start({ ...PORTRAIT, options }, { id: 'v1' });
+    expect(fieldsOf(body)).to.include({ size: '1024x1792' });
+  });
+
+  it('names the first picture by its format', async () => {
+    const { body } = await studio.start({ image: { ...PICTURE, mediaType: 'image/jpeg' } }, { id: 'v1' });
+    expect(body).to.include(
+      'name="input_reference"; filename="image.jpeg"\r\ncontent-type: image/jpeg\r\n\r\n\x01\x02\x03',
+    );
+  });
+
+  it('looks where the route sent the job, and not where the settings would', async () => {
+    const options = { baseUrl: `${studio.origin}/other/v1/` };
+    const { ref } = await studio.start({ options }, { id: 'v/1' });
+    expect(ref).to.include({ id: 'v/1', url: `${studio.origin}/other/v1/videos/v%2F1` });
+    const state = await studio.look(ref, { status: 'completed' });
+    expect(studio.sent[1]).to.include({ method: 'GET', path: '/other/v1/videos/v%2F1' });
+    expect(state).to.have.nested.property('result.url', `${studio.origin}/other/v1/videos/v%2F1/content`);
+  });
+
+  it('asks servers without keys without one', async () => {
+    await studio.start({}, { id: 'v1' }, { apiKey: undefined });
+    expect(studio.sent[0]?.headers).not.to.have.property('authorization');
+  });
+});

@@ -1,0 +1,83 @@
+// An upstream of videos on this machine, and the providers that ask it: what they send, and what they make of answers.
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ProviderPlugin, VideoCall, VideoProvider, VideoRef, VideoState } from '../lib/plugin/contract.ts';
+import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
+
+export interface Sent {
+  readonly method: string | undefined;
+  /** With its query. */
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Studio {
+  readonly origin: string;
+  /** Every request so far. */
+  readonly sent: Sent[];
+  /** Begins a video; the upstream says `answer`. */
+  start(call: Partial<VideoCall>, answer: object, settings?: object): Promise<{ ref: VideoRef; body: unknown }>;
+  /** One look, by a provider of its own, at a ref that has been stored; the upstream says `answers` in turn. */
+  look(ref: VideoRef, ...answers: readonly object[]): Promise<VideoState>;
+  close(): Promise<void>;
+}
+
+export const CALL: VideoCall = {
+  model: 'film-1',
+  prompt: 'A red square turns',
+  seconds: 5,
+  size: { width: 1280, height: 720 },
+  aspect: '16:9',
+  resolution: '720p',
+  options: {},
+};
+
+export const PORTRAIT: Pick<VideoCall, 'size' | 'aspect'> = { size: { width: 720, height: 1280 }, aspect: '9:16' };
+
+export const PICTURE: NonNullable<VideoCall['image']> = { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) };
+
+/** The base64 of `PICTURE`. */
+export const PICTURE_BASE64 = 'AQID';
+
+/** `path` is where the plugin's `baseUrl` ends. */
+export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: unknown = 'sk-films'): Promise<Studio> {
+  const sent: Sent[] = [];
+  const answers: object[] = [];
+  const opened: OpenProvider[] = [];
+  const server = createServer(async (incoming, response) => {
+    const { method, url, headers } = incoming;
+    sent.push({ method, path: url, headers, body: Buffer.concat(await incoming.toArray()).toString() });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers.shift() ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function video(more: object = {}): VideoProvider {
+    const settings = { baseUrl: `${origin}${path}`, apiKey, ...more };
+    const open = createProvider({ plugin, upstream: 'main', settings, log: { warn() {} } });
+    opened.push(open);
+    if (!open.provider.video) throw new Error(`${plugin.name} makes no videos`);
+    return open.provider.video;
+  }
+
+  return {
+    origin,
+    sent,
+    async start(call, answer, settings) {
+      answers.push(answer);
+      const ref = await video(settings).start({ ...CALL, ...call }, AbortSignal.timeout(5000));
+      const { body } = sent.at(-1) as Sent;
+      return { ref, body: body.startsWith('{') ? JSON.parse(body) : body };
+    },
+    look(ref, ...said) {
+      answers.push(...said);
+      return video().poll(JSON.parse(JSON.stringify(ref)), AbortSignal.timeout(5000));
+    },
+    async close() {
+      for (const { close } of opened) await close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
