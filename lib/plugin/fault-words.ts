@@ -65,7 +65,7 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)/i;
 const NO_MODEL =
