@@ -65,7 +65,7 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 ]);
 
 const MONEY =
-  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top up|余额|欠费|充值/i;
+  /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
 /** Some file an empty purse among rate limits: only what they say tells the two apart. */
 const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
 const KEY =

@@ -1,8 +1,15 @@
 // The words of the sandbox: what it answers to a prompt, the same every time, and how it counts.
-import type { TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Colour } from './colours.ts';
 
-/** What `[[…]]` in the last user message asks for. */
+/** What `[[…]]` in a prompt asks for. */
 export interface Markers {
+  /** Refuse the prompt. */
+  readonly refuse: boolean;
+  /** Give a result without a picture. */
+  readonly empty: boolean;
+  /** Give bytes that are no picture. */
+  readonly undecodable: boolean;
   /** Fail before the first word. */
   readonly fail: boolean;
   /** Fail after half of the words. */
@@ -15,15 +22,18 @@ export interface Markers {
   readonly words: number | undefined;
 }
 
-const MARKER = /\[\[(?:fail|fail-mid|slow|stall|words:\d+)\]\]/g;
+const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\d+)\]\]/g;
 
 /** More words than any call may have tokens need not be made. */
 const WORDS_MAX = 40_000;
 
-export function readMarkers(messages: readonly TextMessage[]): Markers {
-  const found: readonly string[] = lastPrompt(messages).match(MARKER) ?? [];
+export function readMarkers(prompt: string): Markers {
+  const found: readonly string[] = prompt.match(MARKER) ?? [];
   const words = found.find((marker) => marker.startsWith('[[words:'));
   return {
+    refuse: found.includes('[[refuse]]'),
+    empty: found.includes('[[empty]]'),
+    undecodable: found.includes('[[undecodable]]'),
     fail: found.includes('[[fail]]'),
     failMid: found.includes('[[fail-mid]]'),
     slow: found.includes('[[slow]]'),
@@ -39,8 +49,9 @@ export function countWords(call: TextCall): number {
 }
 
 /** The answer as words, each with the white space after it; exactly `count` of them if it is given. */
-export function composeAnswer(call: TextCall, count: number | undefined): readonly string[] {
-  const words = splitWords(compose(lastPrompt(call.messages), call.model));
+export function composeAnswer(call: TextCall, count: number | undefined, sights: readonly Seen[]): readonly string[] {
+  const prompt = lastPrompt(call.messages);
+  const words = splitWords(call.model === 'vision' ? describe(prompt, sights) : compose(prompt, call.model));
   if (count === undefined) return words;
   return Array.from({ length: count }, (_, at) => words[at % words.length] as string);
 }
@@ -56,7 +67,8 @@ function splitWords(text: string): string[] {
   return (text.match(/\S+\s*/g) ?? []).map((word) => (/\s$/.test(word) ? word : `${word} `));
 }
 
-function lastPrompt(messages: readonly TextMessage[]): string {
+/** The text of the last message of the user. */
+export function lastPrompt(messages: readonly TextMessage[]): string {
   const prompt = messages.findLast((message) => message.role === 'user');
   return prompt ? textsOf(prompt).join('\n') : '';
 }
@@ -74,6 +86,20 @@ function compose(prompt: string, model: string): string {
   if (model === 'heavy') paragraphs.push(phrases.markers.join('\n'));
   paragraphs.push(phrases.goodbye);
   return paragraphs.join(model === 'lite' ? ' ' : '\n\n');
+}
+
+/** A picture as the vision model names it. */
+export interface Seen extends Size {
+  readonly format: string;
+  readonly colour: Colour;
+}
+
+/** A line for each picture, in order. */
+function describe(prompt: string, sights: readonly Seen[]): string {
+  const phrases = isRussian(prompt.replace(MARKER, ' ')) ? RUSSIAN : ENGLISH;
+  if (sights.length === 0) return phrases.nothing;
+  const lines = sights.map((sight, at) => `${at + 1}. ${phrases.sight(sight)}`);
+  return [phrases.eyes, ...lines].join('\n');
 }
 
 const ECHO_CHARS_MAX = 120;
@@ -96,6 +122,9 @@ interface Phrases {
   readonly about: string;
   readonly markers: readonly string[];
   readonly goodbye: string;
+  readonly eyes: string;
+  readonly sight: (sight: Seen) => string;
+  readonly nothing: string;
 }
 
 const ENGLISH: Phrases = {
@@ -112,6 +141,9 @@ const ENGLISH: Phrases = {
     '- [[fail]] or [[fail-mid]] for an upstream that fails at once or halfway.',
   ],
   goodbye: 'Set the key of an upstream, and the same request reaches a real model.',
+  eyes: 'The sandbox has only simple eyes. This is what they see:',
+  sight: ({ format, width, height, colour }) => `${format}, ${width}x${height} pixels, mainly ${colour.english}.`,
+  nothing: 'There is no picture in the last message.',
 };
 
 const RUSSIAN: Phrases = {
@@ -128,4 +160,8 @@ const RUSSIAN: Phrases = {
     '- [[fail]] или [[fail-mid]], чтобы модель отказала сразу или на полпути.',
   ],
   goodbye: 'Задайте ключ поставщика, и тот же запрос уйдёт к настоящей модели.',
+  eyes: 'Зрение у песочницы простое. Вот что она видит:',
+  sight: ({ format, width, height, colour }) =>
+    `${format}, ${width}x${height} пикселей, основной цвет — ${colour.russian}.`,
+  nothing: 'В последнем сообщении нет картинок.',
 };

@@ -1,0 +1,85 @@
+// Plugin for Black Forest Labs: a picture is a task, which is submitted to a model and looked at until it ends.
+import type { Host, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'bfl',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings, true>({
+      baseUrl: url().default('https://api.bfl.ai/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+      pollingUrl: joi.alternatives(url(), joi.array().items(url()).min(1)).default(POLLING_ORIGINS),
+      sizeMap: joi
+        .object()
+        .pattern(joi.string(), joi.string().pattern(/^\d+[x:]\d+$/))
+        .default({}),
+      input: joi.object().unknown().default({}),
+    });
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+const EVERY_MS = 500;
+
+const auth: KeyHeaders = (key) => ({ 'x-key': key });
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, (wire) => wire);
+  return {
+    async image(call, signal) {
+      const wire = wireOf(call);
+      const base = wire.baseUrl.replace(/\/+$/, '');
+      const headers = { 'content-type': 'application/json' };
+      const post = { method: 'POST', headers, auth, body: JSON.stringify(bodyOf(call, wire)), signal } as const;
+      const { value, keyId } = await host.json(`${base}/${call.model}`, post);
+      const { id, polling_url: pollingUrl } = fieldsOf(value);
+      if (typeof id !== 'string' || id === '') {
+        throw host.fault.ofComplaint(value) ?? host.fault.make('protocol', 'a task without an id');
+      }
+      const at = isNamed(pollingUrl, wire) ? pollingUrl : `${base}/get_result?id=${encodeURIComponent(id)}`;
+      const task = await host.poll({
+        everyMs: EVERY_MS,
+        signal,
+        async ask() {
+          const reply = await host.json(at, { method: 'GET', auth, keyId, signal });
+          return isEnded(reply.value) ? { value: fieldsOf(reply.value) } : { retryAfterMs: reply.retryAfterMs };
+        },
+      });
+      return { images: imagesOf(task, host) };
+    },
+  };
+}
+
+/** A task is known in the region that it was given to; the key goes only where the settings say. */
+function isNamed(url: unknown, { baseUrl, pollingUrl }: Settings): url is string {
+  const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
+  return origin !== undefined && [baseUrl, pollingUrl].flat().some((named) => URL.parse(named)?.origin === origin);
+}
+
+const MODERATED: ReadonlySet<unknown> = new Set(['Request Moderated', 'Content Moderated']);
+const FAILED: ReadonlySet<unknown> = new Set(['Error', 'Failed', 'Task not found']);
+
+function isEnded(task: unknown): boolean {
+  const { status } = fieldsOf(task);
+  return status === 'Ready' || MODERATED.has(status) || FAILED.has(status);
+}
+
+function imagesOf({ status, result, details }: Fields, { fault }: Host): readonly MediaSource[] {
+  const said = `${status} ${JSON.stringify(details ?? result ?? null)}`;
+  if (MODERATED.has(status)) throw fault.make('request', said, { about: 'content' });
+  if (status !== 'Ready') throw fault.make('server', said);
+  const { sample } = fieldsOf(result);
+  return typeof sample === 'string' && /^https?:/.test(sample) ? [{ url: sample }] : [];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

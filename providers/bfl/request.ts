@@ -1,0 +1,62 @@
+// Settings of Black Forest Labs, and the request one call becomes: models differ in how they take a size.
+import { Buffer } from 'node:buffer';
+import type { ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
+
+export interface Settings {
+  readonly baseUrl: string;
+  readonly apiKey: string | readonly string[];
+  readonly proxy?: string;
+  /** Where tasks may be looked at, beside `baseUrl`: a submission names the one that knows the task. */
+  readonly pollingUrl: string | readonly string[];
+  /** What to ask for instead of a size (`1792x1024`) or an aspect (`16:9`): either of the two. */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** Further fields of the request, such as `safety_tolerance`. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** The vendor's regions. A region that nobody named could not be asked, and its pictures would be paid for and lost. */
+const REGIONS = ['eu', 'us', 'eu1', 'us1', 'eu2', 'us2', 'eu3', 'us3', 'eu4', 'us4'];
+
+export const POLLING_ORIGINS: readonly string[] = REGIONS.map((region) => `https://api.${region}.bfl.ai`);
+
+export function bodyOf(call: ImageCall, { sizeMap, input }: Settings): object {
+  const asked = call.size ? `${call.size.width}x${call.size.height}` : call.aspect;
+  const shape = asked === undefined ? {} : shapeOf(call.model, sizeMap[asked] ?? asked);
+  return { prompt: call.prompt, ...shape, ...picturesOf(call.images), ...input };
+}
+
+/** These take an aspect, all others width and height. */
+const TAKES_ASPECT = /kontext|ultra/;
+
+function shapeOf(model: string, asked: string): object {
+  const [width = 1, height = 1] = asked.split(/[x:]/).map(Number);
+  if (TAKES_ASPECT.test(model)) {
+    const divisor = greatestCommonDivisor(width, height);
+    return { aspect_ratio: `${width / divisor}:${height / divisor}` };
+  }
+  const limits = /^flux-2/.test(model) ? { step: 16, side: 4096 } : { step: 32, side: 1440 };
+  const scale = asked.includes(':') ? Math.sqrt(MEGAPIXEL / (width * height)) : 1;
+  return bound({ width: width * scale, height: height * scale }, limits);
+}
+
+const MEGAPIXEL = 1024 * 1024;
+
+function bound({ width, height }: Size, { step, side }: { readonly step: number; readonly side: number }): Size {
+  const scale = Math.min(1, side / Math.max(width, height));
+  const round = (pixels: number) => Math.max(step, Math.round((pixels * scale) / step) * step);
+  return { width: round(width), height: round(height) };
+}
+
+function greatestCommonDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestCommonDivisor(other, one % other);
+}
+
+/** `input_image`, `input_image_2` and so on. */
+function picturesOf(pictures: readonly Picture[]): Record<string, string> {
+  const fields = pictures.map((picture, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64Of(picture)]);
+  return Object.fromEntries(fields);
+}
+
+function base64Of({ bytes: { buffer, byteOffset, length } }: Picture): string {
+  return Buffer.from(buffer, byteOffset, length).toString('base64');
+}

@@ -1,0 +1,120 @@
+// Plugin for fal: a picture is a request in a queue, which is submitted, asked for its status, and fetched.
+import { Buffer } from 'node:buffer';
+import type {
+  Host,
+  HostRequest,
+  KeyHeaders,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../lib/plugin/contract.ts';
+import { fillTemplate, type Settings } from './input.ts';
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'fal',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings, true>({
+      baseUrl: url().default('https://queue.fal.run'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+      sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
+      input: joi.object().unknown(),
+    });
+  },
+  faultWords: {
+    picture:
+      'image_load_error file_download_error file_too_large image_too_small image_too_large unsupported_image_format',
+    content: 'content_policy_violation',
+    timeout: 'startup_timeout generation_timeout',
+    overloaded: 'runner_scheduling_failure downstream_service_unavailable',
+    server: 'runner_connection_timeout runner_disconnected runner_connection_refused runner_connection_error',
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+const EVERY_MS = 500;
+/** Some models answer inline, with data URLs. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+
+const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, (wire) => wire);
+
+  /** The request is known by the app alone, without what follows its name in the submit path. */
+  async function submit(
+    model: string,
+    base: string,
+    init: HostRequest,
+  ): Promise<{ at: string; keyId: string | undefined }> {
+    const { value, keyId } = await host.json(`${base}/${model}`, init);
+    const id = fieldsOf(value).request_id;
+    if (typeof id !== 'string' || id === '') throw host.fault.make('protocol', 'a submission without a request_id');
+    const parts = model.split('/');
+    const app = parts.slice(0, NAMESPACES.has(parts[0] ?? '') ? 3 : 2).join('/');
+    return { at: `${base}/${app}/requests/${encodeURIComponent(id)}`, keyId };
+  }
+
+  return {
+    async image(call, signal) {
+      const wire = wireOf(call);
+      const body = JSON.stringify(fillTemplate(call, wire));
+      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, auth, body, signal } as const;
+      const { at, keyId } = await submit(call.model, wire.baseUrl.replace(/\/+$/, ''), post);
+      const get = { method: 'GET', auth, keyId, signal } as const;
+      const status = await host.poll({
+        everyMs: EVERY_MS,
+        signal,
+        async ask() {
+          const { value, retryAfterMs } = await host.json(`${at}/status`, get);
+          return isDone(fieldsOf(value)) ? { value: fieldsOf(value) } : { retryAfterMs };
+        },
+      });
+      const fetchResult = async () => ({ value: (await host.json(at, get, REPLY_BYTES_MAX)).value });
+      // Of a request that failed the result is its error, and no trouble on the way.
+      if (status.error || status.error_type) await fetchResult();
+      if (status.error || status.status !== 'COMPLETED') throw host.fault.ofComplaint(status, true);
+      return { images: imagesOf(await host.poll({ everyMs: EVERY_MS, signal, ask: fetchResult }), host) };
+    },
+  };
+}
+
+/** Before owner and name of these apps. */
+const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy']);
+
+/** The documented end is `COMPLETED`, also of what failed. */
+const DONE: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
+
+function isDone({ status }: Fields): boolean {
+  return DONE.has(status);
+}
+
+function imagesOf(reply: unknown, host: Host): readonly MediaSource[] {
+  const { images, image, has_nsfw_concepts: flags } = fieldsOf(reply);
+  const found = Array.isArray(images) ? images : image ? [image] : undefined;
+  if (!found) throw host.fault.ofComplaint(reply) ?? host.fault.make('protocol', 'a result without pictures');
+  // A flagged picture comes blackened.
+  const clean = found.filter((_, at) => !(Array.isArray(flags) && flags[at] === true));
+  if (clean.length === 0 && found.length > 0) {
+    throw host.fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });
+  }
+  return clean.flatMap(sourceOf);
+}
+
+function sourceOf(entry: unknown): readonly MediaSource[] {
+  const url = typeof entry === 'string' ? entry : fieldsOf(entry).url;
+  if (typeof url !== 'string' || url === '') return [];
+  if (!url.startsWith('data:')) return [{ url }];
+  return [{ bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64') }];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

@@ -1,0 +1,96 @@
+// Settings of an upstream with the images API, and the request one call becomes.
+import { Buffer } from 'node:buffer';
+import type { ImageCall, Multipart, Picture } from '../../lib/plugin/contract.ts';
+
+export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
+
+/** How requests look; a route's `options` may override it for one model. */
+export interface Wire {
+  /** Up to and without `/images/…`; a query string stays at the end. */
+  readonly baseUrl: string;
+  /** What the upstream calls a size (`1792x1024`), or an aspect that comes without one (`16:9`). */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** `json` sends the pictures of an edit as data URLs: `images: [{image_url}]`. */
+  readonly editTransport: (typeof EDIT_TRANSPORTS)[number];
+  /** Further fields of the request, such as `quality`. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface Settings extends Wire {
+  readonly apiKey?: string | readonly string[];
+  readonly proxy?: string;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Multipart;
+}
+
+export function requestOf(call: ImageCall, wire: Wire): Sent {
+  const fields = fieldsOf(call, wire);
+  if (call.images.length === 0) return inJson(urlOf(wire, 'generations'), fields);
+  const url = urlOf(wire, 'edits');
+  if (wire.editTransport === 'json') {
+    return inJson(url, { ...fields, images: call.images.map((picture) => ({ image_url: dataUrlOf(picture) })) });
+  }
+  return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
+}
+
+function inJson(url: string, fields: object): Sent {
+  return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) };
+}
+
+function urlOf({ baseUrl }: Wire, task: 'generations' | 'edits'): string {
+  const [path = '', query] = baseUrl.split('?', 2);
+  return `${path.replace(/\/+$/, '')}/images/${task}${query === undefined ? '' : `?${query}`}`;
+}
+
+/** These models answer inline, and refuse a request that asks for it. */
+const ANSWERS_INLINE = /(^|\/)(gpt-image|chatgpt-image)/;
+
+function fieldsOf(call: ImageCall, wire: Wire): Record<string, unknown> {
+  const { model, prompt } = call;
+  const size = sizeOf(call, wire);
+  const { response_format: format, ...input } = wire.input;
+  const isAccepted = format !== undefined && !ANSWERS_INLINE.test(model);
+  return {
+    model,
+    prompt,
+    ...(size !== undefined && { size }),
+    ...input,
+    ...(isAccepted && { response_format: format }),
+  };
+}
+
+/** Models with three sizes, which refuse any other. */
+const THREE_SIZES = /(^|\/)(gpt-image-1|chatgpt-image)/;
+
+function sizeOf({ model, size, aspect }: ImageCall, { sizeMap }: Wire): string | undefined {
+  const asked = size ? `${size.width}x${size.height}` : aspect;
+  if (asked === undefined) return undefined;
+  const mapped = sizeMap[asked];
+  if (mapped !== undefined) return mapped;
+  const [width = 1, height = 1] = asked.split(/[x:]/).map(Number);
+  if (size && !THREE_SIZES.test(model)) return asked;
+  if (width === height) return '1024x1024';
+  return width > height ? '1536x1024' : '1024x1536';
+}
+
+function inText(fields: Readonly<Record<string, unknown>>): Record<string, string> {
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, text(value)]));
+}
+
+/** One file goes as `image`, which every server knows; several as `image[]`. */
+function filesOf(pictures: readonly Picture[]): Multipart['files'] {
+  const field = pictures.length === 1 ? 'image' : 'image[]';
+  return pictures.map(({ mediaType, bytes }, at) => {
+    const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
+    return { field, fileName: `image-${at + 1}.${extension}`, mediaType, bytes };
+  });
+}
+
+function dataUrlOf({ mediaType, bytes: { buffer, byteOffset, length } }: Picture): string {
+  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, length).toString('base64')}`;
+}

@@ -1,0 +1,106 @@
+// Plugin for Replicate: a picture is a prediction, which is created and asked for until it ends.
+import { Buffer } from 'node:buffer';
+import type { Host, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { fillTemplate, type Settings } from './input.ts';
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'replicate',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings, true>({
+      baseUrl: url().default('https://api.replicate.com/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+      sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
+      input: joi.object().unknown(),
+    });
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+const EVERY_MS = 1000;
+/** Small files come inline, as data URLs. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+
+const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, (wire) => wire);
+  return {
+    async image(call, signal) {
+      const wire = wireOf(call);
+      const base = wire.baseUrl.replace(/\/+$/, '');
+      const { path, version } = targetOf(call.model);
+      const body = JSON.stringify({ ...version, input: fillTemplate(call, wire) });
+      const headers = { 'content-type': 'application/json' };
+      const post = { method: 'POST', headers, auth, body, signal } as const;
+      const created = await host.json(base + path, post, REPLY_BYTES_MAX).catch((error) => {
+        throw isUnknownVersion(error) ? host.fault.make('missing', error.detail, { status: 422 }) : error;
+      });
+      const { id } = fieldsOf(created.value);
+      if (typeof id !== 'string' || id === '') {
+        throw host.fault.ofComplaint(created.value) ?? host.fault.make('protocol', 'a prediction without an id');
+      }
+      const get = { method: 'GET', auth, keyId: created.keyId, signal } as const;
+      let last = created;
+      const ended = await host.poll({
+        everyMs: EVERY_MS,
+        signal,
+        async ask() {
+          if (!isEnded(last.value))
+            last = await host.json(`${base}/predictions/${encodeURIComponent(id)}`, get, REPLY_BYTES_MAX);
+          return isEnded(last.value) ? { value: fieldsOf(last.value) } : { retryAfterMs: last.retryAfterMs };
+        },
+      });
+      return { images: imagesOf(ended, host) };
+    },
+  };
+}
+
+/** `owner/name` runs what its owner keeps current, `owner/name:version` that version. */
+function targetOf(model: string): { readonly path: string; readonly version?: { readonly version: string } } {
+  const [name, version] = model.split(':', 2);
+  return version === undefined
+    ? { path: `/models/${name}/predictions` }
+    : { path: '/predictions', version: { version } };
+}
+
+/** Of the route's version, not of the client's input, which is refused with the same status. */
+function isUnknownVersion(error: unknown): error is { readonly detail: string } {
+  const { status, detail } = fieldsOf(error);
+  return status === 422 && /version does not exist|invalid version/i.test(String(detail));
+}
+
+const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
+
+function isEnded(prediction: unknown): boolean {
+  return ENDED.has(fieldsOf(prediction).status);
+}
+
+/** Models refuse contents in words of their own. */
+const CONTENT = /\bnsfw\b|flagged|sensitive|\bsafety\b|moderat|\(E005\)/i;
+
+function imagesOf({ status, output, error }: Fields, { fault }: Host): readonly MediaSource[] {
+  if (status === 'succeeded') return [output].flat().flatMap(sourceOf);
+  const said = typeof error === 'string' && error !== '' ? error : `the prediction is ${status}`;
+  if (CONTENT.test(said)) throw fault.make('request', said, { about: 'content' });
+  throw fault.ofComplaint({ error: said }, true);
+}
+
+/** Output is a URL, a list of them, or an object that has one. */
+function sourceOf(output: unknown): readonly MediaSource[] {
+  const url = typeof output === 'string' ? output : fieldsOf(output).url;
+  if (typeof url !== 'string' || url === '') return [];
+  if (/^https?:/.test(url)) return [{ url }];
+  return [{ bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64') }];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

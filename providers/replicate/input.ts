@@ -1,0 +1,62 @@
+// The input of a model, made from the template of its route: every model has its own names.
+import { Buffer } from 'node:buffer';
+import type { ImageCall, Picture } from '../../lib/plugin/contract.ts';
+
+export interface Settings {
+  readonly baseUrl: string;
+  readonly apiKey: string | readonly string[];
+  readonly proxy?: string;
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`): `{size}` and `{aspect}` in the template. */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /**
+   * JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`, `{image}` (the first) and `{images}` stand for
+   * what the call has; a field whose value is one that the call has not is left out.
+   */
+  readonly input?: Readonly<Record<string, unknown>>;
+}
+
+const TEMPLATE = {
+  prompt: '{prompt}',
+  width: '{width}',
+  height: '{height}',
+  aspect_ratio: '{aspect}',
+  input_images: '{images}',
+};
+
+export function fillTemplate(call: ImageCall, { input = TEMPLATE, sizeMap }: Settings): unknown {
+  return fill(input, valuesOf(call, sizeMap));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function valuesOf({ prompt, size, aspect, images }: ImageCall, sizeMap: Settings['sizeMap']): Values {
+  const asked = size && `${size.width}x${size.height}`;
+  const urls = images.map(dataUrlOf);
+  return {
+    prompt,
+    width: size?.width,
+    height: size?.height,
+    size: asked && (sizeMap[asked] ?? asked),
+    aspect: aspect && (sizeMap[aspect] ?? aspect),
+    image: urls[0],
+    images: urls.length > 0 ? urls : undefined,
+  };
+}
+
+/** Undefined where nothing is left. */
+function fill(template: unknown, values: Values): unknown {
+  if (typeof template === 'string') {
+    const name = /^\{(\w+)\}$/.exec(template)?.[1];
+    return name !== undefined && name in values ? values[name] : template;
+  }
+  if (Array.isArray(template))
+    return template.map((entry) => fill(entry, values)).filter((entry) => entry !== undefined);
+  if (typeof template !== 'object' || template === null) return template;
+  const filled = Object.entries(template).map(([name, value]) => [name, fill(value, values)] as const);
+  const kept = filled.filter(([, value]) => value !== undefined);
+  return kept.length > 0 || filled.length === 0 ? Object.fromEntries(kept) : undefined;
+}
+
+function dataUrlOf({ mediaType, bytes: { buffer, byteOffset, length } }: Picture): string {
+  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, length).toString('base64')}`;
+}

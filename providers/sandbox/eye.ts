@@ -1,0 +1,52 @@
+// Looks at pictures in a thread of its own: one call after the other, so that many calls take no more memory than one.
+import { Worker } from 'node:worker_threads';
+import type { Host, Picture, Size } from '../../lib/plugin/contract.ts';
+
+/** A picture, and the size it is wanted in: as large as fits. */
+export interface Look {
+  readonly bytes: Uint8Array;
+  readonly within: Size;
+}
+
+/** What a picture looks like. */
+export interface Sight extends Size {
+  /** The size it was brought to. */
+  readonly seen: Size;
+  /** Three bytes a pixel, of `seen`. */
+  readonly rgb: Uint8Array;
+}
+
+export type Eye = (pictures: readonly Picture[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
+
+/** `tsc` renames imports, not this. */
+const THREAD = new URL(import.meta.url.endsWith('.ts') ? './eye-thread.ts' : './eye-thread.js', import.meta.url);
+
+export function createEye(host: Host): Eye {
+  let last: Promise<unknown> = Promise.resolve();
+
+  return (pictures, within, signal) => {
+    const looks = pictures.map(({ bytes }) => ({ bytes, within }));
+    const turn = last.then(() => inThread(looks, signal));
+    last = turn.catch(() => {});
+    return turn.catch((error) => {
+      signal.throwIfAborted();
+      throw host.fault.make('request', `a picture does not decode: ${error}`, { status: 400, about: 'picture' });
+    });
+  };
+}
+
+async function inThread(looks: readonly Look[], signal: AbortSignal): Promise<readonly Sight[]> {
+  signal.throwIfAborted();
+  const worker = new Worker(THREAD, { name: 'sandbox-eye', workerData: looks });
+  const stop = () => void worker.terminate();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on('message', resolve).on('error', reject);
+      worker.on('exit', () => reject(new Error('the thread ended')));
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { samplePicture } from '../../lib/plugin/check/picture.ts';
+import type { ImageCall } from '../../lib/plugin/contract.ts';
+import { createProvider } from '../../lib/plugin/settings.ts';
+import plugin from '../../providers/fal/index.ts';
+import { interceptRequests, nock } from '../../testkit/interception.ts';
+
+const ORIGIN = 'https://queue.example';
+const CALL: ImageCall = { model: 'fal-ai/flux/schnell', prompt: 'A {cat}', images: [], options: {} };
+const PNG = `data:image/png;base64,${Buffer.from(samplePicture('png').bytes).toString('base64')}`;
+const JPEG = `data:image/jpeg;base64,${Buffer.from(samplePicture('jpeg').bytes).toString('base64')}`;
+
+describe('fal', () => {
+  interceptRequests();
+  afterEach(() => nock.cleanAll());
+
+  /** What one call asks for: paths with their keys, and the input it submits. */
+  async function askedBy(call: Partial<ImageCall>, settings: object = {}) {
+    const clock = { now: Date.now, sleep: async () => {} };
+    const { provider, close } = createProvider({
+      plugin,
+      upstream: 'main',
+      settings: { baseUrl: ORIGIN, apiKey: 'k1', ...settings },
+      log: { warn() {} },
+      clock,
+    });
+    const asked: string[] = [];
+    let input: unknown;
+    const seen = (request: Request) => {
+      asked.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`);
+    };
+    nock(ORIGIN)
+      .post(/.*/)
+      .reply(async (request: Request) => {
+        seen(request);
+        input = JSON.parse(await request.text());
+        return [200, { request_id: 'r/1' }];
+      });
+    for (const reply of [
+      { status: 'IN_PROGRESS' },
+      { status: 'COMPLETED' },
+      { images: [{ url: 'https://cdn.example/1' }] },
+    ]) {
+      nock(ORIGIN)
+        .get(/.*/)
+        .reply((request: Request) => {
+          seen(request);
+          return [200, reply];
+        });
+    }
+    const result = await provider.image?.({ ...CALL, ...call }, new AbortController().signal);
+    await close();
+    return { asked, input, images: result?.images };
+  }
+
+  for (const [model, app] of [
+    ['fal-ai/flux', 'fal-ai/flux'],
+    ['fal-ai/flux-pro/v1.1/ultra', 'fal-ai/flux-pro'],
+    ['workflows/acme/paint', 'workflows/acme/paint'],
+    ['comfy/acme/paint/v2', 'comfy/acme/paint'],
+  ] as const) {
+    it(`submits to ${model}, and asks ${app} for the request`, async () => {
+      const { asked, images } = await askedBy({ model });
+      expect(asked).to.deep.equal([
+        `POST /${model} Key k1`,
+        `GET /${app}/requests/r%2F1/status Key k1`,
+        `GET /${app}/requests/r%2F1/status Key k1`,
+        `GET /${app}/requests/r%2F1 Key k1`,
+      ]);
+      expect(images).to.deep.equal([{ url: 'https://cdn.example/1' }]);
+    });
+  }
+
+  it('asks with the key it submitted with', async () => {
+    const { asked } = await askedBy({}, { apiKey: ['k1', 'k2', 'k3'] });
+    expect(new Set(asked.map((line) => line.split(' ').at(-1)))).to.have.property('size', 1);
+  });
+
+  const wide = { width: 1792, height: 1024 };
+  for (const [name, call, template, input] of [
+    ['what the call has, by default', {}, undefined, { prompt: 'A {cat}' }],
+    [
+      'sizes and pictures, by default',
+      { size: wide, images: [samplePicture('png'), samplePicture('jpeg')] },
+      undefined,
+      { prompt: 'A {cat}', image_size: wide, image_urls: [PNG, JPEG] },
+    ],
+    ['an aspect', { aspect: '16:9' }, { p: '{prompt}', ratio: '{aspect}' }, { p: 'A {cat}', ratio: '16:9' }],
+    ['a size by the name of the vendor', { size: wide }, { size: '{size}' }, { size: 'landscape_16_9' }],
+    ['a size as text', { size: { width: 8, height: 4 } }, { size: '{size}' }, { size: '8x4' }],
+    ['the first picture', { images: [samplePicture('jpeg')] }, { image_url: '{image}' }, { image_url: JPEG }],
+    [
+      'only what the call has',
+      {},
+      {
+        n: 1,
+        none: null,
+        list: ['{image}', 'x'],
+        deep: { size: '{size}' },
+        empty: {},
+        odd: '{other}',
+        in: 'a {prompt}',
+      },
+      { n: 1, none: null, list: ['x'], empty: {}, odd: '{other}', in: 'a {prompt}' },
+    ],
+  ] as const) {
+    it(`submits ${name}`, async () => {
+      const options = { ...(template && { input: template }), sizeMap: { '1792x1024': 'landscape_16_9' } };
+      expect((await askedBy({ ...call, options })).input).to.deep.equal(input);
+    });
+  }
+
+  it('submits a picture from the middle of a buffer', async () => {
+    const { bytes } = samplePicture('png');
+    const view = Uint8Array.from([9, ...bytes, 9]).subarray(1, 1 + bytes.length);
+    const { input } = await askedBy({ images: [{ mediaType: 'image/png', bytes: view }] });
+    expect(input).to.have.deep.property('image_urls', [PNG]);
+  });
+});

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { PhotonImage } from '@silvia-odwyer/photon-node';
+import { expect } from 'chai';
+import { pictureSize, sniffImage } from '../../lib/media/sniff.ts';
+import { samplePicture } from '../../lib/plugin/check/picture.ts';
+import type { Host, ImageCall, Picture, Provider, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { createProvider } from '../../lib/plugin/settings.ts';
+import plugin from '../../providers/sandbox/index.ts';
+
+const never = new AbortController().signal;
+
+function open(clock?: Host['clock']): Provider {
+  const options = { plugin, upstream: 'sandbox', settings: {}, log: { warn() {} } };
+  return createProvider({ ...options, ...(clock && { clock }) }).provider;
+}
+
+const provider = open();
+
+async function draw(prompt: string, more: Partial<ImageCall> = {}, signal = never): Promise<Uint8Array> {
+  const result = await provider.image?.({ model: 'image', prompt, images: [], options: {}, ...more }, signal);
+  const [first] = result?.images ?? [];
+  return first && 'bytes' in first ? first.bytes : expect.fail('no bytes');
+}
+
+const png = (bytes: Uint8Array): Picture => ({ mediaType: 'image/png', bytes });
+
+/** The colour at a place, by a decoder. */
+function pixel(bytes: Uint8Array, x: number, y: number): readonly number[] {
+  const picture = PhotonImage.new_from_byteslice(bytes);
+  const at = (y * picture.get_width() + x) * 4;
+  return [...picture.get_raw_pixels().slice(at, at + 3)];
+}
+
+async function say(content: TextMessage['content'], model = 'vision'): Promise<string> {
+  const call: TextCall = { model, messages: [{ role: 'user', content }], maxTokens: 1000, options: {} };
+  let text = '';
+  for await (const parts of provider.text?.(call, never) ?? []) {
+    for (const part of parts) if (part.type === 'block-delta') text += part.text;
+  }
+  return text;
+}
+
+const image = (picture: Picture) => ({ type: 'image', ...picture }) as const;
+const text = (words: string) => ({ type: 'text', text: words }) as const;
+
+async function faultOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => expect.fail('it did not fail'),
+    (thrown: unknown) => thrown,
+  );
+  if (!isUpstreamFault(error)) throw error;
+  return `${error.kind} ${error.about ?? ''}`.trim();
+}
+
+describe('provider sandbox: pictures', () => {
+  for (const [asked, width, height] of [
+    [{ size: { width: 1792, height: 1024 } }, 1792, 1024],
+    [{ size: { width: 1, height: 1 } }, 1, 1],
+    [{ size: { width: 65, height: 3 } }, 65, 3],
+    [{ aspect: '16:9' }, 1024, 576],
+    [{ aspect: '3:4' }, 768, 1024],
+    [{}, 1024, 1024],
+  ] as const) {
+    it(`draws a PNG of ${width}x${height} for ${JSON.stringify(asked)}`, async () => {
+      const bytes = await draw('anything', asked);
+      expect(sniffImage(bytes)?.format).to.equal('png');
+      expect(pictureSize(bytes, 'png')).to.deep.equal({ width, height });
+      const decoded = PhotonImage.new_from_byteslice(bytes);
+      expect([decoded.get_width(), decoded.get_height()]).to.deep.equal([width, height]);
+    });
+  }
+
+  it('draws the same for the same prompt, and something else for another', async () => {
+    const [one, again, other] = await Promise.all([draw('a cat'), draw('a cat'), draw('a dog')]);
+    expect(one).to.deep.equal(again);
+    expect(one).not.to.deep.equal(other);
+  });
+
+  it('lets the loop run between its bands: none takes a tenth of the picture', async () => {
+    let turns = 0;
+    let drawing = true;
+    const count = () => {
+      turns += 1;
+      if (drawing) setImmediate(count);
+    };
+    setImmediate(count);
+    await draw('a cat', { size: { width: 1792, height: 1024 } });
+    drawing = false;
+    expect(turns).to.be.greaterThan(10);
+  });
+
+  it('lays the references of an edit side by side on the colour of the prompt', async () => {
+    const references = [png(await draw('red')), png(await draw('blue'))];
+    const edit = await draw('both on green', { size: { width: 800, height: 400 }, images: references });
+    // The corners of the references: the first cell of each has its main colour.
+    const [left, right] = [34, 434].map((x) => pixel(edit, x, 34));
+    expect(left).to.deep.equal([214, 40, 40]);
+    expect(right).to.deep.equal([30, 80, 200]);
+    expect([0, 799].map((x) => pixel(edit, x, 0))).to.deep.include([46, 160, 67]);
+    expect(edit).not.to.deep.equal(await draw('both on green', { size: { width: 800, height: 400 } }));
+  });
+
+  it('takes references of every format', async () => {
+    const drawn = PhotonImage.new_from_byteslice(await draw('red', { size: { width: 300, height: 300 } }));
+    const images: Picture[] = [
+      { mediaType: 'image/jpeg', bytes: drawn.get_bytes_jpeg(90) },
+      { mediaType: 'image/webp', bytes: drawn.get_bytes_webp() },
+      png(drawn.get_bytes()),
+      samplePicture('gif'),
+    ];
+    const edit = await draw('on black', { size: { width: 1600, height: 400 }, images });
+    const reds = [50, 450, 850].map((x) => pixel(edit, x, 60));
+    for (const [red = 0, green = 255] of reds) expect(red - green).to.be.greaterThan(140);
+    expect(pixel(edit, 1400, 200)).to.deep.equal([255, 255, 255]);
+  });
+
+  it('refuses a reference that does not decode, and takes the next', async () => {
+    const broken = png((await draw('red')).subarray(0, 200));
+    expect(await faultOf(draw('x', { images: [broken] }))).to.equal('request picture');
+    expect(sniffImage(await draw('x', { images: [png(await draw('red'))] }))?.format).to.equal('png');
+  });
+
+  it('has markers for bad days', async () => {
+    const call = { model: 'image', images: [], options: {} };
+    expect(await provider.image?.({ ...call, prompt: 'x [[empty]]' }, never)).to.deep.equal({ images: [] });
+    expect(sniffImage(await draw('x [[undecodable]]'))).to.equal(undefined);
+    expect(await faultOf(draw('x [[refuse]]'))).to.equal('request content');
+    expect(await faultOf(draw('x [[fail]]'))).to.equal('server');
+  });
+
+  it('waits on [[slow]], and not after an abort', async () => {
+    const slept: number[] = [];
+    const slow = open({ now: Date.now, sleep: async (ms) => void slept.push(ms) });
+    await slow.image?.({ model: 'image', prompt: '[[slow]]', images: [], options: {} }, never);
+    expect(slept).to.deep.equal([5000]);
+    for (const prompt of ['[[slow]]', '[[stall]]']) {
+      const error = await draw(prompt, {}, AbortSignal.timeout(20)).catch((thrown: Error) => thrown.name);
+      expect(error).to.equal('TimeoutError');
+    }
+  });
+
+  it('ends an edit that is aborted while it decodes, and the next one is served', async () => {
+    const images = [png(await draw('red'))];
+    const controller = new AbortController();
+    const aborted = draw('x', { images }, controller.signal).catch((error: unknown) => error);
+    const next = draw('x', { images });
+    controller.abort(new Error('gone'));
+    expect(await aborted).to.have.property('message', 'gone');
+    expect(sniffImage(await next)?.format).to.equal('png');
+  });
+
+  it('sees format, size and main colour of each picture in the last message', async () => {
+    const red = await draw('a red thing', { size: { width: 640, height: 480 } });
+    const jpeg = PhotonImage.new_from_byteslice(await draw('blue', { size: { width: 90, height: 60 } }));
+    const answer = await say([
+      image(png(red)),
+      text('What is this?'),
+      image({ mediaType: 'image/jpeg', bytes: jpeg.get_bytes_jpeg(90) }),
+    ]);
+    expect(answer).to.contain('1. PNG, 640x480 pixels, mainly red.\n2. JPEG, 90x60 pixels, mainly blue.');
+    expect(await say([image(png(red)), text('Что здесь?')])).to.contain('основной цвет — красный');
+    expect(await say([text('What is this?')])).to.equal('There is no picture in the last message.');
+    expect(await say([image(png(red)), text('Hi')], 'standard')).not.to.contain('PNG');
+  });
+
+  it('sees what an edit made of a picture', async () => {
+    const made = await draw('yellow', { size: { width: 512, height: 512 } });
+    const edit = await draw('now purple', { size: { width: 1024, height: 512 }, images: [png(made)] });
+    expect(await say([image(png(edit)), text('?')])).to.contain('PNG, 1024x512 pixels, mainly');
+  });
+
+  it('is documented with its markers', () => {
+    const guide = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+    for (const marker of ['refuse', 'empty', 'undecodable', 'slow']) expect(guide).to.contain(`\`[[${marker}]]\``);
+  });
+});
