@@ -15,7 +15,7 @@ export interface Dockerfile {
 }
 
 export function readDockerfile(): Dockerfile {
-  const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+  const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
   const text = read('Dockerfile')
     .replace(/^#.*\n/gm, '')
     .replace(/\\\n\s*/g, '');
