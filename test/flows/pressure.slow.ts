@@ -17,7 +17,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const KINDS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
 const STALL_MS = 8000;
@@ -142,20 +142,5 @@ describe('pressure', () => {
     expect(events.some(({ data }) => data.error)).to.equal(true);
     expect(textOf(events).length).to.be.below(70_000_000);
     expect((await gateway.wallet(account)).charged).to.equal(5_005_000n);
-  });
-
-  it('sends keep-alive comments while nothing comes, and none after the first fragment', async function () {
-    this.timeout(40_000);
-    const patient = await startGateway({
-      catalog: chatCatalog(upstream.url),
-      env: { FIRST_TOKEN_TIMEOUT_MS: '18000' },
-    });
-    upstream.behave(chatStall());
-    const { key } = await patient.account();
-    const reply = await send(patient.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
-    expect(reply.text.match(/^: keep-alive$/gm)).to.have.length(1);
-    expect(reply.text).to.contain('did not answer in time').and.to.contain('Charge refunded');
-    await patient.checkMoney();
-    await patient.stop();
   });
 });
