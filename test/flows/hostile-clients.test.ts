@@ -23,7 +23,13 @@ describe('hostile clients', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { CLIENT_STALL_MS: String(STALL_MS) } });
+    const catalog = chatCatalog(upstream.url) as { models: object[] };
+    // The answers of this one are whole, however long.
+    const buffered = { ...catalog.models[0], id: 'model-b', aliases: [], delivery: 'buffered' };
+    gateway = await startGateway({
+      catalog: { ...catalog, models: [...catalog.models, buffered] },
+      env: { CLIENT_STALL_MS: String(STALL_MS) },
+    });
   });
   beforeEach(async () => {
     account = await gateway.account('100000');
@@ -59,7 +65,7 @@ describe('hostile clients', () => {
         await until(async () => (await connections()) === 0);
         const socket = dial(gateway.url);
         socket.pause();
-        socket.write(post(path, account.key, ask('hi', { stream })));
+        socket.write(post(path, account.key, ask('hi', { stream, model: 'model-b' })));
         await until(async () => (await gateway.wallet(account)).charged > 0n, 10_000);
         await until(async () => (await connections()) === 0, 10 * STALL_MS);
         socket.destroy();
