@@ -194,11 +194,6 @@ const mistakes: readonly Mistake[] = [
     says: /smart\.standard: picture-a is not a text model/,
   },
   {
-    name: 'a tier that is missing',
-    catalog: { ...base, smart: { lite: 'model-a' } },
-    says: /smart\.standard is required/,
-  },
-  {
     name: 'a tier of a model nobody has',
     catalog: { ...base, smart: { lite: 'model-z', standard: 'model-a', heavy: 'model-a' } },
     says: /smart\.lite: model-z is not a text model/,
