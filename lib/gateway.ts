@@ -1,6 +1,6 @@
 // The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
-import { createHolders } from './accounts/holders.ts';
+import { createHolders, type Holders } from './accounts/holders.ts';
 import { faceAt } from './api/face.ts';
 import { createLimiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
@@ -12,6 +12,7 @@ import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFact
 import type { Config } from './config.ts';
 import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
+import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
 import { createLiveCalls } from './http/context.ts';
 import type { Log } from './http/log.ts';
@@ -27,6 +28,7 @@ import type { MetricsServer } from './metrics/server.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import type { TextTimeouts } from './text/attempt.ts';
 import { createTextEngine } from './text/engine.ts';
 
 export interface Gateway {
@@ -52,6 +54,14 @@ export interface GatewayFacts {
   readonly metricsUrl: string | undefined;
 }
 
+/** Times that no operator has a reason to set; a test need not wait for them. */
+export interface Timings {
+  /** How often a stream that has nothing to say yet says so. */
+  readonly heartbeatMs?: number;
+  readonly headersTimeoutMs?: number;
+  readonly bodyLimits?: BodyLimits;
+}
+
 const AUDIT_EVERY_MS = 3_600_000;
 /** How long the ledger may take for what is left once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
@@ -59,17 +69,23 @@ const LEDGER_DRAIN_MS = 5_000;
 const CLOSE_MS = 5_000;
 const PROBLEMS_LOGGED_MAX = 20;
 
-export async function createGateway(config: Config, log: Log): Promise<Gateway> {
+export async function createGateway(config: Config, log: Log, timings: Timings = {}): Promise<Gateway> {
   const store = await openStore(config.databaseUrl);
   try {
-    return await compose(config, log, store);
+    return await compose(config, { log, store, timings });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function compose(config: Config, log: Log, store: Store): Promise<Gateway> {
+interface Means {
+  readonly log: Log;
+  readonly store: Store;
+  readonly timings: Timings;
+}
+
+async function compose(config: Config, { log, store, timings }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, facts);
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
@@ -80,11 +96,10 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
   const ledger = openLedger({ store, ownerId, leaseMs, log }, metrics);
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
-  const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
-  const holders = createHolders({ store, prefix: config.keyPrefix, onFlushError });
+  const holders = openHolders(config, store, log);
   const calls = createLiveCalls();
   const parser = createTextParser();
-  const http = openHttp(config, log, metrics);
+  const http = openHttp({ ...config, ...timings }, log, metrics);
   const services: Services = {
     store,
     catalog: catalog.current,
@@ -93,9 +108,10 @@ async function compose(config: Config, log: Log, store: Store): Promise<Gateway>
     calls,
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
-    ...openEngines(config, { catalog, ledger, metrics }),
+    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics }),
     parser,
     limits: limitsOf(config),
+    bodyLimits: timings.bodyLimits ?? {},
     clientStallMs: config.clientStallMs,
     publicUrl: () => publicUrlOf(config, http.server),
     fetcher: openFetcher(config, http.server),
@@ -150,6 +166,11 @@ function openFetcher(config: Config, server: Server): () => Fetcher {
   };
 }
 
+function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
+  const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
+  return createHolders({ store, prefix: keyPrefix, onFlushError });
+}
+
 function limitsOf({ rateLimitPerMinute, balanceRateLimitPerMinute }: Config): Services['limits'] {
   return {
     generate: { name: 'generate', perMinute: rateLimitPerMinute },
@@ -202,18 +223,19 @@ interface EngineParts {
 }
 
 /** What answers calls, by their kind. */
-function openEngines(timeouts: Config, { catalog, ledger, metrics }: EngineParts) {
+function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics }: EngineParts) {
   const paidCalls = createPaidCalls(ledger);
   const shared = { catalog: catalog.current, paidCalls, timeouts, onAttempt: metrics?.onAttempt };
   return { text: createTextEngine(shared) };
 }
 
-function openHttp({ host, port, clientStallMs: stallMs }: Config, log: Log, metrics: Metrics | undefined): Http {
+function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefined): Http {
+  const { host, port, clientStallMs: stallMs, headersTimeoutMs } = options;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'what came was no HTTP');
   };
-  const http = createHttp({ host, port, stallMs, onBadHttp, faceAt });
+  const http = createHttp({ host, port, stallMs, headersTimeoutMs, onBadHttp, faceAt });
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import { readConfig } from '../lib/config.ts';
-import { createGateway, type Gateway } from '../lib/gateway.ts';
+import { createGateway, type Gateway, type Timings } from '../lib/gateway.ts';
 import { createLog } from '../lib/http/log.ts';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import type { Wallet } from '../lib/money/decide.ts';
@@ -38,13 +38,15 @@ export interface TestAccount {
 export interface TestGatewayOptions {
   readonly catalog: object;
   readonly env?: Readonly<Record<string, string>>;
+  readonly timings?: Timings;
   /** A folder to go on with instead of a new one. */
   readonly folder?: string;
   /** Instead of a file in the folder. */
   readonly database?: string;
 }
 
-export async function startGateway({ catalog, env = {}, folder, database }: TestGatewayOptions): Promise<TestGateway> {
+export async function startGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  const { catalog, env = {}, timings, folder, database } = options;
   const home = folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
   const catalogDir = join(home, 'catalog');
   mkdirSync(catalogDir, { recursive: true });
@@ -63,7 +65,7 @@ export async function startGateway({ catalog, env = {}, folder, database }: Test
     ...env,
   });
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
-  const gateway = await createGateway(config, log);
+  const gateway = await createGateway(config, log, timings);
   await gateway.start();
   const store = await openStore(databaseUrl);
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { BodyLimits } from '../http/body.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { Fetcher } from '../media/fetcher.ts';
@@ -24,6 +25,7 @@ export interface Services {
   /** Bounds the request bodies that are held at once. */
   readonly budget: Budget;
   readonly log: Logger;
+  readonly bodyLimits: BodyLimits;
   /** The shared bucket of generating endpoints, and that of the balance. */
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
   /** A reader that takes nothing for so long is gone. */

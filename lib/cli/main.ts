@@ -3,5 +3,6 @@
 import { keepCompiled } from '../compile-cache.ts';
 
 keepCompiled();
-const { runProgram } = await import('./program.ts');
+const [{ survivePipes }, { runProgram }] = await Promise.all([import('./output.ts'), import('./program.ts')]);
+survivePipes();
 process.exitCode = await runProgram(process.argv.slice(2));

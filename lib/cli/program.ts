@@ -6,7 +6,6 @@ import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
-import { survivePipes } from './output.ts';
 import { addProviderCommands } from './provider.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
@@ -33,7 +32,6 @@ Example:
 
 /** Runs one command; resolves to the exit code. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
-  survivePipes();
   try {
     await createProgram().parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);

@@ -12,7 +12,7 @@ import { destroyLater } from './linger.ts';
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
-  readonly headersTimeoutMs?: number;
+  readonly headersTimeoutMs?: number | undefined;
   /** A reader that takes nothing of a reply for so long is gone. */
   readonly stallMs?: number;
   /** By default what the limit of descriptors allows. */

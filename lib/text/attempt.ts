@@ -30,6 +30,8 @@ export interface TextTimeouts {
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
+  /** How often a stream that has nothing to say yet says so. */
+  readonly heartbeatMs?: number | undefined;
 }
 
 /** Where the parts of an answer go. */
@@ -59,6 +61,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
     idleTimeoutMs: timeouts.idleTimeoutMs,
     totalDeadline: deadline,
+    heartbeatMs: timeouts.heartbeatMs,
     onHeartbeat: sink.keepAlive,
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });

@@ -10,7 +10,7 @@ export interface WatchOptions {
   readonly onHeartbeat: () => void;
   /** Called once, when a limit is over. */
   readonly onTimeout: () => void;
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   readonly afterFinishMs?: number;
 }
 

@@ -1,11 +1,14 @@
-// The waits of one request for the store share one time: for its key, for the count of its limit, for its hold.
+// Who may call, and how often; the waits of one request for the store share one time.
 import Hapi from '@hapi/hapi';
 import { expect } from 'chai';
+import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
 import type { KeyHolder } from '../../lib/store/store.ts';
+import { send, until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
 const KEY_MS = 120;
 const LIMIT_MS = 80;
@@ -41,5 +44,58 @@ describe('authentication that waits for the store', () => {
     expect(statusCode).to.equal(200);
     expect(atLimit).to.be.at.least(KEY_MS - EARLY_MS);
     expect(atCall).to.be.at.least(KEY_MS + LIMIT_MS - 2 * EARLY_MS);
+  });
+});
+
+describe('authentication', () => {
+  const limit = 2;
+  let gateway: TestGateway;
+  let accounts: Accounts;
+  before(async () => {
+    const env = { BALANCE_RATE_LIMIT_PER_MINUTE: String(limit) };
+    gateway = await startGateway({ catalog: { models: [] }, env });
+    accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
+  });
+  after(() => gateway.stop());
+
+  const statusOf = async (key: string) => (await send(`${gateway.url}/api/v1/balance`, { key })).status;
+
+  it('limits every key by itself, also those of one account', async () => {
+    const { id, key } = await gateway.account();
+    const second = await accounts.issueKey(id, 'second');
+    for (const each of [key, second.key]) {
+      for (let call = 0; call < limit; call += 1) expect(await statusOf(each)).to.equal(200);
+    }
+    for (const each of [key, second.key]) expect(await statusOf(each)).to.equal(429);
+  });
+
+  it('takes a key after any number of spaces, in either header', async () => {
+    const { key } = await gateway.account();
+    const url = `${gateway.url}/api/v1/models`;
+    for (const authorization of [`Bearer ${key}`, `bearer   ${key}`, `BEARER ${key}  `]) {
+      expect((await send(url, { headers: { authorization } })).status, authorization).to.equal(200);
+    }
+    expect((await send(url, { headers: { 'x-api-key': `  ${key} ` } })).status).to.equal(200);
+    for (const authorization of [`Basic ${key}`, `Bearer${key}`, key, 'Bearer ']) {
+      expect((await send(url, { headers: { authorization } })).status, authorization).to.equal(401);
+    }
+  });
+
+  it('believes x-api-key when both headers are there', async () => {
+    const { key } = await gateway.account();
+    const url = `${gateway.url}/api/v1/models`;
+    expect((await send(url, { key, headers: { authorization: 'Bearer tg-nothing' } })).status).to.equal(200);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await send(url, { key: 'tg-nothing', headers })).status).to.equal(401);
+  });
+
+  it('counts the calls of a suspended account among the uses of its key, not against its limit', async () => {
+    const { id, keyId, key } = await gateway.account();
+    await accounts.suspend(id);
+    for (let call = 0; call <= limit; call += 1) expect(await statusOf(key)).to.equal(403);
+    await until(async () => {
+      const row = (await gateway.store.keys.list(id)).find((each) => each.id === keyId);
+      return row?.requestsCount === limit + 1;
+    }, 15_000);
   });
 });

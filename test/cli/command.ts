@@ -1,10 +1,11 @@
-// Runs the command line as the child process it is in service, on a store of its own.
+// Runs the command line on a store of its own: here, which takes a tenth of the time, or as the process it is in service.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runProgram } from '../../lib/cli/program.ts';
 
 export const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
 
@@ -72,8 +73,49 @@ function hasOwnStores(args: readonly string[]): boolean {
   return group === 'catalog' || group === 'smart' || group === 'provider' || (group === 'store' && command === 'copy');
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs a command in this process, after those that were given before: its output and environment are the process's. */
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Result> {
+  const result = last.then(() => runHere(args, env));
+  last = result;
+  return result;
+}
+
+async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Result> {
+  const { env: envBefore, exitCode } = process;
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  process.env = { ...env };
+  try {
+    const code = await runProgram(args);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    process.env = envBefore;
+    process.exitCode = exitCode;
+    stdout.release();
+    stderr.release();
+  }
+}
+
+/** Keeps what is written to a stream, which is no terminal meanwhile. */
+function capture(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+  const { write, isTTY } = stream;
+  let text = '';
+  stream.isTTY = false;
+  stream.write = (chunk: string | Uint8Array) => {
+    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    return true;
+  };
+  return {
+    text: () => text,
+    release() {
+      Object.assign(stream, { write, isTTY });
+    },
+  };
+}
+
 /** `stdin` is what the command reads, or the descriptor of a file that it gets; nothing without it. */
-export function runCommand(
+export function spawnCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   { cwd, stdin }: { readonly cwd?: string; readonly stdin?: string | Buffer | number } = {},

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isWellFormedKey } from '../../lib/accounts/key.ts';
-import { createRig, type Rig, runCommand } from './command.ts';
+import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli key', () => {
   let rig: Rig;
@@ -63,7 +63,7 @@ describe('cli key', () => {
   it('refuses the eleventh active key, and unknown ids', async () => {
     const many = String((await rig.json('account', 'create', '--name', 'many')).account_id);
     const results = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => rig.run('key', 'issue', many, '--name', `${index}`)),
+      Array.from({ length: 12 }, (_, index) => spawnCommand(['key', 'issue', many, '--name', `${index}`], rig.env)),
     );
     expect(results.filter(({ code }) => code === 0)).to.have.length(10);
     expect(await rig.refused(1, 'key', 'issue', many, '--name', 'more')).to.include('10 active keys');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
+import { createRig, expectRefusal, MAIN, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const COMMANDS = [
   'account create',
@@ -49,7 +49,7 @@ describe('cli', () => {
   it('says its version, in a folder of its own too', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await rig.text('--version')).to.equal(`${version}\n`);
-    expect(await runCommand(['--version'], rig.env, { cwd: rig.folder })).to.deep.equal({
+    expect(await spawnCommand(['--version'], rig.env, { cwd: rig.folder })).to.deep.equal({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',
@@ -112,6 +112,31 @@ describe('cli', () => {
       expect(code).to.equal(0);
       expect(JSON.parse(stdout).accounts).to.have.length(1);
     }
+  });
+
+  it('does each of its work as a process, and ends with it', async () => {
+    const spawned = async (...args: string[]) => {
+      const { code, stdout, stderr } = await spawnCommand([...args, '--json'], rig.env);
+      expect([code, stderr], args.join(' ')).to.deep.equal([0, '']);
+      return JSON.parse(stdout);
+    };
+    const { account_id: id } = await spawned('account', 'create', '--name', 'whole');
+    await spawned('account', 'suspend', id);
+    await spawned('account', 'resume', id);
+    expect(await spawned('account', 'show', id)).to.include({ status: 'active' });
+    expect((await spawned('account', 'list')).accounts.length).to.be.above(0);
+    const { key_id: key } = await spawned('key', 'issue', id, '--name', 'first');
+    await spawned('key', 'revoke', key);
+    expect((await spawned('key', 'list', id)).keys).to.have.length(1);
+    await spawned('wallet', 'topup', id, '1000', '--payment-id', 'whole');
+    await spawned('wallet', 'adjust', id, '-1', '--reason', 'test');
+    expect(await spawned('wallet', 'show', id)).to.include({ balance_rub: 999 });
+    expect((await spawned('ledger', 'list', id)).entries).to.have.length(2);
+    expect(await spawned('ledger', 'verify')).to.include({ ok: true });
+    await spawned('catalog', 'check');
+    await spawned('store', 'backup', join(rig.folder, 'whole.db'));
+    expectRefusal(await spawnCommand(['charge', 'show', 'req_none'], rig.env), 1);
+    expectRefusal(await spawnCommand(['wallet', 'show'], rig.env), 2);
   });
 
   it('does not fail when its reader is gone', async () => {

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { explain } from '../../lib/smart/route.ts';
-import { createRig, expectRefusal, parseObject, type Rig, runCommand } from './command.ts';
+import { createRig, expectRefusal, parseObject, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const EXPLAIN = ['smart', 'explain'];
 const PROMPT = 'Переведи: «напиши быструю сортировку на Go»';
@@ -22,7 +22,7 @@ describe('cli smart', () => {
   after(() => rig.close());
 
   const run = (stdin: string | Buffer | number, ...options: string[]) =>
-    runCommand([...EXPLAIN, ...options], rig.env, { stdin });
+    spawnCommand([...EXPLAIN, ...options], rig.env, { stdin });
   const json = async (stdin: string | Buffer) => {
     const { code, stdout, stderr } = await run(stdin, '--json');
     expect([code, stderr]).to.deep.equal([0, '']);
@@ -67,11 +67,11 @@ describe('cli smart', () => {
     const smart = { lite: 'a', standard: 'a', heavy: 'a', thresholds };
     await writeFile(join(folder, 'smart.json'), JSON.stringify({ smart }));
     const env = { ...rig.env, CATALOG_DIR: folder };
-    const { stdout } = await runCommand([...EXPLAIN, '--json'], env, { stdin: PROMPT });
+    const { stdout } = await spawnCommand([...EXPLAIN, '--json'], env, { stdin: PROMPT });
     expect(parseObject(stdout)).to.deep.equal(explained(PROMPT, thresholds));
     expect(parseObject(stdout)).to.deep.include({ tier: 'heavy', thresholds });
     const broken = { ...rig.env, CATALOG_DIR: join(rig.folder, 'nowhere') };
-    expectRefusal(await runCommand(EXPLAIN, broken, { stdin: PROMPT }), 1);
+    expectRefusal(await spawnCommand(EXPLAIN, broken, { stdin: PROMPT }), 1);
   });
 
   it('refuses an empty prompt', async () => {

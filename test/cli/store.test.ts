@@ -2,7 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createRig, type Rig, runCommand } from './command.ts';
+import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli store', () => {
   let rig: Rig;
@@ -29,7 +29,7 @@ describe('cli store', () => {
   });
 
   it('takes a path relative to where it is called', async () => {
-    const { code, stdout } = await runCommand(['store', 'backup', 'relative.db'], rig.env, { cwd: rig.folder });
+    const { code, stdout } = await spawnCommand(['store', 'backup', 'relative.db'], rig.env, { cwd: rig.folder });
     expect(code).to.equal(0);
     expect(stdout).to.match(/^backup +\/.*\/relative\.db$/m);
     expect((await stat(join(rig.folder, 'relative.db'))).size).to.be.above(0);

@@ -23,11 +23,13 @@ describe('hostile clients', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    const { models, ...rest } = chatCatalog(upstream.url) as { models: readonly object[] };
-    // Its answers are not cut at max_tokens.
-    const endless = { ...models[0], id: 'endless', aliases: [], delivery: 'buffered' };
-    const catalog = { ...rest, models: [...models, endless] };
-    gateway = await startGateway({ catalog, env: { CLIENT_STALL_MS: String(STALL_MS) } });
+    const catalog = chatCatalog(upstream.url) as { models: object[] };
+    // The answers of this one are whole, however long.
+    const buffered = { ...catalog.models[0], id: 'model-b', aliases: [], delivery: 'buffered' };
+    gateway = await startGateway({
+      catalog: { ...catalog, models: [...catalog.models, buffered] },
+      env: { CLIENT_STALL_MS: String(STALL_MS) },
+    });
   });
   beforeEach(async () => {
     account = await gateway.account('100000');
@@ -63,7 +65,7 @@ describe('hostile clients', () => {
         await until(async () => (await connections()) === 0);
         const socket = dial(gateway.url);
         socket.pause();
-        socket.write(post(path, account.key, ask('hi', { stream, model: 'endless' })));
+        socket.write(post(path, account.key, ask('hi', { stream, model: 'model-b' })));
         await until(async () => (await gateway.wallet(account)).charged > 0n, 10_000);
         await until(async () => (await connections()) === 0, 10 * STALL_MS);
         socket.destroy();

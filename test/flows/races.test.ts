@@ -5,7 +5,7 @@ import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, u
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { runCommand } from '../cli/command.ts';
+import { spawnCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
 const PARALLEL = 200;
@@ -70,7 +70,7 @@ function races(kind: StoreKind): void {
 
   const command = async (...args: string[]) => {
     const env = { PATH: process.env.PATH, DATABASE_URL: gateway.databaseUrl };
-    const { code, stdout, stderr } = await runCommand([...args, '--json'], env);
+    const { code, stdout, stderr } = await spawnCommand([...args, '--json'], env);
     expect([code, stderr]).to.deep.equal([0, '']);
     return JSON.parse(stdout);
   };

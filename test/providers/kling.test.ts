@@ -67,7 +67,10 @@ describe('provider kling', () => {
 describe('tokens of kling', () => {
   const HOUR = 3_600_000;
   const at = (ms: number) => {
-    const { authorization } = createAuth({ now: () => ms })(KEY) as Record<string, string>;
+    const { authorization } = createAuth({ now: () => ms })(KEY, new AbortController().signal) as Record<
+      string,
+      string
+    >;
     return authorization as string;
   };
 

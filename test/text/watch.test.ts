@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createWatch, type Watch, type WatchOptions } from '../../lib/text/watch.ts';
+import { until } from '../../testkit/client.ts';
 
 /** How much later than asked a timer may fire on a busy machine. */
-const LATE_MS = 80;
+const LATE_MS = 500;
+/** How much earlier: timers and the clock that judges them round differently. */
+const EARLY_MS = 2;
 
 describe('watch', () => {
   let watch: Watch;
@@ -39,10 +42,10 @@ describe('watch', () => {
 
   /** Waits for the limit and for what might follow it. */
   async function expectTimeout(atMs: number): Promise<void> {
-    await Promise.race([over, sleep(atMs + 500)]);
+    await Promise.race([over, sleep(atMs + 2 * LATE_MS)]);
     await sleep(20);
     expect(timeouts).to.have.length(1);
-    expect(timeouts[0]).to.be.within(atMs - 1, atMs + LATE_MS);
+    expect(timeouts[0]).to.be.within(atMs - EARLY_MS, atMs + LATE_MS);
   }
 
   it('is over when the first fragment does not come in time', async () => {
@@ -60,21 +63,20 @@ describe('watch', () => {
   });
 
   it('gives every fragment the same time, however many come', async () => {
-    start({ firstTokenTimeoutMs: 100, idleTimeoutMs: 150 });
+    start({ firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
     for (let at = 0; at < 7; at += 1) {
-      await sleep(30);
+      await sleep(80);
       watch.touch();
     }
     const touchedAt = performance.now() - startedAt;
     expect(timeouts).to.deep.equal([]);
-    await expectTimeout(touchedAt + 150);
+    await expectTimeout(touchedAt + 400);
   });
 
   it('is over at the end of the total time, whatever comes', async () => {
     start({ totalMs: 60, idleTimeoutMs: 40 });
     const ticker = setInterval(() => watch.touch(), 5);
-    await expectTimeout(60);
-    clearInterval(ticker);
+    await expectTimeout(60).finally(() => clearInterval(ticker));
   });
 
   it('is over at once when the total time is over already', async () => {
@@ -115,11 +117,11 @@ describe('watch', () => {
     });
 
     it('stops counting as often as it happens', async () => {
-      start({ idleTimeoutMs: 100 });
+      start({ idleTimeoutMs: 300 });
       for (let at = 0; at < 4; at += 1) {
         watch.touch();
         watch.pause();
-        await sleep(60);
+        await sleep(200);
         watch.resume();
         await sleep(10);
       }
@@ -136,8 +138,7 @@ describe('watch', () => {
         watch.touch();
         watch.finished();
       }, 10);
-      await expectTimeout(50);
-      clearInterval(ticker);
+      await expectTimeout(50).finally(() => clearInterval(ticker));
     });
 
     it('gives no more than silence had', async () => {
@@ -166,9 +167,8 @@ describe('watch', () => {
   describe('heartbeats', () => {
     it('come in even steps until the first fragment is delivered', async () => {
       start({ heartbeatMs: 30 });
-      await sleep(100);
+      await until(() => beats.length >= 2);
       watch.touch();
-      expect(beats.length).to.be.at.least(2);
       for (const [at, beat] of beats.entries()) expect(beat).to.be.within((at + 1) * 30 - 1, (at + 1) * 30 + LATE_MS);
       watch.delivered();
       const before = beats.length;
@@ -177,11 +177,9 @@ describe('watch', () => {
     });
 
     it('go on while the upstream sends something that is not delivered', async () => {
-      start({ heartbeatMs: 20, idleTimeoutMs: 30 });
+      start({ heartbeatMs: 20, idleTimeoutMs: 5000 });
       const ticker = setInterval(() => watch.touch(), 5);
-      await sleep(90);
-      clearInterval(ticker);
-      expect(beats.length).to.be.at.least(2);
+      await until(() => beats.length >= 3).finally(() => clearInterval(ticker));
       expect(timeouts).to.deep.equal([]);
     });
 

@@ -102,7 +102,7 @@ async function readRequest(request: Request, { dialect, services, call, share }:
   checkJsonType(req.headers['content-type']);
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services);
   try {
-    const bytes = await readBody(req, { signal, share });
+    const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
     const look = (head: TextRequest) => refuseUnpayable(request, services, head);
     return await services.parser.parse(bytes, { dialect: dialect.name, signal, look });
   } finally {

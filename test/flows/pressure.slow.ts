@@ -17,7 +17,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const KINDS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-deltas'];
 const STALL_MS = 8000;
@@ -71,9 +71,10 @@ describe('pressure', () => {
   for (const path of DIALECTS) {
     it(`${path}: a reader that stops pauses the upstream and is gone after the stall limit`, async function () {
       this.timeout(90_000);
-      const account = await gateway.account();
+      const account = await gateway.account('100000');
       const before = await written();
-      const body = ask('hi', { model: 'big-events', stream: true, max_tokens: 8192 });
+      // An event for each character: more than the buffers on the way take before the answer is cut.
+      const body = ask('hi', { model: 'tiny-events', stream: true, max_tokens: 32_000 });
       const readers = Array.from({ length: 20 }, () => open(gateway.url + path, { key: account.key, body }));
       for (const reader of readers) reader.on('error', () => undefined);
       const responses = await Promise.all(readers.map(responseOf));
@@ -125,7 +126,7 @@ describe('pressure', () => {
     expect(delay.percentile(99) / 1e6).to.be.below(250);
   });
 
-  it('fails an endless line, an endless silence of comments, and an answer above the cap', async function () {
+  it('fails an endless line and an endless silence of comments, and cuts an answer that does not end', async function () {
     this.timeout(40_000);
     const account = await gateway.account();
     for (const model of ['endless-line', 'comments', 'empty-deltas']) {
@@ -139,23 +140,8 @@ describe('pressure', () => {
       body: ask('hi', { model: 'big-events', stream: true }),
     });
     const events = eventsOf(reply.text);
-    expect(events.some(({ data }) => data.error)).to.equal(true);
-    expect(textOf(events).length).to.be.below(70_000_000);
+    expect(events.some(({ data }) => data.choices?.[0]?.finish_reason === 'length')).to.equal(true);
+    expect(textOf(events).length).to.be.below(70_000);
     expect((await gateway.wallet(account)).charged).to.equal(5_005_000n);
-  });
-
-  it('sends keep-alive comments while nothing comes, and none after the first fragment', async function () {
-    this.timeout(40_000);
-    const patient = await startGateway({
-      catalog: chatCatalog(upstream.url),
-      env: { FIRST_TOKEN_TIMEOUT_MS: '18000' },
-    });
-    upstream.behave(chatStall());
-    const { key } = await patient.account();
-    const reply = await send(patient.url + MESSAGES, { key, body: ask('hi', { stream: true }) });
-    expect(reply.text.match(/^: keep-alive$/gm)).to.have.length(1);
-    expect(reply.text).to.contain('did not answer in time').and.to.contain('Charge refunded');
-    await patient.checkMoney();
-    await patient.stop();
   });
 });
