@@ -2,7 +2,7 @@
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
 import { type Catalog, SMART_ALIASES, SMART_ID } from './catalog.ts';
-import type { ImageModel, Model, TextModel, VideoModel } from './model.ts';
+import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from './resolution.ts';
 
 /** One element of `data`. */
@@ -40,8 +40,11 @@ export interface MediaListing extends ListingBase {
   readonly price_rub_by_resolution?: Readonly<Record<string, number>>;
 }
 
-export function listModels(catalog: Catalog): readonly ModelListing[] {
-  const models = catalog.models.filter(({ routes }) => routes.length > 0).map(listModel);
+/** Types of models that an endpoint serves: what nobody can call is not listed. */
+const SERVED: ReadonlySet<ModelType> = new Set(['text']);
+
+export function listModels(catalog: Catalog, served = SERVED): readonly ModelListing[] {
+  const models = catalog.models.filter(({ type, routes }) => served.has(type) && routes.length > 0).map(listModel);
   return catalog.smart ? [...models, SMART_LISTING] : models;
 }
 
