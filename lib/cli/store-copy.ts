@@ -108,13 +108,13 @@ async function copyVerified(
   const source = await verify(from, 'source');
   const report = await withBar((onProgress) => copyStore({ from, to, live, onProgress }));
   const target = await verify(to, 'target');
-  const { accounts, keys, settings, resumed } = report;
+  const { accounts, keys, jobs, settings, resumed } = report;
   const { wallets, entries } = target;
   if (!live && (wallets !== source.wallets || entries !== source.entries)) {
     const { OperatorError } = await import('../config.ts');
     throw new OperatorError(`The target has ${entries} entries of ${source.entries}: copy again into an empty one.`);
   }
-  const counts = { accounts, wallets, keys, entries, settings };
+  const counts = { accounts, wallets, keys, entries, jobs, settings };
   const rows = Object.entries({ ...names, ...counts }).map(([name, value]) => [name, String(value)] as const);
   const line = resumed ? 'Finished the copy that had broken off; both stores add up.' : 'Copied; both stores add up.';
   return { json: { ok: true, ...names, ...counts, resumed }, text: `${line}\n${formatPairs(rows)}` };

@@ -2,6 +2,7 @@
 // copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../config.ts';
+import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
 import { type JournalPage, journalPages } from './journal.ts';
@@ -22,6 +23,7 @@ export interface CopyReport {
   readonly accounts: number;
   readonly keys: number;
   readonly entries: number;
+  readonly jobs: number;
   readonly settings: number;
   /** The target was that of a copy that broke off. */
   readonly resumed: boolean;
@@ -32,6 +34,7 @@ export const COPY_SETTING = 'store.copy';
 export const COPY_UNFINISHED = 'unfinished';
 
 const ROWS_PER_PAGE = 1000;
+const JOBS_PER_PAGE = 200;
 const WALLETS_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
 const TRIES = 5;
@@ -46,10 +49,11 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const entries = await copyJournal(options, accounts);
   let keys = 0;
   for (const account of accounts) keys += await copyKeys(from, to, account.id);
+  const jobs = await copyJobs(options);
   const settings = await copySettings(from, to);
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
-  return { accounts: accounts.length, keys, entries, settings, resumed };
+  return { accounts: accounts.length, keys, entries, jobs, settings, resumed };
 }
 
 /** Resolves to whether a copy had begun. */
@@ -67,12 +71,15 @@ async function claimTarget(to: Store): Promise<boolean> {
 async function copyAccounts(to: Store, accounts: readonly Account[]): Promise<void> {
   const existing = new Map((await to.accounts.list()).map((account) => [account.id, account]));
   for (const account of accounts) {
-    const { id, name, createdAt } = account;
+    const { id, name, createdAt, autoTopup } = account;
     const found = existing.get(id);
     existing.delete(id);
     if (!found) await to.accounts.create({ id, name, createdAt });
     const made = found ?? (await to.accounts.get(id));
-    if (!isDeepStrictEqual({ ...made, status: account.status }, account)) throw differs(`the account ${id}`);
+    const isWished = isDeepStrictEqual(made?.autoTopup, autoTopup);
+    if (!isWished) await to.accounts.setAutoTopup(id, autoTopup);
+    const copy = isWished ? made : await to.accounts.get(id);
+    if (!isDeepStrictEqual({ ...copy, status: account.status }, account)) throw differs(`the account ${id}`);
   }
   const [stranger] = existing.keys();
   if (stranger !== undefined) throw new OperatorError(`The target has an account ${stranger} that the source has not.`);
@@ -188,6 +195,39 @@ async function copyKeys(from: CopySource, to: Store, account: string): Promise<n
   return rows.length;
 }
 
+/** Resolves to the number of jobs. They are read after the journal: whatever it has of their ends, they have too. */
+async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
+  let [copied, after] = [0, ''];
+  while (true) {
+    const page = await from.jobs.page({ after, limit: JOBS_PER_PAGE });
+    const found = await Promise.all(page.map((job) => (live ? asOfCharge(to, job) : job)));
+    const jobs = found.filter((job) => job !== undefined);
+    await to.jobs.put(jobs);
+    const copies = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
+    // What is behind the last of the source can only be in a target that had more.
+    if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw differs('the list of jobs');
+    copied += jobs.length;
+    const last = page.at(-1);
+    if (!last) {
+      if (copies.length > 0) throw new OperatorError(`The target has a job ${copies[0]?.id} that the source has not.`);
+      return copied;
+    }
+    after = last.id;
+  }
+}
+
+/**
+ * A job as it was when its wallet was copied: not there yet, or not failed yet, for then its charge would be refunded.
+ * Such a job is due again, so that whoever opens the copy asks the upstream and lets it fail once more.
+ */
+async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
+  const charge = await to.ledger.charge(job.charge);
+  if (!charge) return undefined;
+  if (job.phase !== 'failed' || charge.state === 'refunded') return job;
+  const phase = job.ref === null ? 'starting' : 'running';
+  return { ...job, phase, error: null, endedAt: null, dueAt: job.createdAt };
+}
+
 async function copySettings(from: CopySource, to: Store): Promise<number> {
   const settings = (await from.settings.list()).filter(({ name }) => name !== COPY_SETTING);
   for (const { name, value } of settings) await to.settings.set(name, value);
@@ -196,15 +236,24 @@ async function copySettings(from: CopySource, to: Store): Promise<number> {
 
 /** What was written to the source meanwhile is missing in the copy. */
 async function refuseChanges(from: CopySource, to: Store): Promise<void> {
+  const changed = (where: string) =>
+    new OperatorError(
+      `The source changed while it was copied (${where}): stop every gateway on it and copy again, which goes ` +
+        'on from here.',
+    );
   const readOf = async ({ ledger, keys }: CopySource, id: string) => [await ledger.wallet(id), await keys.list(id)];
   await forEach(await from.accounts.list(), READS_AT_ONCE, async ({ id }) => {
     const [now, copy] = await Promise.all([readOf(from, id), readOf(to, id)]);
     if (isDeepStrictEqual(now, copy)) return;
-    throw new OperatorError(
-      `The source changed while it was copied (account ${id}): stop every gateway on it and copy again, which goes ` +
-        'on from here.',
-    );
+    throw changed(`account ${id}`);
   });
+  for (let after = ''; ; ) {
+    const [now, copy] = await Promise.all([from, to].map(({ jobs }) => jobs.page({ after, limit: JOBS_PER_PAGE })));
+    if (!isDeepStrictEqual(now, copy)) throw changed('jobs');
+    const last = now?.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
 }
 
 function differs(what: string): OperatorError {

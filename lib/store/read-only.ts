@@ -9,7 +9,7 @@ export function withoutWrites<S extends Ports>(store: S): S {
   return {
     ...store,
     ledger: { ...ledger, apply: refuse },
-    accounts: { ...accounts, create: refuse, setStatus: refuse },
+    accounts: { ...accounts, create: refuse, setStatus: refuse, setAutoTopup: refuse },
     keys: { ...keys, add: refuse, revoke: refuse, use: refuse },
     limits: { ...limits, hit: refuse, open: refuse, merge: refuse },
     owners: { ...owners, renew: refuse, remove: refuse },

@@ -136,7 +136,13 @@ export interface Account {
   /** Status of its wallet. */
   readonly status: 'active' | 'suspended';
   readonly createdAt: number;
-  readonly autoTopup: { readonly enabled: boolean; readonly amount: Micro; readonly threshold: Micro };
+  readonly autoTopup: AutoTopup;
+}
+
+export interface AutoTopup {
+  readonly enabled: boolean;
+  readonly amount: Micro;
+  readonly threshold: Micro;
 }
 
 export interface AccountStore {
@@ -147,6 +153,8 @@ export interface AccountStore {
   list(): Promise<readonly Account[]>;
   /** False when there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
+  /** False when there is no such account. */
+  setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
 }
 
 export interface KeyRow {

@@ -19,6 +19,7 @@ import {
   settle,
   topup,
 } from '../contract/store/context.ts';
+import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 
 describe('copy of a store', () => {
   let [from, to]: FaultyStore[] = [];
@@ -37,6 +38,61 @@ describe('copy of a store', () => {
   afterEach(async () => {
     await from?.close();
     await to?.close();
+  });
+
+  it('takes jobs as they are, and the wish for automatic top-ups', async () => {
+    const { jobs, accounts } = source.real;
+    const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };
+    await accounts.setAutoTopup(wallet, wish);
+    const [started, failed, made] = [
+      await newJob(source.real, wallet),
+      await newJob(source.real, wallet),
+      await newJob(source.real, wallet),
+    ];
+    await applied(source.real, refundWithJob(failed));
+    await jobs.change({ kind: 'begin', id: made.id, version: 1, at: AT, ref: 'up', dueAt: AT });
+    await jobs.change({ kind: 'complete', id: made.id, version: 2, at: AT, result: 'res_1' });
+    expect(await copy()).to.include({ jobs: 3 });
+    const wanted = await jobs.page({ limit: 10 });
+    expect(wanted.map(({ phase }) => phase)).to.have.members(['starting', 'failed', 'completed']);
+    expect(await target.real.jobs.page({ limit: 10 })).to.deep.equal(wanted);
+    expect((await target.real.accounts.get(wallet))?.autoTopup).to.deep.equal(wish);
+    await breakOff();
+    await jobs.change({ kind: 'reroute', id: started.id, version: 1, at: AT, upstream: 'up-2' });
+    expect(await copy()).to.include({ jobs: 3, resumed: true });
+    expect(await target.real.jobs.get(started.id)).to.include({ upstream: 'up-2', version: 2 });
+  });
+
+  it('refuses a target with a job that the source has not, and a job that changes meanwhile', async () => {
+    const job = await newJob(source.real, wallet);
+    await copy();
+    await breakOff();
+    await target.real.jobs.put([{ ...job, id: `${job.id}x` }]);
+    expect(await refused()).to.match(/target has a job|list of jobs/);
+    tamper(target, `DELETE FROM jobs WHERE id = '${job.id}x'`);
+    await breakOff();
+    const change = { kind: 'reroute', id: job.id, version: 1, at: AT, upstream: 'up-2' } as const;
+    source.next('settings.list', async (list) => {
+      await source.real.jobs.change(change);
+      return list();
+    });
+    expect(await refused()).to.include('The source changed while it was copied (jobs)');
+  });
+
+  it('takes each job of a living store as it was when its wallet was copied', async () => {
+    const job = await newJob(source.real, wallet);
+    source.next('keys.list', async (list) => {
+      await applied(source.real, refundWithJob(job));
+      await newJob(source.real, wallet);
+      return list();
+    });
+    expect(await copy(true)).to.include({ jobs: 1 });
+    const [found, ...others] = await target.real.jobs.page({ limit: 10 });
+    expect(others).to.deep.equal([]);
+    expect(found).to.include({ id: job.id, phase: 'starting', error: null, endedAt: null, dueAt: job.createdAt });
+    expect((await target.real.ledger.charge(job.charge))?.state).to.equal('settled');
+    const [outcome] = await applied(target.real, refundWithJob(found as typeof job));
+    expect(outcome?.status).to.equal('done');
   });
 
   const copy = (live = false): Promise<CopyReport> => copyStore({ from: source.store, to: target.store, live });

@@ -5,7 +5,7 @@ import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { type Row, SCAN_MS } from './ledger.ts';
-import { fromSum } from './rows.ts';
+import { fromSum, toLong } from './rows.ts';
 import type { Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
@@ -49,6 +49,14 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       const updates = [{ q: { _id: id }, u: { $set: { status } } }];
       const { n } = await call({ repeatable: true }, (signal) =>
         send(db, { update: 'wallets', updates, ...MAJORITY }, { signal }),
+      );
+      return n === 1;
+    },
+    async setAutoTopup(id, { enabled, amount, threshold }) {
+      const autoTopup = { enabled, amount: toLong(amount), threshold: toLong(threshold) };
+      const updates = [{ q: { _id: id }, u: { $set: { autoTopup } } }];
+      const { n } = await call({ repeatable: true }, (signal) =>
+        send(db, { update: 'accounts', updates, ...MAJORITY }, { signal }),
       );
       return n === 1;
     },

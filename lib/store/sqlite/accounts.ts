@@ -1,6 +1,6 @@
 // Accounts and API keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, Batch, KeyHolder, KeyRow, KeyStore, KeyUse } from '../store.ts';
+import type { Account, AutoTopup, Batch, KeyHolder, KeyRow, KeyStore, KeyUse } from '../store.ts';
 import { createOnce } from './batches.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
@@ -12,6 +12,9 @@ export function accountWrites({ db, write }: Connection) {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
   const insertWallet = db.prepare('INSERT INTO wallets (id) VALUES (?)');
   const setStatus = db.prepare('UPDATE wallets SET status = ? WHERE id = ?');
+  const setAutoTopup = db.prepare(
+    'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
+  );
   const countActive = db.prepare('SELECT count(*) AS active FROM keys WHERE account = ? AND revoked_at IS NULL');
   const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
   const insertKey = db.prepare(
@@ -32,6 +35,8 @@ export function accountWrites({ db, write }: Connection) {
       }),
     setAccountStatus: (id: string, status: Account['status']): boolean =>
       write(() => setStatus.run(status, id).changes === 1),
+    setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
+      write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
     addKey: (key: Parameters<KeyStore['add']>[0], activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
       write(() => {
         if (!hasAccount.get(key.account)) return 'no_account';

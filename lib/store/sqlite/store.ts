@@ -60,6 +60,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
       get: (id) => reader.call('account', id),
       list: () => scanner.call('accounts'),
       setStatus: (id, status) => writer.call('setAccountStatus', id, status),
+      setAutoTopup: (id, autoTopup) => writer.call('setAutoTopup', id, autoTopup),
     },
     keys: {
       add: (key, activeMax) => writer.call('addKey', key, activeMax),

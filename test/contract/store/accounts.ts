@@ -6,6 +6,15 @@ import { AT, applied, newAccount, newId, RUB, rejection, type StoreKind, topup, 
 export function accountContract(kind: StoreKind): void {
   const context = useStore(kind);
 
+  it('keeps the wish for automatic top-ups', async () => {
+    const { accounts } = context.store;
+    const id = await newAccount(context.store);
+    const wish = { enabled: true, amount: 500_000_000n, threshold: 100_000_001n };
+    expect(await accounts.setAutoTopup(id, wish)).to.equal(true);
+    expect(await accounts.get(id)).to.deep.include({ autoTopup: wish, status: 'active' });
+    expect(await accounts.setAutoTopup(newId('acc'), wish)).to.equal(false);
+  });
+
   it('makes an account with an empty, active wallet of the same id', async () => {
     const { store } = context;
     const id = newId('acc');
