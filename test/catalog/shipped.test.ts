@@ -24,6 +24,11 @@ const ROWS: readonly Row[] = [
     image: 'gemini-2.5-flash-image',
     edit: 'gemini-2.5-flash-image',
   },
+  {
+    env: { GIGACHAT_API_KEY: 'a2V5OnNlY3JldA==' },
+    smart: ['gigachat-2', 'gigachat-2-pro', 'gigachat-2-max'],
+    vision: ['gigachat-2-max', 'gigachat-2-pro'],
+  },
 ];
 
 async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, readonly string[]]> {

@@ -1,0 +1,51 @@
+// Settings of GigaChat, and the request one text call becomes.
+import type { HostFault, Multipart, Picture, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+
+export interface Settings {
+  /** Up to and without `/chat/completions`. */
+  readonly baseUrl: string;
+  /** Authorization keys, as the vendor shows them: base64 of id and secret. */
+  readonly apiKey: string | readonly string[];
+  readonly proxy?: string;
+  /** Where keys are exchanged. */
+  readonly authUrl: string;
+  /** Of the contract: `GIGACHAT_API_PERS`, `GIGACHAT_API_B2B` or `GIGACHAT_API_CORP`. */
+  readonly scope: string;
+  /** The vendor's certificates come from an authority that few systems know. */
+  readonly ca?: string;
+}
+
+/** The files of a call, in order. Throws at formats that the vendor does not take. */
+export function picturesOf({ messages }: TextCall, fault: HostFault): readonly Picture[] {
+  const pictures = messages.flatMap(({ content }) => content.filter((part) => part.type === 'image'));
+  const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
+  if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'picture' });
+  return pictures;
+}
+
+export function fileOf({ mediaType, bytes }: Picture): Multipart {
+  const fileName = mediaType.replace('image/', 'picture.');
+  return { fields: { purpose: 'general' }, files: [{ field: 'file', fileName, mediaType, bytes }] };
+}
+
+/** There is one system message, and it comes first. */
+export function bodyOf({ model, system, messages, maxTokens }: TextCall, ids: readonly string[]): string {
+  const files = ids.values();
+  return JSON.stringify({
+    model,
+    messages: [
+      ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+      ...messages.flatMap((message) => messagesOf(message, files)),
+    ],
+    max_tokens: maxTokens,
+    stream: true,
+  });
+}
+
+/** A message takes one picture: what it has more comes in messages before it. */
+function messagesOf({ role, content }: TextMessage, files: Iterator<string>): readonly object[] {
+  const attached = content.flatMap(({ type }) => (type === 'image' ? [files.next().value] : []));
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  const earlier = attached.slice(0, -1).map((id, at) => ({ role, content: `Image ${at + 1}`, attachments: [id] }));
+  return [...earlier, { role, content: text, ...(attached.length > 0 && { attachments: attached.slice(-1) }) }];
+}

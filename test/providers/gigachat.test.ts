@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Provider, TextCall } from '../../lib/plugin/contract.ts';
+import { checkSettings, createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
+import plugin from '../../providers/gigachat/index.ts';
+
+const KEY = 'a2V5OnNlY3JldA==';
+const ANSWER = 'data: {"choices":[{"delta":{"content":"Да"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+const PICTURE = { type: 'image', mediaType: 'image/png', bytes: PNG } as const;
+
+const CALL: TextCall = {
+  model: 'GigaChat-2',
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  maxTokens: 64,
+  options: {},
+};
+
+interface Sent {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+describe('gigachat', () => {
+  let sent: Sent[];
+  let origin: string;
+  let tokens: number;
+  /** Of an upload, of a deletion. */
+  let statuses: { upload: number; remove: number };
+  let warnings: string[];
+  let open: OpenProvider[];
+  let closeServer: () => Promise<unknown>;
+
+  beforeEach(async () => {
+    [sent, tokens, warnings, open, statuses] = [[], 0, [], [], { upload: 200, remove: 200 }];
+    const server = createServer(async (incoming, response) => {
+      const body = Buffer.concat(await incoming.toArray()).toString('latin1');
+      const path = incoming.url ?? '';
+      sent.push({ path, headers: incoming.headers, body });
+      if (path === '/oauth') {
+        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_at: Date.now() + 1_800_000 }));
+      } else if (path.endsWith('/delete')) response.writeHead(statuses.remove).end('{}');
+      else if (path === '/api/files') response.writeHead(statuses.upload).end(`{"id":"f/${sent.length}"}`);
+      else response.end(ANSWER);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    closeServer = () => new Promise((resolve) => server.close(resolve));
+  });
+  afterEach(async () => {
+    for (const { close } of open) await close();
+    await closeServer();
+  });
+
+  function make(settings: object = {}): Provider {
+    const made = createProvider({
+      plugin,
+      upstream: 'main',
+      settings: { baseUrl: `${origin}/api/`, authUrl: `${origin}/oauth`, apiKey: KEY, ...settings },
+      log: { warn: (message) => void warnings.push(message) },
+    });
+    open.push(made);
+    return made.provider;
+  }
+
+  async function ask(provider: Provider, call: Partial<TextCall> = {}): Promise<string> {
+    const parts = await Array.fromAsync(provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? []);
+    return parts
+      .flat()
+      .map((part) => (part.type === 'block-delta' ? part.text : ''))
+      .join('');
+  }
+
+  const withPictures = (...content: TextCall['messages'][number]['content']): Partial<TextCall> => ({
+    messages: [{ role: 'user', content }],
+  });
+  const paths = () => sent.map(({ path }) => path);
+  const arrived = async (count: number) => {
+    for (let turns = 0; sent.length < count && turns < 10_000; turns++) await new Promise(setImmediate);
+  };
+
+  it('exchanges the key once for all calls, with an id of its own', async () => {
+    const provider = make({ scope: 'GIGACHAT_API_B2B' });
+    expect(await Promise.all([ask(provider), ask(provider)])).to.deep.equal(['Да', 'Да']);
+    expect(await ask(provider)).to.equal('Да');
+    expect(paths()).to.deep.equal(['/oauth', ...Array(3).fill('/api/chat/completions')]);
+    const [{ headers, body }] = sent as [Sent];
+    expect(headers.authorization).to.equal(`Basic ${KEY}`);
+    expect(headers.rquid).to.match(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(body).to.equal('scope=GIGACHAT_API_B2B');
+    for (const { headers: own } of sent.slice(1)) expect(own.authorization).to.equal('Bearer token-1');
+  });
+
+  it('asks for a stream and sends nothing else', async () => {
+    await ask(make());
+    expect(JSON.parse(sent[1]?.body ?? '')).to.deep.equal({
+      model: 'GigaChat-2',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 64,
+      stream: true,
+    });
+  });
+
+  it('keeps a call with pictures to one account, and deletes them after it', async () => {
+    const provider = make({ apiKey: ['key-one', 'key-two'] });
+    await ask(provider, withPictures({ type: 'text', text: 'What?' }, PICTURE, PICTURE));
+    await arrived(6);
+    expect(paths().slice(0, 4)).to.deep.equal(['/oauth', '/api/files', '/api/files', '/api/chat/completions']);
+    expect(paths().slice(4).sort()).to.deep.equal(['/api/files/f%2F2/delete', '/api/files/f%2F3/delete']);
+    for (const { headers } of sent.slice(1)) expect(headers.authorization).to.equal('Bearer token-1');
+    const { messages } = JSON.parse(sent[3]?.body ?? '') as { messages: unknown };
+    expect(messages).to.deep.equal([
+      { role: 'user', content: 'Image 1', attachments: ['f/2'] },
+      { role: 'user', content: 'What?', attachments: ['f/3'] },
+    ]);
+  });
+
+  it('deletes what was uploaded when the call fails, and logs what it cannot delete', async () => {
+    statuses.remove = 500;
+    const provider = make();
+    const leaving = provider.text?.({ ...CALL, ...withPictures(PICTURE) }, new AbortController().signal);
+    for await (const _ of leaving ?? []) break;
+    await arrived(4);
+    expect(paths().at(-1)).to.equal('/api/files/f%2F2/delete');
+    for (let turns = 0; warnings.length === 0 && turns < 10_000; turns++) await new Promise(setImmediate);
+    expect(warnings).to.deep.equal(['a picture was not deleted']);
+  });
+
+  it('asks nothing when an upload fails', async () => {
+    statuses.upload = 500;
+    const error: unknown = await ask(make(), withPictures(PICTURE)).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ kind: 'server' });
+    expect(paths()).to.deep.equal(['/oauth', '/api/files']);
+  });
+
+  it('needs a key', () => {
+    expect(() => checkSettings({ plugin, upstream: 'main', settings: {} })).to.throw(/`apiKey` is required/);
+  });
+});
