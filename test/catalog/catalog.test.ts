@@ -115,7 +115,8 @@ describe('catalog', () => {
   });
 
   it('takes an alias as a tier', () => {
-    build(catalogOf({ models: [{ ...TEXT, aliases: ['a'] }], smart: { ...SMART, lite: 'a' } }));
+    const { smart } = build(catalogOf({ models: [{ ...TEXT, aliases: ['a'] }], smart: { ...SMART, lite: 'a' } }));
+    expect(smart?.models.lite.id).to.equal('text-1');
   });
 
   it('warns of references that lead nowhere', () => {

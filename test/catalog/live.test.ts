@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -118,6 +120,19 @@ describe('live catalog', () => {
       expect(stage.secrets).to.include('key-of-2');
       await sleep(20);
       expect(made().map(({ closed }) => closed)).to.deep.equal([0, 0, 0]);
+    });
+
+    it('makes a new provider when another plugin is named with the same settings', async () => {
+      mkdirSync(join(stage.plugins, 'other-plugin'));
+      const source = readFileSync(join(stage.plugins, 'test-plugin', 'index.js'), 'utf8');
+      writeFileSync(join(stage.plugins, 'other-plugin', 'index.js'), source.replace('test-plugin', 'other-plugin'));
+      stage.folder.write(content({ one: up('key-of-one') }));
+      await stage.load();
+      const before = stage.providerNow();
+      stage.folder.write(content({ one: { ...up('key-of-one'), plugin: 'other-plugin' } }));
+      expect(await stage.live.reload()).to.equal(true);
+      expect(stage.providerNow()).to.not.equal(before);
+      expect(made()).to.have.length(2);
     });
 
     it('closes the provider of one that changed once no call can be left on it', async () => {

@@ -168,6 +168,13 @@ describe('http', () => {
       expect(raw.toLowerCase()).to.contain('connection: close').and.to.contain('"code":"request_too_large"');
     });
 
+    it('are not waited for when a request is refused: the rest takes the connection with it', async () => {
+      const refused = await rawExchange(gateway.url, [
+        `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nx-api-key: none\r\ntransfer-encoding: chunked\r\n\r\n`,
+      ]);
+      expect(refused).to.match(/^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close\r\n/i);
+    });
+
     it('413 for a chunked body that grows too long, although the client is still sending', async function () {
       this.timeout(60_000);
       const { key } = await gateway.account();

@@ -143,6 +143,14 @@ describe('live calls', () => {
     expect([left.signal.reason, stays.signal.reason]).to.deep.equal([GONE, 'stopping']);
     expect(getEventListeners(stays.signal, 'abort')).to.have.length(0);
   });
+
+  it('is over at once when it comes after all were ended', async () => {
+    const ending = createLiveCalls();
+    ending.endAll('stopping');
+    const late = ending.open((await arrive()).hapi);
+    expect([late.signal.aborted, late.signal.reason]).to.deep.equal([true, 'stopping']);
+    late.close();
+  });
 });
 
 describe('state of a request', () => {

@@ -106,14 +106,14 @@ const operation: fc.Arbitrary<Operation> = fc
 
 /** Begins with money on every wallet, so that not all of it is refused. */
 const history = fc
-  .array(operation, { minLength: 1, maxLength: 80 })
+  .array(operation, { minLength: 1, maxLength: 80, size: 'max' })
   .map((operations): Operation[] => [
     ...WALLETS.map(
       (id): Operation => ({ kind: 'topup', wallet: id, at: 0, amount: 1000n * RUB, paymentId: `first-${id}` }),
     ),
     ...operations,
   ]);
-const cuts = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 80 });
+const cuts = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 80, size: 'max' });
 
 function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
   const batches: T[][] = [];

@@ -53,6 +53,8 @@ describe('collector', () => {
     const { write, reply } = createCollector();
     write([...HEAD, ...block(0, 'a'), { type: 'usage', output: 2 }, { type: 'usage', input: 9 }, BILLING]);
     expect(reply()).to.include({ input: 9, output: 2 });
+    write([{ type: 'usage', output: 3 }]);
+    expect(reply()).to.include({ input: 9, output: 3 });
   });
 
   it('has no reply before the bill', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
@@ -228,6 +229,14 @@ describe('text engine', () => {
       expectReleased(result);
     });
 
+    it('has what the ones before have left of the total time, not all of it again', async () => {
+      const failsLate = playing(() => sleep(1000), upstreamError('server'));
+      const timeouts = { firstTokenTimeoutMs: 5000, totalTimeoutMs: 1200 };
+      const result = await stage.call({ routes: [failsLate, playing(hang)], timeouts });
+      expect(result.asked).to.deep.equal([0, 1]);
+      expect(result.ms).to.be.within(1195, 2000);
+    });
+
     it('says the last failure when all fail', async () => {
       const result = await stage.call({ routes: [failing('server'), failing('timeout')] });
       expect(codeOf(result)).to.equal('upstream_timeout');
@@ -238,6 +247,13 @@ describe('text engine', () => {
   describe('a buffered model', () => {
     const delivery = 'buffered';
     const max = { request: { maxTokens: 600 } };
+
+    it('keeps its stream alive for as long as nothing is delivered, whatever the upstream has sent', async () => {
+      const slow = playing([START, OPEN, delta('Hello')], () => sleep(300), [CLOSE, usage(7, 900), FINISH]);
+      const { beats } = await stage.call({ routes: [slow], delivery, timeouts: { heartbeatMs: 20 } });
+      expect(beats).to.be.above(2);
+      expect((await stage.call({ routes: [slow], timeouts: { heartbeatMs: 250 } })).beats, 'delivered').to.equal(0);
+    });
 
     it('bills characters and not what the upstream says', async () => {
       const result = await stage.call({
