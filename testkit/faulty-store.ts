@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
 import { openStore } from '../lib/store/open.ts';
+import { mapCalls, type PortName } from '../lib/store/ports.ts';
 import { type LedgerStore, type Store, StoreError, type Submission } from '../lib/store/store.ts';
 
 /** Does the real call, or not, or later, or keeps its answer back. */
@@ -71,7 +72,7 @@ export function makeGate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-type Name = `${Exclude<keyof Store, 'ping' | 'gateways' | 'backup' | 'close'>}.${string}`;
+type Name = `${PortName}.${string}`;
 
 export interface FaultyStore {
   readonly store: Store;
@@ -105,38 +106,20 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 
-  function faulty<Port extends object>(port: Port, name: string): Port {
-    return new Proxy(port, {
-      get(target, property, receiver) {
-        const value = Reflect.get(target, property, receiver);
-        if (typeof value !== 'function') return value;
-        const full = `${name}.${String(property)}`;
-        return (...args: unknown[]) => {
-          if (full === 'ledger.apply') batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
-          const behaviour = planned.get(full)?.shift() ?? constant.get(full);
-          const call = () => value.apply(target, args) as Promise<unknown>;
-          return behaviour ? behaviour(call, args) : call();
-        };
-      },
+  const faulty = (store: Store): Store =>
+    mapCalls(store, (call, { port, name }) => (...args) => {
+      const full = `${port}.${name}`;
+      if (full === 'ledger.apply') batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
+      const behaviour = planned.get(full)?.shift() ?? constant.get(full);
+      return behaviour ? behaviour(() => call(...args), args) : call(...args);
     });
-  }
 
   const apply = async (op: Operation) => {
     const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);
     return outcome as Outcome;
   };
   return {
-    store: {
-      ...real,
-      ledger: faulty({ ...real.ledger, ...shape }, 'ledger'),
-      journal: faulty(real.journal, 'journal'),
-      accounts: faulty(real.accounts, 'accounts'),
-      keys: faulty(real.keys, 'keys'),
-      limits: faulty(real.limits, 'limits'),
-      owners: faulty(real.owners, 'owners'),
-      settings: faulty(real.settings, 'settings'),
-      jobs: faulty(real.jobs, 'jobs'),
-    },
+    store: faulty({ ...real, ledger: { ...real.ledger, ...shape } }),
     real,
     path,
     batches,

@@ -4,8 +4,8 @@ import type { Micro } from '../money/money.ts';
 import type { JournalStore } from './journal.ts';
 import type { JobStore } from './ports/jobs.ts';
 
-/** A store, opened and migrated. Every method rejects with `StoreError` when the database does not answer. */
-export interface Store {
+/** Every method rejects with `StoreError` when the database does not answer. */
+export interface StorePorts {
   readonly ledger: LedgerStore;
   readonly journal: JournalStore;
   readonly accounts: AccountStore;
@@ -14,6 +14,10 @@ export interface Store {
   readonly owners: OwnerStore;
   readonly settings: SettingStore;
   readonly jobs: JobStore;
+}
+
+/** A store, opened and migrated. */
+export interface Store extends StorePorts {
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
   /** The ids of the gateways that are alive on this store, by its own clock. */

@@ -1,5 +1,6 @@
 // The MongoDB store: any number of processes on one replica set.
 
+import { mapCalls } from '../ports.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { accountStore, keyStore } from './accounts.ts';
@@ -70,7 +71,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
 }
 
 /** Lets a close wait for the calls under way, and refuses those that come after it. */
-function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
+export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
@@ -85,30 +86,18 @@ function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Stor
     }
   }
 
-  function tracked<Port extends object>(port: Port): Port {
-    const entries = Object.entries(port).map(([name, value]) => {
-      if (typeof value !== 'function') return [name, value];
-      return [name, (...args: readonly unknown[]) => track(() => value(...args))];
-    });
-    return Object.fromEntries(entries);
-  }
-
   async function close(): Promise<void> {
     await Promise.allSettled(running);
     await end();
   }
 
-  const { ledger, journal, accounts, keys, limits, owners, settings, jobs, ...rest } = store;
   return {
-    ...tracked(rest),
-    ledger: tracked(ledger),
-    journal: tracked(journal),
-    accounts: tracked(accounts),
-    keys: tracked(keys),
-    limits: tracked(limits),
-    owners: tracked(owners),
-    settings: tracked(settings),
-    jobs: tracked(jobs),
+    ...mapCalls(
+      store,
+      (call) =>
+        (...args) =>
+          track(() => call(...args)),
+    ),
     close: () => {
       closing ??= close();
       return closing;
