@@ -50,7 +50,7 @@ function within(inner: unknown, outer: Fields): Complaint {
     textOf(outer.message ?? outer.msg) ??
     JSON.stringify(inner ?? null).slice(0, EXCERPT_CHARS);
   const metadata = fieldsOf(error.metadata);
-  const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.Code];
+  const codes = [error.code, error.type, error.status, error.error_code, error.http_code, error.httpCode, error.Code];
   const others = [metadata?.error_type, outer.code, outer.type, outer.error_type, outer.error_code, outer.status];
   const all = [...codes, ...reasonsOf(error.details), ...others].filter(
     (code) => typeof code === 'string' || typeof code === 'number',

@@ -69,9 +69,9 @@ const MONEY =
 /** Some file an empty purse among rate limits: only what they say tells the two apart. */
 const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
 const KEY =
-  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)/i;
+  /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account/i;
 const NO_MODEL =
-  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
+  /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
 
 /** Texts by which a refusal tells what the client can mend. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [

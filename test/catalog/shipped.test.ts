@@ -29,6 +29,11 @@ const ROWS: readonly Row[] = [
     smart: ['gigachat-2', 'gigachat-2-pro', 'gigachat-2-max'],
     vision: ['gigachat-2-max', 'gigachat-2-pro'],
   },
+  {
+    env: { YANDEX_API_KEY: 'AQVN-test', YANDEX_FOLDER: 'b1g' },
+    smart: ['yandexgpt-lite', 'yandexgpt', 'yandexgpt'],
+    vision: [],
+  },
 ];
 
 async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, readonly string[]]> {

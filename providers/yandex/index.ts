@@ -1,0 +1,37 @@
+// Plugin for YandexGPT: a value per line, each with the whole text so far.
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { readerOf } from './reply.ts';
+import { bodyOf, type Settings } from './request.ts';
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'yandex',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings, true>({
+      baseUrl: url().default('https://llm.api.cloud.yandex.net'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+      folder: joi.string().required(),
+    });
+  },
+  create: createProvider,
+};
+
+export default plugin;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, ({ baseUrl, folder }) => ({
+    url: `${baseUrl.replace(/\/+$/, '')}/foundationModels/v1/completion`,
+    folder,
+  }));
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, auth: (key: string) => ({ authorization: `Api-Key ${key}` }) } as const;
+  return {
+    text(call, signal) {
+      const { url, folder } = wireOf(call);
+      return host.answer(url, { ...request, body: bodyOf(call, folder), signal }, readerOf(host.fault));
+    },
+  };
+}
