@@ -1,6 +1,7 @@
 // Looks at pictures in a thread of its own: one call after the other, so that many calls take no more memory than one.
 import { Worker } from 'node:worker_threads';
 import type { Host, Picture, Size } from '../../lib/plugin/contract.ts';
+import { untilAborted } from './moods.ts';
 
 /** A picture, and the size it is wanted in: as large as fits. */
 export interface Look {
@@ -28,7 +29,8 @@ export function createEye(host: Host): Eye {
     const looks = pictures.map(({ bytes }) => ({ bytes, within }));
     const turn = last.then(() => inThread(looks, signal));
     last = turn.catch(() => {});
-    return turn.catch((error) => {
+    // Whoever aborts does not wait for the turns before its own.
+    return Promise.race([turn, untilAborted(signal)]).catch((error) => {
       signal.throwIfAborted();
       throw host.fault.make('request', `a picture does not decode: ${error}`, { status: 400, about: 'picture' });
     });

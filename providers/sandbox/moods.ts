@@ -11,7 +11,8 @@ export async function sufferFrom(markers: Markers, host: Host, signal: AbortSign
   throw host.fault.make('request', 'the prompt asked for it with [[refuse]]', { status: 400, about: 'content' });
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
+/** Rejects when the signal aborts, and does nothing before. */
+export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });

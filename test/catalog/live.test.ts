@@ -263,5 +263,13 @@ describe('live catalog', () => {
         await stage.live.close();
       }
     });
+
+    it('sees, draws and edits pictures in the sandbox', async () => {
+      await stage.load({ sandbox: true, catalogDir: shipped });
+      const { vision, defaults } = stage.live.current();
+      expect(vision[0]).to.include({ id: 'sandbox-vision', vision: true });
+      expect([defaults.image?.id, defaults.edit?.id]).to.deep.equal(['sandbox-image', 'sandbox-image']);
+      await stage.live.close();
+    });
   });
 });

@@ -150,6 +150,17 @@ describe('provider sandbox: pictures', () => {
     expect(sniffImage(await next)?.format).to.equal('png');
   });
 
+  it('ends an aborted edit before the turns of others', async () => {
+    const images = [png(await draw('red', { size: { width: 1792, height: 1024 } }))];
+    const ended: string[] = [];
+    const controller = new AbortController();
+    const others = [1, 2, 3].map(() => draw('x', { images }).then(() => ended.push('other')));
+    const aborted = draw('x', { images }, controller.signal).catch(() => ended.push('aborted'));
+    setImmediate(() => controller.abort());
+    await Promise.all([...others, aborted]);
+    expect(ended).to.deep.equal(['aborted', 'other', 'other', 'other']);
+  });
+
   it('sees format, size and main colour of each picture in the last message', async () => {
     const red = await draw('a red thing', { size: { width: 640, height: 480 } });
     const jpeg = PhotonImage.new_from_byteslice(await draw('blue', { size: { width: 90, height: 60 } }));
