@@ -1,17 +1,29 @@
 // A provider without a network: it answers on this machine, so that everything around a model can be tried for nothing.
 import type { Host, ProviderPart, ProviderPlugin, TextCall } from '../../lib/plugin/contract.ts';
 import { composeAnswer, countWords, cutWords, readMarkers } from './answer.ts';
+import { createVideo } from './video.ts';
 
 interface SandboxSettings {
   /** Pause before every word but the first. */
   readonly wordMs: number;
+  /** What a video takes. */
+  readonly videoMs: number;
 }
 
 const plugin: ProviderPlugin<SandboxSettings> = {
   contract: 1,
   name: 'sandbox',
-  settings: (joi) => joi.object<SandboxSettings>({ wordMs: joi.number().integer().min(0).max(60_000).default(0) }),
-  create: (settings, host) => ({ text: (call, signal) => answer({ call, signal, host, settings }) }),
+  settings(joi) {
+    const ms = () => joi.number().integer().min(0);
+    return joi.object<SandboxSettings>({
+      wordMs: ms().max(60_000).default(0),
+      videoMs: ms().max(7_200_000).default(2000),
+    });
+  },
+  create: (settings, host) => ({
+    text: (call, signal) => answer({ call, signal, host, settings }),
+    video: createVideo(settings, host),
+  }),
 };
 
 export default plugin;
