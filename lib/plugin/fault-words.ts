@@ -75,7 +75,7 @@ const NO_MODEL =
 
 /** Texts by which a refusal tells what the client can mend. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
-  ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|违规|敏感/i],
+  ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i],
   [
     'picture',
     /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,

@@ -88,7 +88,7 @@ function percentOf(value: unknown): number | undefined {
 }
 
 function saysNothing(error: unknown): boolean {
-  if (typeof error === 'object' && error !== null) return Object.keys(error).length === 0;
+  if (typeof error === 'object' && error !== null) return Object.values(error).every(saysNothing);
   return error === undefined || error === null || error === '';
 }
 

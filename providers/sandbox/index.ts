@@ -13,10 +13,13 @@ import { mainColour } from './colours.ts';
 import { draw, roomOf, sizeOf } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
 import { sufferFrom } from './moods.ts';
+import { createVideo } from './video.ts';
 
 interface SandboxSettings {
   /** Pause before every word but the first. */
   readonly wordMs: number;
+  /** What a video takes. */
+  readonly videoMs: number;
 }
 
 const plugin: ProviderPlugin<SandboxSettings> = {
@@ -30,6 +33,7 @@ const plugin: ProviderPlugin<SandboxSettings> = {
       image: (call, signal) => makePicture({ call, signal, host, eye }),
     };
   },
+import { createVideo } from './video.ts';
 };
 
 export default plugin;

@@ -49,6 +49,7 @@ describe('faults by what an upstream says', () => {
     [400, error('Could not process image', null, 'invalid_request_error'), 'request/picture'],
     [400, error('Invalid image data', 'invalid_image_format'), 'request/picture'],
     [400, error('messages: image dimensions exceed max allowed size'), 'request/picture'],
+    [400, error('The request failed because the input text may contain sensitive information'), 'request/content'],
     [400, error('Inpaint image must match the requested width and height'), 'request/picture'],
     [400, error('You do not have enough credits to run this task.'), 'quota'],
     [400, error('messages: unexpected role'), 'request'],

@@ -173,6 +173,7 @@ describe('jobs of video', () => {
     [null, 'server', undefined],
     ['', 'server', undefined],
     [{}, 'server', undefined],
+    [{ code: null, message: '' }, 'server', undefined],
   ] as const) {
     it(`have failed for ${kind} by the verdict ${JSON.stringify(error)}`, async () => {
       for (const status of ['failed', 'Fail', 'error', 'cancelled', 'CANCELED', 'expired']) {

@@ -1,0 +1,43 @@
+// What `dashscope` asks for; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/dashscope/index.ts';
+import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+const ACCEPTED = { output: { task_id: 't1', task_status: 'PENDING' } };
+
+describe('provider dashscope', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/api/v1');
+  });
+  afterEach(() => studio.close());
+
+  it('asks for a video from text by its size, asynchronously', async () => {
+    const { body } = await studio.start(PORTRAIT, ACCEPTED);
+    const path = '/api/v1/services/aigc/video-generation/video-synthesis';
+    expect(studio.sent[0]).to.include({ method: 'POST', path });
+    expect(studio.sent[0]?.headers).to.include({ authorization: 'Bearer sk-films', 'x-dashscope-async': 'enable' });
+    expect(body).to.deep.equal({
+      model: 'film-1',
+      input: { prompt: 'A red square turns' },
+      parameters: { duration: 5, size: '720*1280' },
+    });
+  });
+
+  it('asks for a video from a picture by its resolution', async () => {
+    const { body } = await studio.start({ image: PICTURE }, ACCEPTED);
+    expect(body).to.deep.equal({
+      model: 'film-1',
+      input: { prompt: 'A red square turns', img_url: `data:image/png;base64,${PICTURE_BASE64}` },
+      parameters: { duration: 5, resolution: '720P' },
+    });
+  });
+
+  it('looks at the task by its id', async () => {
+    const { ref } = await studio.start({}, ACCEPTED);
+    const done = { output: { task_status: 'SUCCEEDED', video_url: 'https://cdn.example/1.mp4' } };
+    const state = await studio.look(ref, done);
+    expect(studio.sent[1]).to.include({ method: 'GET', path: '/api/v1/tasks/t1' });
+    expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
+  });
+});

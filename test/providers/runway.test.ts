@@ -1,0 +1,44 @@
+// What `runway` asks for; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/runway/index.ts';
+import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+describe('provider runway', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/v1');
+  });
+  afterEach(() => studio.close());
+
+  it('asks for a video from text, the ratio in pixels', async () => {
+    const { body } = await studio.start(PORTRAIT, { id: 't1' });
+    expect(studio.sent[0]).to.include({ method: 'POST', path: '/v1/text_to_video' });
+    expect(studio.sent[0]?.headers).to.include({ authorization: 'Bearer sk-films', 'x-runway-version': '2024-11-06' });
+    expect(body).to.deep.equal({
+      model: 'film-1',
+      promptText: 'A red square turns',
+      duration: 5,
+      ratio: '720:1280',
+    });
+  });
+
+  it('asks for a video from a picture elsewhere, and looks at tasks of both in one place', async () => {
+    const { ref, body } = await studio.start({ image: PICTURE }, { id: 't1' });
+    expect(body).to.deep.equal({
+      model: 'film-1',
+      promptText: 'A red square turns',
+      duration: 5,
+      promptImage: `data:image/png;base64,${PICTURE_BASE64}`,
+      ratio: '1280:720',
+    });
+    const state = await studio.look(ref, { status: 'SUCCEEDED', output: ['https://cdn.example/1.mp4'] });
+    expect(studio.sent.map(({ path }) => path)).to.deep.equal(['/v1/image_to_video', '/v1/tasks/t1']);
+    expect(studio.sent[1]?.headers).to.include({ 'x-runway-version': '2024-11-06' });
+    expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
+  });
+
+  it('lets the route spell the ratio', async () => {
+    const options = { resolutions: { '720p': '1584:672' } };
+    expect((await studio.start({ options }, { id: 't1' })).body).to.include({ ratio: '1584:672' });
+  });
+});

@@ -1,0 +1,41 @@
+// What `xai` asks for; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/xai/index.ts';
+import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+describe('provider xai', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/v1');
+  });
+  afterEach(() => studio.close());
+
+  it('asks for a video from text', async () => {
+    const { body } = await studio.start(PORTRAIT, { request_id: 'r1' });
+    expect(studio.sent[0]).to.include({ method: 'POST', path: '/v1/videos/generations' });
+    expect(studio.sent[0]?.headers).to.include({
+      authorization: 'Bearer sk-films',
+      'content-type': 'application/json',
+    });
+    expect(body).to.deep.equal({
+      model: 'film-1',
+      prompt: 'A red square turns',
+      duration: 5,
+      aspect_ratio: '9:16',
+      resolution: '720p',
+    });
+  });
+
+  it('asks for a video from a picture, without an aspect, and without a resolution where the model has none', async () => {
+    const { body } = await studio.start({ image: PICTURE, resolution: null }, { request_id: 'r1' });
+    const image = { url: `data:image/png;base64,${PICTURE_BASE64}` };
+    expect(body).to.deep.equal({ model: 'film-1', prompt: 'A red square turns', duration: 5, image });
+  });
+
+  it('looks at the request beside where it was made', async () => {
+    const { ref } = await studio.start({}, { request_id: 'r1' });
+    const state = await studio.look(ref, { status: 'done', video: { url: 'https://cdn.example/1.mp4' } });
+    expect(studio.sent[1]).to.include({ method: 'GET', path: '/v1/videos/r1' });
+    expect(state).to.deep.equal({ status: 'completed', result: { url: 'https://cdn.example/1.mp4' } });
+  });
+});
