@@ -25,15 +25,21 @@ interface SandboxSettings {
 const plugin: ProviderPlugin<SandboxSettings> = {
   contract: 1,
   name: 'sandbox',
-  settings: (joi) => joi.object<SandboxSettings>({ wordMs: joi.number().integer().min(0).max(60_000).default(0) }),
+  settings(joi) {
+    const ms = () => joi.number().integer().min(0);
+    return joi.object<SandboxSettings>({
+      wordMs: ms().max(60_000).default(0),
+      videoMs: ms().max(7_200_000).default(2000),
+    });
+  },
   create(settings, host) {
     const eye = createEye(host);
     return {
       text: (call, signal) => answer({ call, signal, host, settings, eye }),
       image: (call, signal) => makePicture({ call, signal, host, eye }),
+      video: createVideo(settings, host),
     };
   },
-import { createVideo } from './video.ts';
 };
 
 export default plugin;
