@@ -7,6 +7,7 @@ import type { JournalPage } from '../store/journal.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
+import { checkJobs } from './audit-jobs.ts';
 import type { Found } from './audit-rules.ts';
 import { type OpenAccount, openAccount } from './audit-wallet.ts';
 
@@ -42,6 +43,7 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   }
   await findUnknownCharges(store, audit.found);
   await checkKeys(store, audit.found);
+  await checkJobs(store, audit.found);
   return audit.report();
 }
 

@@ -23,7 +23,10 @@ const BLIND: readonly Blind[] = [
   { at: /^sessions\./, why: 'as owners' },
   { at: /^batches\./, why: 'numbers of counters, which are written late and not in the transactions of calls' },
   { at: /^settings\./, why: 'what the service remembers is said once' },
-  { at: /^jobs\./, why: 'who works on what: their money is that of their charges' },
+  { at: /^jobs\.(model|upstream|facts|createdAt|deadline)$/, why: 'of the request, said once' },
+  { at: /^jobs\.(ref|result|error)$/, why: 'what the upstream has said, once' },
+  { at: /^jobs\.(owner|lease|dueAt|shown|progress|version|endedAt)$/, why: 'who works on it and how far: no money' },
+  { at: /^jobs\.id$/, why: 'a job is known by its id only to its client' },
   { at: /^schema\./, why: 'a wrong version is refused when the store is opened' },
   { at: /^accounts\.(name|createdAt)$/, why: 'said once, by the operator' },
   { at: /^accounts\.autoTopup/, why: 'a wish of the account: no money follows from it yet' },
@@ -71,6 +74,8 @@ function another({ table, column, value }: Place): unknown {
       return next(STATES);
     case 'charges.kind':
       return next(['text', 'image', 'edit', 'video']);
+    case 'jobs.phase':
+      return value === 'failed' ? 'completed' : 'failed';
     case 'wallets.status':
       return next(['active', 'suspended']);
     case 'charges.prices':
