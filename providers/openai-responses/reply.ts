@@ -1,0 +1,62 @@
+// Reads the events of a response by their type, or a whole response.
+import type { AnswerReader, AnswerWriter, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function readerOf(fault: HostFault): AnswerReader {
+  let isRefused = false;
+
+  /** The last event has the whole response: why it ends, and what it used. */
+  function end(response: Fields, out: AnswerWriter): void {
+    const { input_tokens: input, output_tokens: output } = fieldsOf(response.usage);
+    out.usage({ input, output });
+    if (response.status === 'failed') throw fault.ofComplaint({ error: response.error }, true);
+    const { reason = 'incomplete' } = fieldsOf(response.incomplete_details);
+    if (response.status === 'incomplete') out.finish(REASONS.get(reason) ?? 'other', `${reason}`);
+    else out.finish(isRefused ? 'filter' : 'stop', `${response.status}`);
+    out.done(`${response.status}`);
+  }
+
+  function takeText(text: unknown, block: string, out: AnswerWriter): void {
+    if (typeof text === 'string') out.text(text, block);
+  }
+
+  return {
+    take(event, out) {
+      const { type, delta, output_index: item, content_index: part } = event;
+      if (type === 'error' || event.error) throw fault.ofComplaint(event, true);
+      if (event.object === 'response') {
+        out.start(event);
+        for (const [at, content] of contentsOf(event).entries()) {
+          if (content.type === 'refusal') isRefused = true;
+          takeText(content.text ?? content.refusal, `${at}`, out);
+        }
+        end(event, out);
+      } else if (type === 'response.created') out.start(fieldsOf(event.response));
+      else if (type === 'response.output_text.delta') takeText(delta, `${item} ${part}`, out);
+      else if (type === 'response.refusal.delta') {
+        isRefused = true;
+        takeText(delta, `${item} ${part}`, out);
+      } else if (typeof type === 'string' && ENDS.test(type)) end(fieldsOf(event.response), out);
+    },
+  };
+}
+
+const ENDS = /^response\.(completed|incomplete|failed)$/;
+
+const REASONS = new Map<unknown, FinishReason>([
+  ['max_output_tokens', 'length'],
+  ['content_filter', 'filter'],
+]);
+
+/** Of the messages alone: reasoning and calls of tools are other items. */
+function contentsOf({ output }: Fields): readonly Fields[] {
+  const items = Array.isArray(output) ? output.map(fieldsOf) : [];
+  return items.flatMap(({ content, type }) =>
+    type === 'message' && Array.isArray(content) ? content.map(fieldsOf) : [],
+  );
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
