@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -131,6 +131,8 @@ describe('loader of plugins', () => {
     await writeFile(join(root, 'tsconfig.json'), JSON.stringify({ ...config, ...own }));
     await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.json')]);
     await writeFile(join(dist, '..', 'package.json'), '{ "type": "module" }');
+    // What is no module goes along by the script `prepack`.
+    await copyFile(join(ROOT, 'providers/sandbox/film.mp4'), join(dist, 'providers/sandbox/film.mp4'));
     await symlink(join(ROOT, 'node_modules/joi'), join(root, 'node_modules/joi'));
     const loader: typeof import('../../lib/plugin/loader.ts') = await import(join(dist, 'lib/plugin/loader.js'));
     const plugins = await loader.loadPlugins({ shipped: join(dist, 'providers'), path: [] });
