@@ -176,6 +176,7 @@ function contextOf(request: Request, { log }: Services, signal: AbortSignal): Ca
 
 /** Nobody is there to be answered, or an answer has begun already. */
 function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
+  if (error === GONE) stateOf(request).notes.ending = 'gone';
   if (error instanceof Error && !request.raw.res.destroyed) {
     stateOf(request).notes.err = error;
     request.raw.res.destroy();
