@@ -1,7 +1,9 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
+import { countOf } from '../../count.ts';
 import type { TextContent } from '../../plugin/contract.ts';
 import type { RequestMessage } from '../../text/request.ts';
 import { invalidField } from './fields.ts';
+import { isImageBlock, type WireBlock } from './image-block.ts';
 
 /** Images in one message. */
 const IMAGES_MAX = 4;
@@ -9,15 +11,6 @@ const IMAGES_MAX = 4;
 const DEPTH_MAX = 4;
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function']);
-
-/** A block of content with the fields that may matter. */
-export interface WireBlock {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-/** Checks a block that is an image in the dialect; false when it is none. Throws a fault when it is a bad one. */
-export type ImageCheck = (block: WireBlock, field: string) => boolean;
 
 export interface ReadMessages {
   /** Texts of messages with the roles `system` and `developer`. */
@@ -33,7 +26,7 @@ interface Content {
   readonly images: number;
 }
 
-export function readMessages(wire: readonly unknown[], isImage: ImageCheck): ReadMessages {
+export function readMessages(wire: readonly unknown[]): ReadMessages {
   const system: string[] = [];
   const messages: RequestMessage[] = [];
   let images = 0;
@@ -43,7 +36,9 @@ export function readMessages(wire: readonly unknown[], isImage: ImageCheck): Rea
     const { role, content } = checkMessage(item, `messages[${at}]`);
     const imagesMax = role === 'user' ? IMAGES_MAX : Number.POSITIVE_INFINITY;
     const read =
-      content === null && role === 'assistant' ? NOTHING : readContent(content, { field, isImage, imagesMax });
+      content === null && role === 'assistant'
+        ? NOTHING
+        : readContent(content, { field, isImage: isImageBlock, imagesMax });
     if (role === 'system' || role === 'developer') addAll(system, read.texts);
     else if (read.texts.length > 0)
       messages.push({ role: role === 'assistant' ? role : 'user', content: blocksOf(read) });
@@ -83,7 +78,7 @@ function checkMessage(item: unknown, field: string): { role: string; content: un
 
 interface ContentRules {
   readonly field: string;
-  readonly isImage: ImageCheck;
+  readonly isImage: (block: WireBlock, field: string) => boolean;
   readonly imagesMax: number;
 }
 
@@ -96,7 +91,7 @@ function readContent(content: unknown, { field, isImage, imagesMax }: ContentRul
     const block = checkBlock(item, `${field}[${at}]`);
     if (!isImage(block, `${field}[${at}]`)) addAll(texts, textsOf(block, 0));
     else if (images < imagesMax) images += 1;
-    else throw invalidField(field, `a message may contain at most ${imagesMax} images`);
+    else throw invalidField(field, `a message may contain at most ${countOf(imagesMax, 'image')}`);
   }
   return { texts, images };
 }

@@ -5,7 +5,7 @@ import { joinSystem, readMessages, readSystem } from '../../../lib/api/dialects/
 /** The texts of one user message with this content beside a prompt. */
 function textsIn(block: object): readonly string[] {
   const content = [block, { type: 'text', text: 'hi' }];
-  const { messages } = readMessages([{ role: 'user', content }], () => false);
+  const { messages } = readMessages([{ role: 'user', content }]);
   return messages[0]?.content.map((part) => (part.type === 'text' ? part.text : part.type)) ?? [];
 }
 
