@@ -39,6 +39,10 @@ export interface Notes {
   doubt?: string;
   /** What the client was told. */
   fault?: FaultCode;
+  /** The field that is wrong, as a path. */
+  field?: string;
+  /** The model that was asked for, where there is none of that name, or none that answers. */
+  asked?: string;
   /** A failure of our own, or the cause of what the client was told. */
   err?: unknown;
   [field: string]: unknown;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { ask, DIALECTS, open, responseOf, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { answerStatus, chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -91,5 +91,30 @@ describe('the log line of a request', () => {
     const { line } = await logged();
     expect(line).to.include({ status: 0, aborted: true, ending: 'gone' });
     expect(line).not.to.have.any.keys('charged_micro', 'err', 'fault');
+  });
+
+  it('names the field that is wrong, and the model that was asked for', async () => {
+    await send(gateway.url + DIALECTS[0], { key: account.key, body: ask('hi', { max_tokens: -1 }) });
+    expect((await logged()).line).to.include({ status: 400, fault: 'invalid_field', field: 'max_tokens' });
+    earlier = lines().length;
+    await send(gateway.url + DIALECTS[1], { key: account.key, body: ask('hi', { model: 'model-z' }) });
+    expect((await logged()).line).to.include({ status: 400, fault: 'unknown_model', asked: 'model-z' });
+  });
+
+  it("never has an upstream's words, which may quote the prompt", async () => {
+    const quoted = 'words of the prompt in the error of the vendor';
+    for (const status of [400, 401, 404, 429, 500]) {
+      earlier = lines().length;
+      upstream.behave(({ response }) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { message: quoted, type: 'some_error' } }));
+      });
+      await send(gateway.url + DIALECTS[1], { key: account.key, body: ask('hi') });
+      const { line, others } = await logged();
+      expect(line).to.include({ status: 502, ending: 'error' });
+      expect(others.map(({ upstream: name, status: said }) => [name, said])).to.deep.equal([['up', status]]);
+      expect(JSON.stringify([line, ...others])).not.to.contain('words of');
+    }
+    upstream.behave(answerStatus(200));
   });
 });

@@ -167,6 +167,7 @@ function contextOf(request: Request, { log }: Services, signal: AbortSignal): Ca
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
     log: {
+      debug: (fields, message) => log.debug({ request_id: requestId, ...fields }, message),
       warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
       error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),
       note: (fields) => void Object.assign(notes, fields),
