@@ -24,6 +24,7 @@ import { createOwner } from './ledger/owner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { SeriesFacts } from './metrics/series.ts';
 import type { MetricsServer } from './metrics/server.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openStore } from './store/open.ts';
@@ -91,14 +92,14 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
   let demoKey: string | undefined;
   let metricsUrl: string | undefined;
-  const metrics = await openMetrics(config, log, catalog);
+  const seriesFacts = { catalog: catalog.current, routes: () => http.server.table() };
+  const metrics = await openMetrics(config, log, seriesFacts);
   const { ownerId, leaseMs } = config;
   const ledger = openLedger({ store, ownerId, leaseMs, log }, metrics);
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
   const holders = openHolders(config, store, log);
-  const calls = createLiveCalls();
-  const parser = createTextParser();
+  const [calls, parser] = [createLiveCalls(), createTextParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
   const services: Services = {
     store,
@@ -199,12 +200,12 @@ async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolea
 }
 
 /** Metrics and their port; nothing of them is even loaded where no port is set. */
-async function openMetrics(config: Config, log: Log, catalog: LiveCatalog): Promise<OpenMetrics | undefined> {
+async function openMetrics(config: Config, log: Log, facts: SeriesFacts): Promise<OpenMetrics | undefined> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return undefined;
   const { createMetrics } = await import('./metrics/metrics.ts');
   const { createMetricsServer } = await import('./metrics/server.ts');
-  const metrics = createMetrics({ isModel: (name) => catalog.current().byName.has(name) });
+  const metrics = createMetrics(facts);
   const onError = (err: unknown) => log.warn({ err }, 'a scrape of the metrics failed');
   return { ...metrics, ...createMetricsServer({ host, port, metrics, onError }) };
 }
@@ -233,7 +234,7 @@ function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefi
   const { host, port, clientStallMs: stallMs, headersTimeoutMs } = options;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
-    log.info(refusal, 'what came was no HTTP');
+    log.info(refusal, 'not an HTTP request');
   };
   const http = createHttp({ host, port, stallMs, headersTimeoutMs, onBadHttp, faceAt });
   http.server.ext('onRequest', (request, h) => {

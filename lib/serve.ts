@@ -1,5 +1,6 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
 import { type Config, OperatorError, readConfig } from './config.ts';
+import { countOf } from './count.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { StoreError } from './store/store.ts';
@@ -32,10 +33,15 @@ async function start(): Promise<void> {
 /** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
 function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
-  const lines = [`tollgate listens on ${url} (${facts.models.length} models)`];
+  const lines = [`tollgate listens on ${url} (${countOf(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
   if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
   if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
+  if (facts.sandbox && !facts.demoKey) {
+    lines.push(
+      'The key of the demo account is lost? `account list` names the account, `key issue ID --name NAME` makes another.',
+    );
+  }
   if (facts.demoKey) {
     lines.push(
       '',

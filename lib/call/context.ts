@@ -14,6 +14,7 @@ export interface CallContext {
 }
 
 export interface CallLog {
+  debug(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   /** Adds to the line that is written when the call is over. */

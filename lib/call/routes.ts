@@ -37,10 +37,23 @@ export async function askRoutes<Route extends { readonly upstream: string }, Res
   return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
-/** What failed upstream, for the operator; what does not end by itself is an alert. */
+/**
+ * What failed upstream, for the operator; what does not end by itself is an alert. The words of an upstream may quote a
+ * prompt: they are for `debug` alone.
+ */
 function report(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;
   const alert = isUpstreamFault(cause) ? alertOf(cause) : undefined;
-  if (alert !== undefined) log.error({ alert: 'upstream', upstream, err: cause }, alert);
-  else log.warn({ upstream, err: cause ?? reason }, 'a route failed');
+  const facts = { upstream, ...factsOf(reason) };
+  if (alert !== undefined) log.error({ alert: 'upstream', ...facts }, alert);
+  else log.warn(facts, 'a route failed');
+  if (cause !== undefined) log.debug({ upstream, err: cause }, 'what the upstream said');
+}
+
+/** What is known of a failure without its words; of one that no plugin made a fault of, the place. */
+function factsOf({ cause, data }: Fault): object {
+  if (isUpstreamFault(cause)) return { kind: cause.kind, status: cause.status };
+  if (!(cause instanceof Error)) return { fault: data?.code };
+  const at = cause.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return { fault: data?.code, error: cause.name, at: at?.trim() };
 }

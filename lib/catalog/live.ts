@@ -8,6 +8,7 @@ import { createProvider, type OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
+import { listModels } from './listing.ts';
 import type { CatalogFile } from './schema.ts';
 import { substitute, variablesOf } from './variables.ts';
 
@@ -46,10 +47,13 @@ interface Upstream {
 interface Loaded {
   readonly catalog: Catalog;
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** The variables that upstreams lack which are therefore switched off. */
+  readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 
 const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
+const SWITCHED_OFF = 'the edit switched an upstream off: variables that it names are not set in this process';
 const LOOK_EVERY_MS = 500;
 const TIMER_MS_MAX = 2_147_483_647;
 
@@ -75,7 +79,10 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       loaded = load(options, plugins, before.upstreams);
       for (const [name, upstream] of before.upstreams) if (loaded.upstreams.get(name) !== upstream) retire(upstream);
       warn(loaded.catalog);
-      log.info('the catalog was reloaded', { models: loaded.catalog.models.length });
+      for (const [upstream, variables] of loaded.switchedOff) {
+        if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
+      }
+      log.info('the catalog was reloaded', { models: listModels(loaded.catalog).length });
       return true;
     } catch (error) {
       log.error(`the catalog was not reloaded, the old one stays: ${(error as Error).message}`);
@@ -123,14 +130,22 @@ function load(
 ): Loaded {
   const file = readCatalog(config, sandbox);
   const upstreams = new Map<string, Upstream>();
+  const switchedOff = new Map<string, readonly string[]>();
   const fresh: OpenProvider[] = [];
   try {
     for (const [name, entry] of Object.entries(file.upstreams)) {
       const plugin = plugins.get(entry.plugin);
-      if (!plugin) throw new OperatorError(`Bad catalog: upstream ${name}: unknown plugin ${entry.plugin}`);
+      if (!plugin)
+        throw new OperatorError(
+          `Bad catalog: upstream ${name}: unknown plugin ${entry.plugin}, neither shipped nor in PROVIDERS_PATH`,
+        );
       const missing = new Set<string>();
       const settings = substitute(entry.settings, config.env, missing);
-      if (missing.size > 0 || (entry.sandbox && !sandbox)) continue;
+      if (entry.sandbox && !sandbox) continue;
+      if (missing.size > 0) {
+        switchedOff.set(name, [...missing]);
+        continue;
+      }
       const fingerprint = JSON.stringify([entry.plugin, settings]);
       const kept = before.get(name);
       if (kept?.fingerprint === fingerprint) upstreams.set(name, kept);
@@ -143,7 +158,7 @@ function load(
     const providers = new Map<string, Provider>([...upstreams].map(([name, { open }]) => [name, open.provider]));
     const catalog = buildCatalog(file, providers);
     onSecrets([...upstreams.values()].flatMap(({ open }) => open.secrets));
-    return { catalog, upstreams };
+    return { catalog, upstreams, switchedOff };
   } catch (error) {
     for (const open of fresh) open.close().catch(() => undefined);
     throw error;

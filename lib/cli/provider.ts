@@ -1,6 +1,7 @@
 // `tollgate provider`: the contract suite on a plugin of one's own, from a checkout or the packed package.
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { countOf } from '../count.ts';
 import type { Check } from '../plugin/check/check.ts';
 import { type Answer, print } from './output.ts';
 
@@ -39,7 +40,7 @@ async function check(folder: string, tell: (line: string) => void): Promise<Answ
   const failed = failures.length > 0;
   return {
     json: { ok: !failed, checks: checks.length, failures },
-    text: `\n${checks.length} checks, ${failed ? `${failures.length} failed` : 'all passed'}`,
+    text: `\n${countOf(checks.length, 'check')}, ${failed ? `${failures.length} failed` : 'all passed'}`,
     failed,
   };
 }

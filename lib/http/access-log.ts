@@ -1,9 +1,9 @@
-// One line per request, written when its reply is over.
+// One line per request, written when its reply is over, and its call too: one whose client left is settled after that.
 import type { Request } from '@hapi/hapi';
 import { type Notes, stateOf } from './context.ts';
 import type { Log } from './log.ts';
 
-/** A request whose reply is over. */
+/** A request whose reply and call are over. */
 export interface PastRequest {
   readonly method: string;
   /** The path as the route has it: `/{p*}` where there is none. */
@@ -19,24 +19,29 @@ export interface PastRequest {
 /** A client may write one of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
 
-/** Logs the request once its response is finished or its connection is gone, and tells it on. */
+/** Logs the request once its response is finished or its connection is gone and its call is settled, and tells it on. */
 export function logRequest(
   request: Request,
   log: Pick<Log, 'error' | 'line'>,
   onPast?: (past: PastRequest) => void,
 ): void {
-  const { id, notes, startedAt } = stateOf(request);
+  const state = stateOf(request);
+  const { id, notes, startedAt } = state;
   const response = request.raw.res;
-  const write = () => {
+  const onClose = () => {
     const { method } = request;
     const path = request.path.slice(0, PATH_CHARACTERS_MAX);
     const status = response.headersSent ? response.statusCode : 0;
     const ms = Math.round(performance.now() - startedAt);
     const aborted = !response.writableFinished;
-    onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
-    const line = { request_id: id, method, path, status, ms, aborted, ...notes };
-    if (notes.err !== undefined) log.error(line, 'request');
-    else log.line(line, 'request');
+    const write = () => {
+      onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
+      const line = { request_id: id, method, path, status, ms, aborted, ...notes };
+      if (notes.err !== undefined) log.error(line, 'request');
+      else log.line(line, 'request');
+    };
+    if (state.call) state.call.onClosed = write;
+    else write();
   };
-  response.once('close', write);
+  response.once('close', onClose);
 }

@@ -19,6 +19,8 @@ export interface RequestState {
   /** Fields of the log line. */
   readonly notes: Notes;
   readonly startedAt: number;
+  /** Its call while that is under way, its money included; set by `LiveCalls`. */
+  call?: LiveCall | undefined;
   /** How long it has waited for the store, in ms: all its waits together are bounded. */
   waitedMs: number;
 }
@@ -37,6 +39,10 @@ export interface Notes {
   doubt?: string;
   /** What the client was told. */
   fault?: FaultCode;
+  /** The field that is wrong, as a path. */
+  field?: string;
+  /** The model that was asked for, where there is none of that name, or none that answers. */
+  asked?: string;
   /** A failure of our own, or the cause of what the client was told. */
   err?: unknown;
   [field: string]: unknown;
@@ -90,6 +96,8 @@ export interface LiveCalls {
 
 export interface LiveCall {
   readonly signal: AbortSignal;
+  /** Called once it is closed. */
+  onClosed?: () => void;
   /** Set once it is known; false until then. */
   streams: boolean;
   /** The call is over, its money included. */
@@ -105,6 +113,7 @@ export function createLiveCalls(): LiveCalls {
     open(request) {
       const controller = new AbortController();
       const response = request.raw.res;
+      const state = stateOf(request);
       const { socket } = request.raw.req;
       // hapi's own `disconnect` does not fire for a POST whose body was read. The end of what the client sends comes some
       // turns before the close of the connection, which it leads to.
@@ -122,10 +131,13 @@ export function createLiveCalls(): LiveCalls {
           response.off('close', onClose);
           socket.off('end', onClose);
           calls.delete(call);
+          state.call = undefined;
+          call.onClosed?.();
           if (calls.size === 0) onEmpty?.();
         },
       };
       calls.set(call, controller);
+      state.call = call;
       return call;
     },
     drain(withinMs) {

@@ -44,8 +44,46 @@ export function checkJson(bytes: Buffer): string {
 export function parseText(text: string): unknown {
   try {
     return parse(text, { protoAction: 'remove' });
-  } catch {
-    throw fault('invalid_json');
+  } catch (error) {
+    const at = positionOf(text, error as Error);
+    if (at === undefined) throw fault('invalid_json');
+    throw fault('invalid_json', {
+      hint: at === text.length ? 'it ends too early' : `it goes wrong at character ${at + 1}`,
+    });
+  }
+}
+
+/** A longer text is not parsed again and again for the sake of a message. */
+const SEARCHED_CHARACTERS_MAX = 16 * 1024;
+const AT_END = /^Unexpected end|^Unterminated string/;
+
+/** Where a text stops being JSON. V8 says it of some mistakes; of others it quotes the text, which may be a prompt. */
+function positionOf(text: string, { message }: Error): number | undefined {
+  const said = saidPosition(text, message);
+  if (said !== undefined) return said;
+  if (text.length > SEARCHED_CHARACTERS_MAX) return undefined;
+  let [good, bad] = [0, text.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isBeginning(text.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+function saidPosition(text: string, message: string): number | undefined {
+  if (AT_END.test(message)) return text.length;
+  const [, position] = / at position (\d+)/.exec(message) ?? [];
+  return position === undefined ? undefined : Number(position);
+}
+
+/** Whether a text may be the beginning of JSON. */
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    return saidPosition(text, (error as Error).message) === text.length;
   }
 }
 

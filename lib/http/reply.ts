@@ -33,14 +33,23 @@ export const onPreResponse: Lifecycle.Method = (request, h) => {
 function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const reason = faultOf(request.response as Fault);
   const { data } = reason;
-  Object.assign(stateOf(request).notes, { fault: data?.code });
-  if (reason.cause !== undefined || data?.code === 'internal') stateOf(request).notes.err = reason.cause ?? reason;
+  const { notes } = stateOf(request);
+  Object.assign(notes, notesOf(reason));
+  // What an upstream said may quote a prompt: it is logged where it failed, at the level `debug`.
+  const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
+  if (isOurs) notes.err = reason.cause ?? reason;
   const { body, type } = faceOf(request).renderFault(reason);
   const reply = h.response(body).type(type).code(reason.output.statusCode);
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
   if (data?.code === 'rate_limited') reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
   return reply;
+}
+
+/** What the log line says of a refusal: what is wrong, and which model was asked for. */
+function notesOf({ data }: Fault): object {
+  const { field, model } = data?.detail ?? {};
+  return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
 }
 
 /** A body that the reply does not wait for takes the connection with it. */

@@ -17,9 +17,9 @@ export interface HttpOptions {
   readonly stallMs?: number;
   /** By default what the limit of descriptors allows. */
   readonly connectionsMax?: number;
-  /** Told of what was no HTTP: nothing else logs it. */
+  /** Told of what was not an HTTP request: nothing else logs it. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
-  /** How what has no route is answered, and what was no HTTP. */
+  /** How what has no route is answered, and what was not an HTTP request. */
   readonly faceAt: FaceAt;
 }
 
@@ -126,13 +126,12 @@ async function listen(server: Server, { host, port }: Pick<HttpOptions, 'host' |
   }
 }
 
-/** What an operator is told; `variable` is the setting to look at, where it is not `PORT`. */
+/** What an operator is told; `variable` is the setting to look at, where it is not `PORT` or `HOST`. */
 export function cannotListen(error: unknown, at: { host: string; port: number; variable?: string }): OperatorError {
   const { code } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'it is not permitted' : code;
-  return new OperatorError(
-    `Cannot listen on ${at.host}:${at.port}${at.variable ? ` (${at.variable})` : ''}: ${reason}`,
-  );
+  const { variable = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'HOST' : 'PORT' } = at;
+  return new OperatorError(`Cannot listen on ${at.host}:${at.port} (${variable}): ${reason}`);
 }
 
 async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {

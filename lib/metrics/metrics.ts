@@ -7,12 +7,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
 import { createMoneyMetrics } from './money.ts';
 import { createRequestMetrics } from './requests.ts';
+import type { SeriesFacts } from './series.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';
 
 export interface Metrics {
   /** A request whose reply is over. */
   readonly onPast: (past: PastRequest) => void;
-  /** What was no HTTP. */
+  /** What was not an HTTP request. */
   readonly onBadHttp: (refusal: BadHttp) => void;
   /** An upstream's part of a call is over. */
   readonly onAttempt: (upstream: string, ending: Ending) => void;
@@ -29,21 +30,17 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export interface MetricsOptions {
-  /** Whether a name is that of a model of the catalog: no other becomes a label. */
-  readonly isModel: (name: string) => boolean;
-}
-
-export function createMetrics({ isModel }: MetricsOptions): Metrics {
+/** No name becomes a label but those of the catalog and of routes. */
+export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { onAudit, watchStore, watchLedger } = createMoneyMetrics(registry);
+  const { onAudit, watchStore, watchLedger } = createMoneyMetrics(registry, facts);
   return {
-    ...createRequestMetrics(registry, isModel),
+    ...createRequestMetrics(registry, facts),
     onAudit,
     watchStore,
     watchLedger,
-    watchService: (facts) => createServiceMetrics(registry, facts),
+    watchService: (service) => createServiceMetrics(registry, service),
     scrape: () => registry.metrics(),
     contentType: registry.contentType,
   };

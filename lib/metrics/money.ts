@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
+import { begin, modelSeries, type SeriesFacts } from './series.ts';
 
 export interface MoneyMetrics {
   readonly onAudit: (problems: number) => void;
@@ -10,11 +11,11 @@ export interface MoneyMetrics {
   watchLedger(ledger: Ledger): Ledger;
 }
 
-export function createMoneyMetrics(registry: Registry): MoneyMetrics {
+export function createMoneyMetrics(registry: Registry, facts: SeriesFacts): MoneyMetrics {
   return {
     onAudit: createAuditMetrics(registry),
     watchStore: createCommitWatch(registry),
-    watchLedger: createLedgerWatch(registry),
+    watchLedger: createLedgerWatch(registry, facts),
   };
 }
 
@@ -39,6 +40,7 @@ function createCommitWatch(registry: Registry): (store: Store) => Store {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
+  for (const result of ['ok', 'failed']) commits.zero({ result });
   const operations = new Counter({
     name: 'tollgate_ledger_operations_total',
     help: 'Operations that were committed.',
@@ -65,9 +67,18 @@ function createCommitWatch(registry: Registry): (store: Store) => Store {
   });
 }
 
-function createLedgerWatch(registry: Registry): (ledger: Ledger) => Ledger {
+function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Ledger) => Ledger {
   const registers = [registry];
-  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['model'], registers });
+  const counter = (name: string, help: string) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['model'],
+      registers,
+      collect() {
+        begin(this, modelSeries(facts));
+      },
+    });
   const charged = counter('tollgate_charged_rubles_total', 'What calls were charged, in RUB.');
   const refunded = counter('tollgate_refunded_rubles_total', 'Holds that went back in full, in RUB.');
   const overshoot = counter('tollgate_overshoot_rubles_total', 'What was charged above the hold, in RUB.');

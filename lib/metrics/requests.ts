@@ -4,6 +4,7 @@ import type { Ending } from '../call/ending.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
+import { attemptSeries, begin, modelSeries, requestSeries, type SeriesFacts } from './series.ts';
 
 export interface RequestMetrics {
   readonly onPast: (past: PastRequest) => void;
@@ -19,14 +20,14 @@ const UNKNOWN = 'unknown';
 /** Seconds; answers take from milliseconds to the total time that an upstream is given. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
-export function createRequestMetrics(registry: Registry, isModel: (name: string) => boolean): RequestMetrics {
+export function createRequestMetrics(registry: Registry, facts: SeriesFacts): RequestMetrics {
+  const { onPast, onBadHttp } = createReplyMetrics(registry, facts);
+  return { onPast, onBadHttp, onAttempt: createAttemptMetrics(registry, facts) };
+}
+
+function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<RequestMetrics, 'onPast' | 'onBadHttp'> {
   const registers = [registry];
-  const requests = new Counter({
-    name: 'tollgate_requests_total',
-    help: 'Requests that are over, by endpoint, model, HTTP status and outcome (ok, gone or the code of the fault).',
-    labelNames: ['endpoint', 'model', 'status', 'outcome'],
-    registers,
-  });
+  const { requests, internals } = createRequestCounters(registry, facts);
   const durations = new Histogram({
     name: 'tollgate_request_duration_seconds',
     help: 'From the arrival of a request to the end of its reply, for requests with outcome ok.',
@@ -34,53 +35,100 @@ export function createRequestMetrics(registry: Registry, isModel: (name: string)
     buckets: [0.005, 0.01, 0.025, ...BUCKETS],
     registers,
   });
+  /** Models that have been timed: `zero` would wipe what is there. */
+  const timed = new Set<string>();
   const firsts = new Histogram({
     name: 'tollgate_first_fragment_seconds',
     help: 'From the arrival of a request to the first fragment of its answer.',
     labelNames: ['model'],
     buckets: BUCKETS,
     registers,
+    collect() {
+      for (const { model } of modelSeries(facts)) if (!timed.has(model)) this.zero({ model });
+    },
   });
   const estimates = new Counter({
     name: 'tollgate_usage_estimated_total',
     help: 'Answers billed by an estimate because the usage that the upstream reported is not believed.',
     labelNames: ['model'],
     registers,
+    collect() {
+      begin(this, modelSeries(facts));
+    },
   });
   const malformed = new Counter({
     name: 'tollgate_malformed_requests_total',
-    help: 'What came to the port and was no HTTP, by the status of the answer.',
+    help: 'What came to the port and was not HTTP, by the status of the answer.',
     labelNames: ['status'],
     registers,
   });
+  return {
+    onPast(past) {
+      const { route, status, ms, notes } = past;
+      const endpoint = endpointOf(route);
+      const model = modelOf(past, (name) => facts.catalog().byName.has(name));
+      const outcome = outcomeOf(past);
+      requests.inc({ endpoint, model, status, outcome });
+      if (outcome === 'internal') internals.inc({ endpoint });
+      if (outcome === 'ok') durations.observe({ endpoint, stream: `${notes.stream === true}` }, ms / 1000);
+      if (notes.first_ms !== undefined) {
+        timed.add(model);
+        firsts.observe({ model }, notes.first_ms / 1000);
+      }
+      if (notes.doubt !== undefined) estimates.inc({ model });
+    },
+    onBadHttp: ({ status }) => malformed.inc({ status }),
+  };
+}
+
+function createRequestCounters(registry: Registry, facts: SeriesFacts) {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'tollgate_requests_total',
+    help: 'Requests that are over, by endpoint, model, HTTP status and outcome (ok, gone or the code of the fault).',
+    labelNames: ['endpoint', 'model', 'status', 'outcome'],
+    registers,
+    collect() {
+      begin(this, requestSeries(facts));
+    },
+  });
+  const internals = new Counter({
+    name: 'tollgate_internal_errors_total',
+    help: 'Requests that failed by a fault of our own.',
+    labelNames: ['endpoint'],
+    registers,
+    collect() {
+      begin(
+        this,
+        facts.routes().map(({ path }) => ({ endpoint: endpointOf(path) })),
+      );
+    },
+  });
+  return { requests, internals };
+}
+
+function createAttemptMetrics(registry: Registry, facts: SeriesFacts): RequestMetrics['onAttempt'] {
   const attempts = new Counter({
     name: 'tollgate_upstream_attempts_total',
     help: 'Attempts at an upstream, by outcome (ok, gone or the code of the fault) and kind of its failure.',
     labelNames: ['upstream', 'outcome', 'kind'],
-    registers,
+    registers: [registry],
+    collect() {
+      begin(this, attemptSeries(facts));
+    },
   });
-
-  return {
-    onPast(past) {
-      const { route, status, ms, notes } = past;
-      const endpoint = route === NO_ROUTE ? OTHER : route;
-      const model = modelOf(past, isModel);
-      const outcome = outcomeOf(past);
-      requests.inc({ endpoint, model, status, outcome });
-      if (outcome === 'ok') durations.observe({ endpoint, stream: `${notes.stream === true}` }, ms / 1000);
-      if (notes.first_ms !== undefined) firsts.observe({ model }, notes.first_ms / 1000);
-      if (notes.doubt !== undefined) estimates.inc({ model });
-    },
-    onBadHttp: ({ status }) => malformed.inc({ status }),
-    onAttempt(upstream, ending) {
-      if (ending.type !== 'error') return attempts.inc({ upstream, outcome: OUTCOMES[ending.type], kind: '' });
-      const { cause, data } = ending.fault;
-      attempts.inc({ upstream, outcome: data?.code ?? 'internal', kind: isUpstreamFault(cause) ? cause.kind : '' });
-    },
+  return (upstream, ending) => {
+    if (ending.type !== 'error') return attempts.inc({ upstream, outcome: OUTCOMES[ending.type], kind: '' });
+    const { cause, data } = ending.fault;
+    attempts.inc({ upstream, outcome: data?.code ?? 'internal', kind: isUpstreamFault(cause) ? cause.kind : '' });
   };
 }
 
 const OUTCOMES = { finish: 'ok', gone: 'gone' } as const;
+
+function endpointOf(route: string): string {
+  return route === NO_ROUTE ? OTHER : route;
+}
 
 /** Empty where a request names no model; whatever else a client names is one label. */
 function modelOf({ method, route, notes }: PastRequest, isModel: (name: string) => boolean): string {

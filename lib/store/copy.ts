@@ -2,6 +2,7 @@
 // copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../config.ts';
+import { countOf } from '../count.ts';
 import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
@@ -89,7 +90,7 @@ async function claimTarget(to: Store): Promise<boolean> {
   if ((await to.settings.get(COPY_SETTING)) === COPY_UNFINISHED) return true;
   const [accounts, settings] = [await to.accounts.list(), await to.settings.list()];
   if (accounts.length > 0 || settings.length > 0) {
-    const counts = `${accounts.length} accounts and ${settings.length} settings`;
+    const counts = `${countOf(accounts.length, 'account')} and ${countOf(settings.length, 'setting')}`;
     throw new OperatorError(`The target is not empty, it has ${counts}: name an empty one.`);
   }
   await to.settings.set(COPY_SETTING, COPY_UNFINISHED);

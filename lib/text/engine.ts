@@ -195,7 +195,8 @@ interface TextDue extends Due {
 
 function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
   const { doubt, ...bill } = meter.bill(type === 'finish' ? 'finished' : 'cut');
-  if (doubt) {
+  // A client that leaves takes the usage, which comes last, with it.
+  if (doubt && type !== 'gone') {
     context.log.warn({ doubt }, 'the usage of an upstream is not believed');
     context.log.note({ doubt });
   }

@@ -44,7 +44,9 @@ describe('live catalog', () => {
   describe('refuses', () => {
     it('an unknown plugin, also of an upstream that is switched off', async () => {
       stage.folder.write(content({ one: { plugin: 'nothing', settings: { apiKey: variable('UNSET') } } }));
-      expect(await mistake()).to.equal('Bad catalog: upstream one: unknown plugin nothing');
+      expect(await mistake()).to.equal(
+        'Bad catalog: upstream one: unknown plugin nothing, neither shipped nor in PROVIDERS_PATH',
+      );
     });
 
     it('settings the plugin does not take, without their secrets', async () => {

@@ -73,7 +73,7 @@ describe('hostile clients', () => {
     }
   }
 
-  it('are cut off when they send what is no HTTP and then neither read nor leave', async () => {
+  it('are cut off when they send what is not HTTP and then neither read nor leave', async () => {
     await until(async () => (await connections()) === 0);
     const socket = dial(gateway.url, true);
     socket.resume().write('JUNK\r\n\r\n');

@@ -82,7 +82,7 @@ describe('hostile http', () => {
     });
   }
 
-  it('uses the chat envelope for what is no HTTP where it can see the chat path', async () => {
+  it('uses the chat envelope for what is not HTTP where it can see the chat path', async () => {
     const head = `POST ${CHAT}?a=b HTTP/1.1\r\nhost: x\r\n`;
     const seen = [
       `${head}no header\r\n\r\n`,

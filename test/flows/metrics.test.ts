@@ -118,7 +118,7 @@ describe('metrics', () => {
     expect(await grown(ATTEMPTS)).to.equal(0);
   });
 
-  it('counts what is no HTTP', async () => {
+  it('counts what is not HTTP', async () => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').resume();
     socket.write('NOT HTTP\r\n\r\n');
     await new Promise((resolve) => socket.once('close', resolve));

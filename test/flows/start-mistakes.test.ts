@@ -41,7 +41,7 @@ const settings = (change: object) => ({
 });
 
 const variables: readonly [name: string, value: string, says: RegExp][] = [
-  ['HOST', '203.0.113.1', /^Cannot listen on 203\.0\.113\.1:\d+: EADDRNOTAVAIL$/],
+  ['HOST', '203.0.113.1', /^Cannot listen on 203\.0\.113\.1:\d+ \(HOST\): EADDRNOTAVAIL$/],
   ['PORT', '70000', /PORT must be less than or equal to 65535/],
   ['PORT', 'http', /PORT must be a number/],
   ['PUBLIC_URL', 'ftp://files', /PUBLIC_URL must be a valid uri/],
@@ -219,7 +219,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a port in use',
     spawned: true,
     env: () => ({ PORT: String(taken) }),
-    says: /^Cannot listen on 127\.0\.0\.1:\d+: the port is in use$/,
+    says: /^Cannot listen on 127\.0\.0\.1:\d+ \(PORT\): the port is in use$/,
   },
   {
     name: 'a metrics port in use',

@@ -15,7 +15,7 @@ function refusalOf(run: () => unknown): string | undefined {
     return error.message;
   }
 }
-const NOT_JSON = 'The request body is not valid JSON.';
+const NOT_JSON = /^The request body is not valid JSON(: it (ends too early|goes wrong at character \d+))?\.$/;
 
 /** Values of a parsed document, itself included. */
 function countValues(value: unknown): number {
@@ -26,6 +26,22 @@ function countValues(value: unknown): number {
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
 
 describe('json', () => {
+  const places: readonly [text: string, place: string][] = [
+    ['{"a":1', 'it ends too early'],
+    ['"abc', 'it ends too early'],
+    ['[1,]', 'it goes wrong at character 4'],
+    ['{"model":"a","messages":[],}', 'it goes wrong at character 28'],
+    ["{'a':1}", 'it goes wrong at character 2'],
+    ['{"a":1}}', 'it goes wrong at character 8'],
+    ['hello', 'it goes wrong at character 1'],
+    [`{"a":"${'x'.repeat(5000)}" "b":1}`, 'it goes wrong at character 5009'],
+  ];
+  for (const [text, place] of places) {
+    it(`says where ${text.slice(0, 30)} is none`, () => {
+      expect(refusalOf(() => parse(text))).to.equal(`The request body is not valid JSON: ${place}.`);
+    });
+  }
+
   describe('within its limits is what JSON.parse makes of it', () => {
     const tricky = fc.string({
       unit: fc.constantFrom(
@@ -74,7 +90,7 @@ describe('json', () => {
         fc.property(fc.array(piece), (pieces) => {
           const text = JSON.stringify([pieces.join(''), pieces.join('b'), 1]);
           expect(parse(text)).to.deep.equal(JSON.parse(text));
-          expect(refusalOf(() => parse(text.slice(0, -1)))).to.equal(NOT_JSON);
+          expect(refusalOf(() => parse(text.slice(0, -1)))).to.match(NOT_JSON);
         }),
         { numRuns: 2000 },
       );
@@ -173,14 +189,14 @@ describe('json', () => {
   describe('bytes', () => {
     it('may begin with a byte order mark, once', () => {
       expect(parse('\ufeff{"a":1}')).to.deep.equal({ a: 1 });
-      expect(refusalOf(() => parse('\ufeff\ufeff{}'))).to.equal(NOT_JSON);
-      expect(refusalOf(() => parse('{\ufeff}'))).to.equal(NOT_JSON);
-      expect(refusalOf(() => parse('\ufeff'))).to.equal(NOT_JSON);
+      expect(refusalOf(() => parse('\ufeff\ufeff{}'))).to.match(NOT_JSON);
+      expect(refusalOf(() => parse('{\ufeff}'))).to.match(NOT_JSON);
+      expect(refusalOf(() => parse('\ufeff'))).to.match(NOT_JSON);
     });
 
     it('have to be there', () => {
       expect(refusalOf(() => parseJson(Buffer.alloc(0)))).to.equal('The request body is not valid JSON: it is empty.');
-      expect(refusalOf(() => parse('  \n'))).to.equal(NOT_JSON);
+      expect(refusalOf(() => parse('  \n'))).to.match(NOT_JSON);
     });
 
     it('have to be UTF-8', () => {
@@ -221,11 +237,11 @@ describe('json', () => {
     '{}{}',
     '//',
   ]) {
-    it(`refuses ${JSON.stringify(text)}`, () => expect(refusalOf(() => parse(text))).to.equal(NOT_JSON));
+    it(`refuses ${JSON.stringify(text)}`, () => expect(refusalOf(() => parse(text))).to.match(NOT_JSON));
   }
 
   it('never repeats what was sent', () => {
-    expect(refusalOf(() => parse('{"key": tg-sk-secret}'))).to.equal(NOT_JSON);
+    expect(refusalOf(() => parse('{"key": tg-sk-secret}'))).to.match(NOT_JSON);
   });
 
   describe('of 48 MiB', function () {

@@ -26,6 +26,16 @@ describe('log', () => {
     log = createLog({ level: 'info', keyPrefix: 'tg-', destination: file, ...options });
   }
 
+  it('writes errors as the page on operations says to look for them', async () => {
+    const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, pattern = ''] = /the log\s+for `([^`]+)`/.exec(page) ?? [];
+    expect(pattern).to.contain('level');
+    log.info('all is well');
+    log.error('all is not well');
+    const lines = (await written()).split('\n').filter((line) => line.includes(pattern));
+    expect(lines.map((line) => JSON.parse(line).msg)).to.deep.equal(['all is not well']);
+  });
+
   /** What stands in the file once everything logged so far does. */
   async function written(): Promise<string> {
     // More than the buffer holds is written at once.

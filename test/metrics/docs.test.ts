@@ -8,10 +8,11 @@ import { parseExposition } from '../../testkit/exposition.ts';
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const page = read('metrics.md');
 const rules = read('alerts.yml');
+const none = buildCatalog(readCatalogFiles([], []), new Map());
 
 /** Every family with its labels: each is touched once, as a family without a series shows none. */
 async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const metrics = createMetrics({ isModel: () => true });
+  const metrics = createMetrics({ catalog: () => none, routes: () => [{ method: 'post', path: '/' }] });
   const charge = { model: 'm' } as never;
   const settled = { charged: 2n, reserved: 1n, balance: 0n, confirmed: true };
   const ledger = metrics.watchLedger({
@@ -25,7 +26,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   await store.ledger.apply([]);
   metrics.watchService({
     calls: { count: () => 0, countStreams: () => 0 },
-    catalog: () => buildCatalog(readCatalogFiles([], []), new Map()),
+    catalog: () => none,
     ping: async () => undefined,
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };

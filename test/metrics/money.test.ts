@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { buildCatalog } from '../../lib/catalog/catalog.ts';
+import { readCatalogFiles } from '../../lib/catalog/files.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { createMoneyMetrics, type MoneyMetrics } from '../../lib/metrics/money.ts';
 import { type Exposition, parseExposition } from '../../testkit/exposition.ts';
@@ -14,6 +16,7 @@ import {
   waitFor,
 } from '../../testkit/faulty-store.ts';
 
+const none = buildCatalog(readCatalogFiles([], []), new Map());
 const RUB = 1_000_000n;
 const SOON_MS = 150;
 
@@ -31,7 +34,7 @@ describe('money metrics', () => {
   beforeEach(async () => {
     wallet = await store.wallet();
     const registry = new Registry();
-    metrics = createMoneyMetrics(registry);
+    metrics = createMoneyMetrics(registry, { catalog: () => none, routes: () => [] });
     const log = { warn: () => undefined, error: () => undefined };
     const watched = metrics.watchStore(store.store);
     const bare = createLedger({ store: watched, ownerId: 'me', leaseMs: 60_000, log, answerWithinMs: SOON_MS });

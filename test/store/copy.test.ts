@@ -206,7 +206,7 @@ describe('copy of a store', () => {
   describe('is refused', () => {
     it('for a target that has settings only', async () => {
       await target.real.settings.set('sandbox', 'on');
-      expect(await refused()).to.include('0 accounts and 1 settings');
+      expect(await refused()).to.include('0 accounts and 1 setting');
     });
 
     it('for a target with an account that the source has not', async () => {

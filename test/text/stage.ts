@@ -155,7 +155,8 @@ export class Stage {
       onAttempt,
     });
     const { signal } = options.controller ?? new AbortController();
-    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, log: { warn, error: warn, note } };
+    const log = { debug: () => undefined, warn, error: warn, note };
+    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, log };
     const { output, seen } = outputOf(options);
     const startedAt = performance.now();
     const thrown = await engine.run({ ...REQUEST, ...options.request }, context, output).then(

@@ -20,9 +20,9 @@ export interface CommonFields {
   readonly system?: string | readonly unknown[] | null;
 }
 
-/** Any whole number above zero, also beyond what a double counts exactly. */
+/** Any whole number above zero, also beyond what a double counts exactly; one beyond a double, as 1e400, is none. */
 function isTokenCount(value: unknown): boolean {
-  return typeof value === 'number' && value > 0 && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY);
+  return Number.isInteger(value) && (value as number) > 0;
 }
 
 const maxTokens: FieldRule = { required: false, accepts: isTokenCount, hint: 'must be a whole number above zero' };

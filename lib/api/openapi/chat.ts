@@ -8,7 +8,7 @@ import {
   GENERATING_STATUSES,
   inputTokens,
   OPTIONAL_FIELDS,
-  otherBlock,
+  OTHER_BLOCK,
   outputTokens,
   ROLES,
   withRouting,
@@ -130,7 +130,7 @@ export const chatChapter: Chapter = {
       { optional: OPTIONAL_FIELDS },
     ),
     ChatMessage: object({ role: ROLES, content: contentOf('ChatPart') }, { optional: ['content'] }),
-    ChatPart: { anyOf: [ref('TextBlock'), ref('ChatImagePart'), otherBlock(['text', 'image_url'])] },
+    ChatPart: { anyOf: [ref('TextBlock'), ref('ChatImagePart'), ref('MessageImageBlock'), OTHER_BLOCK] },
     ChatImagePart: object({
       type: constant('image_url'),
       image_url: object({

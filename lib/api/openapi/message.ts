@@ -8,7 +8,7 @@ import {
   GENERATING_STATUSES,
   inputTokens,
   OPTIONAL_FIELDS,
-  otherBlock,
+  OTHER_BLOCK,
   outputTokens,
   ROLES,
   withRouting,
@@ -133,7 +133,7 @@ export const messageChapter: Chapter = {
       { optional: [...OPTIONAL_FIELDS, 'system'] },
     ),
     Message: object({ role: ROLES, content: contentOf('MessageBlock') }, { optional: ['content'] }),
-    MessageBlock: { anyOf: [ref('TextBlock'), ref('MessageImageBlock'), otherBlock(['text', 'image'])] },
+    MessageBlock: { anyOf: [ref('TextBlock'), ref('MessageImageBlock'), ref('ChatImagePart'), OTHER_BLOCK] },
     MessageImageBlock: object({
       type: constant('image'),
       source: {

@@ -11,6 +11,25 @@ const nullable = (type: string, description: string, more: Json = {}): Json => (
   ...more,
 });
 
+/** What clients send that no model is told of; whatever else is unknown is ignored too. */
+export const IGNORED_FIELDS = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'thinking',
+  'reasoning_effort',
+  'n',
+  'seed',
+  'logprobs',
+  'presence_penalty',
+  'frequency_penalty',
+] as const;
+
 const IGNORED: Json = { description: 'Accepted and ignored.' };
 
 export const ROLES = choice(
@@ -32,9 +51,7 @@ export const commonFields: Readonly<Record<string, Json>> = {
   ),
   max_completion_tokens: nullable('integer', 'Counts when `max_tokens` is absent.', { minimum: 1 }),
   stream: nullable('boolean', 'True for server-sent events.', { default: false }),
-  temperature: IGNORED,
-  top_p: IGNORED,
-  top_k: IGNORED,
+  ...Object.fromEntries(IGNORED_FIELDS.map((name) => [name, IGNORED])),
 };
 
 /** All of the common fields that may be absent. */
@@ -49,14 +66,12 @@ export function contentOf(block: string): Json {
 }
 
 /** A block of a type that a text gateway does not use. */
-export function otherBlock(known: readonly string[]): Json {
-  return {
-    description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
-    type: 'object',
-    required: ['type'],
-    properties: { type: { type: 'string', not: { enum: known } } },
-  };
-}
+export const OTHER_BLOCK: Json = {
+  description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string', not: { enum: ['text', 'image', 'image_url'] } } },
+};
 
 /** What the answer of a call with `smart` has besides. */
 export function withRouting(answer: Json): Json {

@@ -1,5 +1,6 @@
 // GET /healthz and /readyz: whether the process lives, and whether it can do its work.
 import type { ServerRoute } from '@hapi/hapi';
+import { listModels } from '../../catalog/listing.ts';
 import type { Services } from '../services.ts';
 
 export function healthRoutes({ store, catalog }: Services): readonly ServerRoute[] {
@@ -14,8 +15,9 @@ export function healthRoutes({ store, catalog }: Services): readonly ServerRoute
           () => true,
           () => false,
         );
-        const ready = answers && catalog().models.length > 0;
-        const body = { status: ready ? 'ok' : 'unavailable', store: answers, models: catalog().models.length };
+        const models = listModels(catalog()).length;
+        const ready = answers && models > 0;
+        const body = { status: ready ? 'ok' : 'unavailable', store: answers, models };
         return h.response(body).code(ready ? 200 : 503);
       },
     },

@@ -191,6 +191,7 @@ function contextOf(request: Request, { log }: Services, signal: AbortSignal): Ca
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
     log: {
+      debug: (fields, message) => log.debug({ request_id: requestId, ...fields }, message),
       warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
       error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),
       note: (fields) => void Object.assign(notes, fields),
@@ -200,6 +201,7 @@ function contextOf(request: Request, { log }: Services, signal: AbortSignal): Ca
 
 /** Nobody is there to be answered, or an answer has begun already. */
 function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
+  if (error === GONE) stateOf(request).notes.ending = 'gone';
   if (error instanceof Error && !request.raw.res.destroyed) {
     stateOf(request).notes.err = error;
     request.raw.res.destroy();

@@ -1,0 +1,6 @@
+// Numbers with their nouns, for people.
+
+/** `1 model`, `2 models`; `plural` where it is not the noun with an s. */
+export function countOf(count: number | bigint, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 || count === 1n ? noun : plural}`;
+}

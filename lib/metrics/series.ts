@@ -1,0 +1,65 @@
+// The series that alerts read, there before their first event: Prometheus sees no increase in one that begins with it.
+import type { Counter } from 'prom-client';
+import type { Catalog } from '../catalog/catalog.ts';
+import { FAULT_CODES, type FaultCode } from '../faults.ts';
+import { toClientFault } from '../plugin/client-fault.ts';
+import { FAULT_KINDS, upstreamFault } from '../plugin/fault.ts';
+import type { RefusalCause } from '../plugin/fault-contract.ts';
+
+/** Looked up at each scrape: a catalog may be edited. */
+export interface SeriesFacts {
+  /** The catalog in force. */
+  readonly catalog: () => Catalog;
+  readonly routes: () => readonly { readonly method: string; readonly path: string }[];
+}
+
+type Labels<Name extends string> = Readonly<Record<Name, string | number>>;
+
+/** Adds the series that are not there yet. */
+export function begin<Name extends string>(counter: Counter<Name>, series: Iterable<Labels<Name>>): void {
+  for (const labels of series) counter.inc(labels, 0);
+}
+
+/** Text models that can be used. */
+export function modelSeries({ catalog }: SeriesFacts): { model: string }[] {
+  return textModelsOf(catalog()).map(({ id }) => ({ model: id }));
+}
+
+/** The calls of models that end well, or whose client leaves, before the reply or in it. */
+export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoint' | 'model' | 'status' | 'outcome'>[] {
+  const endpoints = routes().filter(({ method }) => method === 'post');
+  return textModelsOf(catalog()).flatMap(({ id: model }) =>
+    endpoints.flatMap(({ path: endpoint }) => [
+      { endpoint, model, status: 200, outcome: 'ok' },
+      { endpoint, model, status: 200, outcome: 'gone' },
+      { endpoint, model, status: 0, outcome: 'gone' },
+    ]),
+  );
+}
+
+/** Each way in which an attempt at an upstream of the catalog may end. */
+export function attemptSeries({ catalog }: SeriesFacts): Labels<'upstream' | 'outcome' | 'kind'>[] {
+  const routes = catalog().models.flatMap((model) => model.routes);
+  return [...new Set(routes.map(({ upstream }) => upstream))].flatMap((upstream) =>
+    ATTEMPT_ENDS.map((end) => ({ upstream, ...end })),
+  );
+}
+
+const REFUSALS: readonly RefusalCause[] = ['length', 'content', 'picture'];
+const BARE_CODES = FAULT_CODES.filter((code) => code.startsWith('upstream_') || code === 'internal');
+
+const ATTEMPT_ENDS: readonly { outcome: string; kind: string }[] = [
+  { outcome: 'ok', kind: '' },
+  { outcome: 'gone', kind: '' },
+  ...BARE_CODES.map((outcome) => ({ outcome, kind: '' })),
+  ...FAULT_KINDS.map((kind) => ({ outcome: codeOf(upstreamFault(kind, '')), kind })),
+  ...REFUSALS.map((about) => ({ outcome: codeOf(upstreamFault('request', '', { about })), kind: 'request' })),
+];
+
+function codeOf(error: Error): FaultCode {
+  return toClientFault(error).data?.code ?? 'internal';
+}
+
+function textModelsOf({ models }: Catalog) {
+  return models.filter(({ type, routes }) => type === 'text' && routes.length > 0);
+}

@@ -1,0 +1,35 @@
+// What is accepted and ignored is said, in the API document and in the README, and is what the dialects do.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { describeApi } from '../../lib/api/openapi/document.ts';
+import { IGNORED_FIELDS } from '../../lib/api/openapi/text.ts';
+import { SUBJECTS } from '../contract/dialect/subject.ts';
+
+describe('ignored fields', () => {
+  it('change nothing of a request, whatever they are', () => {
+    for (const { dialect, body } of SUBJECTS) {
+      const plain = body({ messages: [{ role: 'user', content: 'hi' }] });
+      for (const value of ['x', 5, null, [{}], { deep: [1] }]) {
+        const more = Object.fromEntries(IGNORED_FIELDS.map((name) => [name, value]));
+        expect(dialect.parse({ ...plain, ...more })).to.deep.equal(dialect.parse(plain));
+      }
+    }
+  });
+
+  it('stand in the README and in the schemas of both requests', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, listed = ''] = /Accepted and ignored, on both endpoints:(.*?)and\s+whatever/s.exec(readme) ?? [];
+    expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)).to.deep.equal([...IGNORED_FIELDS]);
+    const { schemas } = (describeApi('http://x') as never as { components: { schemas: Record<string, Schema> } })
+      .components;
+    for (const name of ['MessageRequest', 'ChatRequest']) {
+      for (const field of IGNORED_FIELDS) {
+        expect(schemas[name]?.properties[field]?.description, `${name}.${field}`).to.equal('Accepted and ignored.');
+      }
+    }
+  });
+});
+
+interface Schema {
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+}

@@ -1,0 +1,73 @@
+// Health, the start, a reload, metrics and the list of models count the same models, and an edit says what it switches off.
+import { expect } from 'chai';
+import { send, until } from '../../testkit/client.ts';
+import { scrape } from '../../testkit/exposition.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
+import { smartCatalog } from '../../testkit/smart.ts';
+
+/** Nobody is asked. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+describe('counts of models', () => {
+  let home: Home;
+  let books: Books;
+  let service: Service;
+
+  before(async () => {
+    home = makeHome(smartCatalog(NOWHERE, { off: ['heavy'] }));
+    books = await openBooks(home);
+    service = await startService(home, { env: { SANDBOX: 'off', METRICS_PORT: '0' } });
+  });
+  after(async () => {
+    await service.stop();
+    await books.close();
+    home.remove();
+  });
+
+  const lines = () =>
+    service
+      .stdout()
+      .split('\n')
+      // The last one may not be whole yet.
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  async function reload(catalog: object) {
+    const reloads = () => lines().filter(({ msg }) => msg === 'the catalog was reloaded');
+    const before = reloads().length;
+    home.writeCatalog(catalog);
+    await until(() => reloads().length > before);
+    return reloads().at(-1);
+  }
+
+  it('are those of the list, smart with them, without what has no route', async () => {
+    const { key } = await books.account();
+    const { json: list } = await send(`${service.url}/api/v1/models`, { key });
+    expect(list.data.map(({ id }: { id: string }) => id)).to.deep.equal(['small', 'middle', 'smart']);
+    expect((await send(`${service.url}/readyz`)).json).to.deep.equal({ status: 'ok', store: true, models: 3 });
+    expect(service.stdout()).to.contain(' (3 models)\n');
+    const [, metrics = ''] = /Metrics: (\S+)/.exec(service.stdout()) ?? [];
+    expect((await scrape(metrics)).sum('tollgate_models')).to.equal(3);
+    expect(await reload({ ...smartCatalog(NOWHERE, { off: ['standard', 'heavy'] }) })).to.include({ models: 2 });
+    expect((await send(`${service.url}/readyz`)).json.models).to.equal(2);
+  });
+
+  it('are none, and the service not ready, when no upstream is left; an edit that switches one off is a warning', async () => {
+    const { json } = await send(`${service.url}/readyz`);
+    expect(json.status).to.equal('ok');
+    const before = lines().length;
+    const catalog = smartCatalog(NOWHERE) as { upstreams: { down: object } };
+    expect(await reload({ ...catalog, upstreams: { up: catalog.upstreams.down } })).to.include({ models: 0 });
+    const warnings = lines()
+      .slice(before)
+      .filter(({ upstream }) => upstream !== undefined);
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.deep.include({
+      level: 'warn',
+      upstream: 'up',
+      variables: ['TOLLGATE_TEST_UNSET_API_KEY'],
+    });
+    const { status, json: ready } = await send(`${service.url}/readyz`);
+    expect([status, ready]).to.deep.equal([503, { status: 'unavailable', store: true, models: 0 }]);
+  });
+});
