@@ -68,12 +68,13 @@ describe('text parser', () => {
     it('refuses them in the same words', async () => {
       const content = 'x'.repeat(LONG);
       for (const [body, message] of [
-        [`{"model":"${content}`, 'The request body is not valid JSON.'],
-        [JSON.stringify(ask(content, { max_tokens: 0 })), 'Invalid `max_tokens`: must be a whole number above zero.'],
-        [`[${'['.repeat(LONG)}`, 'The request body is not valid JSON: deeper than 64 levels.'],
+        [`{"model":"${content}`, /^The request body is not valid JSON/],
+        [JSON.stringify(ask(content, { max_tokens: 0 })), /^Invalid `max_tokens`: must be a whole number above zero\.$/],
+        [`[${'['.repeat(LONG)}`, /^The request body is not valid JSON: deeper than 64 levels\.$/],
       ] as const) {
         const error = await parse(body).catch((reason: unknown) => reason);
-        expect(isFault(error) && [error.data?.chatCode, error.message]).to.deep.equal(['invalid_request', message]);
+        expect(isFault(error) && error.data?.chatCode).to.equal('invalid_request');
+        expect((error as Error).message).to.match(message);
       }
     });
 

@@ -306,7 +306,7 @@ describe('the contract of dialects: requests', () => {
   });
 
   it('counts pictures of both shapes together', () => {
-    const shapes = SUBJECTS.map(({ image }) => image({ data: 'aGk=' }));
+    const shapes = SUBJECTS.map(({ image }) => image({ data: BASE64 }));
     for (const { dialect, body } of SUBJECTS) {
       expect(dialect.parse(body({ messages: [user(shapes)] })).images).to.equal(2);
       const six = body({ messages: [user([...shapes, ...shapes, ...shapes])] });
