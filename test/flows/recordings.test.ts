@@ -4,30 +4,36 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { textCost } from '../../lib/money/price.ts';
-import { loadRecordings, type TextRecording } from '../../lib/plugin/check/recording.ts';
+import { loadRecordings, type Recording, type TextRecording } from '../../lib/plugin/check/recording.ts';
 import { type Replay, startReplay } from '../../lib/plugin/check/replay.ts';
+import { settingsAt } from '../../lib/plugin/check/stage.ts';
+import type { ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, textOf } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 /** So much that every token shows above the minimum charge. */
 const PRICE = { input: 1_000_000_000_000n, output: 3_000_000_000_000n };
-/** Paths after `baseUrl`'s origin, for adapters whose `baseUrl` has one. */
-const BASE_PATHS: Readonly<Record<string, string>> = { 'openai-compatible': '/v1' };
-
 for (const plugin of readdirSync(PROVIDERS)) {
-  const recordings = loadRecordings(`${PROVIDERS}${plugin}`).filter((recording) => recording.kind === 'text');
+  const recordings = loadRecordings(`${PROVIDERS}${plugin}`).filter(isOfWords);
   if (recordings.length > 0) describeRecordings(plugin, recordings);
 }
 
-function describeRecordings(plugin: string, recordings: readonly TextRecording[]): void {
-  describe(`recordings of ${plugin} through the gateway`, () => {
+/** Pictures come to the gateway in other shapes than to an adapter. */
+function isOfWords(recording: Recording): recording is TextRecording {
+  if (recording.kind !== 'text') return false;
+  return recording.call.messages.every(({ content }) => content.every(({ type }) => type === 'text'));
+}
+
+function describeRecordings(name: string, recordings: readonly TextRecording[]): void {
+  describe(`recordings of ${name} through the gateway`, () => {
     let replay: Replay;
     let gateway: TestGateway;
     let account: TestAccount;
 
     before(async () => {
       replay = await startReplay();
+      const plugin = (await import(`${PROVIDERS}${name}/index.ts`)).default;
       gateway = await startGateway({ catalog: catalogOf(plugin, recordings, replay.origin) });
       account = await gateway.account('999999999');
     });
@@ -60,10 +66,9 @@ function describeRecordings(plugin: string, recordings: readonly TextRecording[]
   });
 }
 
-function catalogOf(plugin: string, recordings: readonly TextRecording[], origin: string): object {
+function catalogOf(plugin: ProviderPlugin, recordings: readonly TextRecording[], origin: string): object {
   const upstreams = recordings.map(({ settings }, at) => {
-    const baseUrl = `${origin}${BASE_PATHS[plugin] ?? ''}`;
-    return [`u-${at}`, { plugin, settings: { baseUrl, apiKey: 'recorded-key', ...settings } }];
+    return [`u-${at}`, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
   });
   const models = recordings.map(({ options }, at) => ({
     id: `m-${at}`,
