@@ -69,7 +69,10 @@ describe('text parser', () => {
       const content = 'x'.repeat(LONG);
       for (const [body, message] of [
         [`{"model":"${content}`, /^The request body is not valid JSON/],
-        [JSON.stringify(ask(content, { max_tokens: 0 })), /^Invalid `max_tokens`: must be a whole number above zero\.$/],
+        [
+          JSON.stringify(ask(content, { max_tokens: 0 })),
+          /^Invalid `max_tokens`: must be a whole number above zero\.$/,
+        ],
         [`[${'['.repeat(LONG)}`, /^The request body is not valid JSON: deeper than 64 levels\.$/],
       ] as const) {
         const error = await parse(body).catch((reason: unknown) => reason);

@@ -7,6 +7,7 @@ import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, u
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { PRICES, PROMPTS, smartCatalog, TIER_MODELS } from '../../testkit/smart.ts';
 import { answerStatus, chatAnswer, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { PNG } from '../media/pictures.ts';
 
 const USAGE = { input: 9, output: 400 };
 
@@ -170,7 +171,7 @@ describe('smart', () => {
       });
 
       it('holds the price of the tier for a call with images, and returns it while nothing can look at them', async () => {
-        const data = 'aGk=';
+        const data = PNG.toString('base64');
         const image =
           path === MESSAGES
             ? { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }

@@ -12,6 +12,7 @@ import {
   startUpstream,
   type TestUpstream,
 } from '../../testkit/upstream.ts';
+import { PNG } from '../media/pictures.ts';
 
 describe('text', () => {
   let upstream: TestUpstream;
@@ -321,7 +322,7 @@ describe('text', () => {
 
   it('answers an image as a missing vision backend does, and returns the hold', async () => {
     const account = await gateway.account();
-    const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
+    const source = { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') };
     const content = [
       { type: 'image', source },
       { type: 'text', text: 'what is it?' },

@@ -162,10 +162,15 @@ describe('reply', () => {
       expect(text).not.to.contain('secret');
     });
 
+    it('is noted for the log without what an upstream said, which may quote a prompt', async () => {
+      await failing(MESSAGES, fault('upstream_failed', {}, new Error('why')));
+      expect(notes).to.deep.equal({ fault: 'upstream_failed' });
+    });
+
     it('is noted for the log with its cause', async () => {
       const cause = new Error('why');
-      await failing(MESSAGES, fault('upstream_failed', {}, cause));
-      expect(notes).to.deep.equal({ fault: 'upstream_failed', err: cause });
+      await failing(MESSAGES, fault('store_unavailable', {}, cause));
+      expect(notes).to.deep.equal({ fault: 'store_unavailable', err: cause });
       await failing(MESSAGES, fault('missing_key'));
       expect(notes).to.deep.equal({ fault: 'missing_key' });
     });

@@ -104,12 +104,13 @@ describe('delivery', () => {
     expect(writes).to.deep.equal([[...HEAD, OPEN, CLOSE, ...TAIL]]);
   });
 
-  it('forgets what an upstream sent that failed before its text', () => {
+  it('forgets what an upstream sent that failed before its text, and names the model that answers', () => {
     const delivery = open();
     delivery.write([START, OPEN]);
     delivery.restart('model-b');
     delivery.write([START, OPEN, delta('a')]);
-    expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a')]]);
+    const head = HEAD.map((part) => (part.type === 'start' ? { ...part, model: 'model-b' } : part));
+    expect(writes).to.deep.equal([[...head, OPEN, delta('a')]]);
   });
 
   it('keeps everything of a buffered answer back until it is complete', () => {
