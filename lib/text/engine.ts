@@ -16,10 +16,10 @@ import type { SmartRouting } from '../stream/smart.ts';
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
-import { estimateInput, type InputEstimate } from './estimate.ts';
+import { estimateInput } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
 import { messagesOf } from './pictures.ts';
-import type { TextRequest } from './request.ts';
+import type { InputEstimate, TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
   /** The catalog in force now. */

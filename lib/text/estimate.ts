@@ -1,24 +1,11 @@
 // Estimates of input tokens, before any model has counted them.
 import { countCharacters, type PictureTokens, tokensOfCharacters } from '../stream/meter.ts';
-import type { TextRequest } from './request.ts';
+import type { InputEstimate, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 export const TOKENS_PER_IMAGE = 1000;
-
-export interface InputEstimate {
-  /** Tokens to bill when nobody counts them: the documented formula. */
-  readonly tokens: number;
-  /** Tokens that the hold is made for: as many, or more for a text that makes more. */
-  readonly tokensHeld: number;
-  /** More input tokens than this no tokenizer makes of the text; a report above it is an error of the upstream. */
-  readonly tokensMax: number;
-  /** Input tokens of a buffered model, which reports none: by characters, and so many a picture. */
-  readonly tokensBuffered: number;
-  /** What its pictures add; undefined when it has none. */
-  readonly pictures: PictureTokens | undefined;
-}
 
 /** Room for what upstreams add to a prompt: templates, tools, hidden instructions. */
 const UPSTREAM_ADDITIONS = 100_000;

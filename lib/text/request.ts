@@ -1,7 +1,7 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
 import type { Image } from '../media/image.ts';
 import type { TextContent, TextMessage } from '../plugin/contract.ts';
-import type { InputEstimate } from './estimate.ts';
+import type { PictureTokens } from '../stream/meter.ts';
 
 /** A message as it was read, before its pictures are there. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
@@ -16,6 +16,20 @@ export interface RequestPicture {
   readonly field: string;
   /** A link that is not fetched yet, or the picture itself. */
   readonly source: string | Image;
+}
+
+/** How many input tokens a request has, as far as can be told before any model has counted them. */
+export interface InputEstimate {
+  /** Tokens to bill when nobody counts them: the documented formula. */
+  readonly tokens: number;
+  /** Tokens that the hold is made for: as many, or more for a text that makes more. */
+  readonly tokensHeld: number;
+  /** More input tokens than this no tokenizer makes of the text; a report above it is an error of the upstream. */
+  readonly tokensMax: number;
+  /** Input tokens of a buffered model, which reports none: by characters, and so many a picture. */
+  readonly tokensBuffered: number;
+  /** What its pictures add; undefined when it has none. */
+  readonly pictures: PictureTokens | undefined;
 }
 
 export interface TextRequest {

@@ -4,8 +4,8 @@ import { type Account, type AccountStore, type KeyHolder, type KeyRow, type KeyS
 import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
-import { type Row, SCAN_MS } from './ledger.ts';
-import { fromSum, toLong } from './rows.ts';
+import { SCAN_MS } from './ledger.ts';
+import { fromSum, type Row, toLong } from './rows.ts';
 import type { Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };

@@ -6,7 +6,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import { NOW, readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
-import type { Row } from './ledger.ts';
+import type { Row } from './rows.ts';
 import { aliveOwners } from './service.ts';
 import type { Step, Transactions } from './transaction.ts';
 

@@ -6,8 +6,8 @@ import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts
 import { cutPage, type JournalPage, type JournalPosition, type JournalStore, type KeyAudit } from '../journal.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
-import { type Row, SCAN_MS } from './ledger.ts';
-import { chargeOf, entryOf, walletOf } from './rows.ts';
+import { SCAN_MS } from './ledger.ts';
+import { chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 
 /** Of one page, with its repeats after an election. */
 const PAGE_MS = 15_000;

@@ -4,14 +4,9 @@ import { operationIdsOf } from '../../money/replay.ts';
 import type { ChargeFilter, LedgerStore } from '../store.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
-import { chargeOf, entryOf, walletOf } from './rows.ts';
+import { chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
 import { aliveOwners } from './service.ts';
-
-/** A document of a collection whose ids are texts. */
-export interface Row extends Document {
-  readonly _id: string;
-}
 
 type Reads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 

@@ -3,6 +3,11 @@ import type { Document } from 'mongodb';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
+/** A document of a collection whose ids are texts. */
+export interface Row extends Document {
+  readonly _id: string;
+}
+
 /** An amount as int64. The driver would store one that does not fit with another sign, without a word. */
 export function toLong(amount: Micro): bigint {
   if (BigInt.asIntN(64, amount) !== amount) throw new RangeError(`${amount} micro-roubles do not fit into int64`);

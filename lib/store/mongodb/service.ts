@@ -6,7 +6,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import { NOW } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
-import type { Row } from './ledger.ts';
+import type { Row } from './rows.ts';
 import type { Sessions } from './sessions.ts';
 import type { Transactions } from './transaction.ts';
 
