@@ -1,0 +1,114 @@
+// What every endpoint that generates shares: the life of its call, its memory, its context, and how it is answered.
+import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { type CallContext, GONE } from '../call/context.ts';
+import type { Share } from '../http/budget.ts';
+import { clocked, type LiveCall, stateOf } from '../http/context.ts';
+import { commonHeaders } from '../http/reply.ts';
+import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
+import type { Wallet } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
+import { holderOf } from './auth.ts';
+import type { Services } from './services.ts';
+import { readWallet } from './wallet.ts';
+
+/** One request to an endpoint that generates. */
+export interface PaidRequest {
+  readonly request: Request;
+  readonly h: ResponseToolkit;
+  readonly services: Services;
+  readonly call: LiveCall;
+  /** What the call holds of the memory for bodies and pictures; given back when the handler ends. */
+  readonly share: Share;
+}
+
+export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
+
+/** A `POST` that counts in the shared bucket. A client that leaves is not answered and is no error. */
+export function paidRoute(path: string, services: Services, handle: PaidHandler): ServerRoute {
+  return {
+    method: 'POST',
+    path,
+    options: { plugins: { limit: services.limits.generate } },
+    handler: async (request, h) => {
+      const call = services.calls.open(request);
+      const share = services.budget.open(holderOf(request).id);
+      try {
+        return await handle({ request, h, services, call, share });
+      } catch (error) {
+        const { headersSent, destroyed } = request.raw.res;
+        if (error === GONE || headersSent || destroyed) return abandon(request, h, error);
+        throw error;
+      } finally {
+        share.giveBack();
+        call.close();
+      }
+    },
+  };
+}
+
+export function contextOf({
+  request,
+  services,
+  call,
+}: Pick<PaidRequest, 'request' | 'services' | 'call'>): CallContext {
+  const { log } = services;
+  const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
+  const { id: keyId, account: accountId } = holderOf(request);
+  return {
+    requestId,
+    accountId,
+    keyId,
+    waitedMs,
+    signal: call.signal,
+    onFirst: () => {
+      notes.first_ms = Math.round(performance.now() - startedAt);
+    },
+    log: {
+      debug: (fields, message) => log.debug({ request_id: requestId, ...fields }, message),
+      warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
+      error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),
+      note: (fields) => void Object.assign(notes, fields),
+    },
+  };
+}
+
+/** Refuses what the wallet cannot pay now, before more is done for it; the hold decides. */
+export async function refuseUnpayable(request: Request, { store }: Services, price: Micro): Promise<void> {
+  const wallet = await walletOf(request, store);
+  if (wallet.topped === 0n) throw neverToppedFault();
+  if (wallet.avail < price) throw insufficientFault(wallet, price);
+}
+
+/** A long body is not even read for a wallet that has nothing to spend; `least` is what the cheapest call costs. */
+export async function refusePenniless(request: Request, { store }: Services, least: Micro): Promise<void> {
+  const wallet = await walletOf(request, store);
+  if (wallet.topped === 0n) throw neverToppedFault();
+  if (wallet.avail <= 0n) throw insufficientFault(wallet, least);
+}
+
+function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
+  return clocked(stateOf(request), readWallet(store, holderOf(request).account));
+}
+
+/** A reply past hapi's own transmission, which costs more than the rest of its request. */
+export function writeJson(request: Request, body: object, stallMs: number): void {
+  const response = request.raw.res;
+  const headers = commonHeaders(request);
+  const text = JSON.stringify(body);
+  const type = 'application/json; charset=utf-8';
+  const length = Buffer.byteLength(text);
+  response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
+  response.end(text);
+  // A reader that takes nothing for so long is gone.
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+}
+
+/** Nobody is there to be answered, or an answer has begun already. */
+function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
+  if (error === GONE) stateOf(request).notes.ending = 'gone';
+  if (error instanceof Error && !request.raw.res.destroyed) {
+    stateOf(request).notes.err = error;
+    request.raw.res.destroy();
+  }
+  return h.abandon;
+}
