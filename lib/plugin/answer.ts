@@ -1,15 +1,14 @@
 // One text answer as a plugin reads it: the request, its refusal, and the parts of the reply.
 import type { ProviderPart } from '../stream/provider-part.ts';
+import type { Asking } from './ask.ts';
 import type { HostFault } from './fault-contract.ts';
 import { Frames } from './frames.ts';
-import type { AnswerReader, HostRequest, HostResponse } from './host-contract.ts';
-import type { UpstreamResponse } from './upstream.ts';
-
-/** Of a refusal's body so much is read at most. */
-const REFUSAL_BYTES_MAX = 64 * 1024;
+import type { AnswerReader, HostRequest } from './host-contract.ts';
+import type { KeyRing } from './keys.ts';
 
 export interface AnswerOptions {
-  readonly request: (url: string, init: HostRequest) => Promise<UpstreamResponse>;
+  readonly ask: Asking['ask'];
+  readonly keys: KeyRing;
   readonly fault: HostFault;
   readonly url: string;
   readonly init: HostRequest;
@@ -30,6 +29,7 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
   readonly #frames: Frames;
   #state: 'new' | 'open' | 'read' | 'left' = 'new';
   #parts: AsyncIterableIterator<readonly ProviderPart[]> | undefined;
+  #keyId: string | undefined;
 
   constructor(options: AnswerOptions) {
     const { reader, fault, init } = options;
@@ -58,11 +58,11 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
   }
 
   async #open(): Promise<void> {
-    const { request, fault, url, init } = this.#options;
+    const { ask, url, init } = this.#options;
     this.#state = 'open';
     try {
-      const response = await request(url, init);
-      if (response.status < 200 || response.status > 299) throw await refusalOf(response, fault);
+      const response = await ask(url, init);
+      this.#keyId = response.keyId;
       this.#parts = response.body.stream(this.#frames);
     } catch (error) {
       this.#state = 'left';
@@ -89,16 +89,12 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
     const { error } = this.#frames;
     if (error === undefined || this.#isLeft()) return DONE;
     this.#state = 'left';
+    // Some upstreams say within an answer what others say by a status.
+    this.#options.keys.blame(this.#keyId, error);
     throw error;
   }
 
   #isLeft(): boolean {
     return this.#state === 'left';
   }
-}
-
-/** The fault of a reply that is no success. Its body may break off as well; the status is known already. */
-export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
-  const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
-  return fault.ofReply(status, headers, text);
 }

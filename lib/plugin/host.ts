@@ -1,10 +1,11 @@
 // What a plugin is given: requests, answers, polling, faults, a log and a clock, for one upstream.
 import Joi from 'joi';
-import { createAnswer, refusalOf } from './answer.ts';
+import { createAnswer } from './answer.ts';
+import { createAsking } from './ask.ts';
 import type { FaultWords } from './fault-contract.ts';
 import type { Host, HostClock, HostLog, JsonReply } from './host-contract.ts';
 import { createHostFault } from './host-fault.ts';
-import { KeyRing } from './keys.ts';
+import { type KeyHealth, type KeyRest, KeyRing } from './keys.ts';
 import { poll } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { createTokenAuth } from './tokens.ts';
@@ -14,7 +15,7 @@ import { createHostVideo } from './video-jobs.ts';
 export interface HostOptions extends UpstreamOptions {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
-  readonly log: HostLog;
+  readonly log: UpstreamLog;
   /** Keys that take turns. */
   readonly keys?: readonly string[];
   /** Of the settings. */
@@ -25,22 +26,28 @@ export interface HostOptions extends UpstreamOptions {
   readonly clock?: HostClock;
 }
 
+/** What the operator is told of an upstream; an error is an alert. */
+export interface UpstreamLog extends HostLog {
+  error?(message: string, fields: object): void;
+}
+
 /** A host with connections of its own: closed after the last call of its provider. */
 export interface ClosableHost extends Host {
+  readonly keyHealth: () => KeyHealth;
   close(): Promise<void>;
 }
 
 export function createHost(options: HostOptions): ClosableHost {
   const { upstream, keys = [], schema = Joi.object(), faultWords, clock = CLOCK } = options;
   const secrets = [...(options.secrets ?? [])];
-  const ring = new KeyRing(keys);
-  const { request, close } = createUpstream({ ...options, secrets }, ring);
+  const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => tellOfRest(options, rest) });
+  const { request: send, close } = createUpstream({ ...options, secrets });
   const fault = createHostFault({ secrets, words: faultWords });
+  const { ask, request } = createAsking({ request: send, keys: ring, fault });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
   async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
-    const { body, ...reply } = await request(url, init);
-    if (reply.status < 200 || reply.status > 299) throw await refusalOf({ ...reply, body }, fault);
+    const { body, ...reply } = await ask(url, init);
     return { ...reply, value: await body.json(limitBytes) };
   }
 
@@ -48,7 +55,7 @@ export function createHost(options: HostOptions): ClosableHost {
     upstream,
     request,
     json,
-    answer: (url, init, reader) => createAnswer({ request, fault, url, init, reader }),
+    answer: (url, init, reader) => createAnswer({ ask, keys: ring, fault, url, init, reader }),
     poll: (polling) => poll(polling, { sleep: clock.sleep, random: Math.random }),
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
     perRoute: createPerRoute({ schema, log }),
@@ -56,12 +63,20 @@ export function createHost(options: HostOptions): ClosableHost {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
-    video: createHostVideo({ request, json, fault }),
+    video: createHostVideo({ ask, json, fault }),
     fault,
     log,
     clock,
+    keyHealth: () => ring.health(),
     close,
   };
+}
+
+/** The calls go on with the other keys, so that nothing else tells of one that has to be mended. */
+function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
+  const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
+  if (kind === 'rate' || !log.error) log.warn('a key of an upstream rests', fields);
+  else log.error('an upstream refuses one of our keys, which rests', { alert: 'upstream', ...fields });
 }
 
 /** No call's. */

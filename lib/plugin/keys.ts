@@ -1,5 +1,7 @@
-// The keys of one upstream, which take turns.
+// The keys of one upstream, which take turns; one that the upstream refuses rests while there are others.
 import { hash } from 'node:crypto';
+import { isUpstreamFault } from './fault.ts';
+import type { UpstreamFaultKind } from './fault-contract.ts';
 
 export interface Key {
   /** Names the key in every process without showing it. */
@@ -7,19 +9,109 @@ export interface Key {
   readonly value: string;
 }
 
+/** What a key rests for. */
+export const KEY_FAULTS = ['rate', 'auth', 'quota'] as const satisfies readonly UpstreamFaultKind[];
+
+export type KeyFault = (typeof KEY_FAULTS)[number];
+
+/** A key that begins to rest. */
+export interface KeyRest {
+  /** Its place in the settings, from 1. */
+  readonly place: number;
+  readonly keys: number;
+  readonly kind: KeyFault;
+  readonly status: number | undefined;
+  readonly forMs: number;
+}
+
+/** How many keys there are, and how many of them rest by what was said. */
+export interface KeyHealth extends Readonly<Record<KeyFault, number>> {
+  readonly keys: number;
+}
+
+export interface KeyRingOptions {
+  readonly now?: () => number;
+  /** Told when one of several keys begins to rest. */
+  readonly onRest?: (rest: KeyRest) => void;
+}
+
+interface Place {
+  readonly key: Key;
+  /** On the clock of `now`; 0 for a key that has never rested. */
+  restsUntil: number;
+  kind: KeyFault | undefined;
+}
+
 const ID_CHARS = 16;
 
+/** Where the upstream does not say how long: a rate limit is over soon, somebody has to mend the others. */
+const REST_MS: Readonly<Record<KeyFault, number>> = { rate: 5_000, auth: 300_000, quota: 300_000 };
+
+/** Bounds of what the upstream says: a limit of a day may be lifted, or paid for, long before. */
+const REST_MIN_MS = 500;
+const REST_MAX_MS = 600_000;
+
 export class KeyRing {
-  readonly #keys: readonly Key[];
+  readonly #places: readonly Place[];
+  readonly #now: () => number;
+  readonly #onRest: KeyRingOptions['onRest'];
   #turn = 0;
+  /** When the last of those that rest is back; 0 while none ever has. */
+  #restsUntil = 0;
 
-  constructor(values: readonly string[]) {
-    this.#keys = values.map((value) => ({ id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value }));
+  constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
+    this.#places = values.map((value) => ({ key: keyOf(value), restsUntil: 0, kind: undefined }));
+    this.#now = now;
+    this.#onRest = onRest;
   }
 
-  /** The key of that id if it is still there, else the next one; undefined when there are none. */
+  /**
+   * The key of that id if it is still there, else the next one that does not rest, or of keys that all rest the one that
+   * is back first: the only way to know is to ask. Undefined when there are none.
+   */
   take(id?: string): Key | undefined {
-    const named = id !== undefined && this.#keys.find((key) => key.id === id);
-    return named || this.#keys[this.#turn++ % this.#keys.length];
+    const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
+    if (named) return named.key;
+    const count = this.#places.length;
+    if (count === 0) return undefined;
+    const turn = this.#turn++ % count;
+    const next = this.#places[turn] as Place;
+    if (count === 1 || this.#restsUntil === 0) return next.key;
+    const now = this.#now();
+    const inTurn = [...this.#places.slice(turn), ...this.#places.slice(0, turn)];
+    const fit = inTurn.find(({ restsUntil }) => restsUntil <= now);
+    return (fit ?? inTurn.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
   }
+
+  /** Lets a key rest if what was thrown is about it. True when there is another that does not rest. */
+  blame(id: string | undefined, thrown: unknown): boolean {
+    if (!isUpstreamFault(thrown) || !isKeyFault(thrown.kind)) return false;
+    const place = this.#places.find(({ key }) => key.id === id);
+    if (!place) return false;
+    const { kind, status, retryAfterMs } = thrown;
+    const now = this.#now();
+    const forMs = Math.min(Math.max(retryAfterMs ?? REST_MS[kind], REST_MIN_MS), REST_MAX_MS);
+    const isNew = place.restsUntil <= now || place.kind !== kind;
+    place.restsUntil = now + forMs;
+    place.kind = kind;
+    this.#restsUntil = Math.max(this.#restsUntil, place.restsUntil);
+    const keys = this.#places.length;
+    if (isNew && keys > 1) this.#onRest?.({ place: this.#places.indexOf(place) + 1, keys, kind, status, forMs });
+    return this.#places.some(({ restsUntil }) => restsUntil <= now);
+  }
+
+  health(): KeyHealth {
+    const now = this.#now();
+    const resting = (wanted: KeyFault) =>
+      this.#places.filter(({ restsUntil, kind }) => restsUntil > now && kind === wanted).length;
+    return { keys: this.#places.length, rate: resting('rate'), auth: resting('auth'), quota: resting('quota') };
+  }
+}
+
+function keyOf(value: string): Key {
+  return { id: hash('sha256', value, 'hex').slice(0, ID_CHARS), value };
+}
+
+function isKeyFault(kind: UpstreamFaultKind): kind is KeyFault {
+  return (KEY_FAULTS as readonly string[]).includes(kind);
 }

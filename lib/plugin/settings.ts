@@ -3,8 +3,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../config.ts';
-import type { HostClock, HostLog, Provider, ProviderPlugin } from './contract.ts';
-import { createHost } from './host.ts';
+import type { HostClock, Provider, ProviderPlugin } from './contract.ts';
+import { createHost, type UpstreamLog } from './host.ts';
+import type { KeyHealth } from './keys.ts';
 import { findSecrets, scrub } from './secret.ts';
 
 export interface ProviderOptions {
@@ -13,7 +14,7 @@ export interface ProviderOptions {
   readonly upstream: string;
   /** As the catalog has them, variables of the environment filled in. */
   readonly settings: unknown;
-  readonly log: HostLog;
+  readonly log: UpstreamLog;
   /** The real one by default. */
   readonly clock?: HostClock;
 }
@@ -22,6 +23,7 @@ export interface OpenProvider {
   readonly provider: Provider;
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[];
+  readonly keyHealth: () => KeyHealth;
   /** Closes the provider and then its connections, those in use too: wait for the last call first. */
   close(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function createProvider(options: ProviderOptions): OpenProvider {
   return {
     provider,
     secrets,
+    keyHealth: host.keyHealth,
     async close() {
       await provider.close?.();
       await host.close();

@@ -8,7 +8,7 @@ import { exchange } from './exchange.ts';
 import { upstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HeaderFields, HostRequest, HostResponse } from './host-contract.ts';
-import type { Key, KeyRing } from './keys.ts';
+import type { Key } from './keys.ts';
 import { encodeMultipart } from './multipart.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
@@ -30,7 +30,8 @@ export interface UpstreamResponse extends HostResponse {
 }
 
 export interface Upstream {
-  request(url: string, init: HostRequest): Promise<UpstreamResponse>;
+  /** Sends one request, with the headers that `auth` makes of the key if there is one. */
+  request(url: string, init: HostRequest, key: Key | undefined): Promise<UpstreamResponse>;
   /** Closes all connections, those in use too. */
   close(): Promise<void>;
 }
@@ -40,12 +41,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without a word of warning. */
 const KEEP_ALIVE_MS = 4_000;
 
-export function createUpstream(options: UpstreamOptions, keys: KeyRing): Upstream {
+export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = createDispatcher(options);
   const targetOf = createTargets(new Set(options.allowedOrigins));
   const secrets = options.secrets ?? [];
   return {
-    request: (url, init) => send({ url, init, dispatcher, targetOf, secrets, keys }),
+    request: (url, init, key) => send({ url, init, key, dispatcher, targetOf, secrets }),
     close: () => dispatcher.destroy(),
   };
 }
@@ -101,7 +102,7 @@ interface Sending {
   readonly dispatcher: Dispatcher;
   readonly targetOf: (url: string) => Target;
   readonly secrets: readonly string[];
-  readonly keys: KeyRing;
+  readonly key: Key | undefined;
 }
 
 interface Target {
@@ -131,28 +132,26 @@ function createTargets(origins: ReadonlySet<string>): (url: string) => Target {
 }
 
 async function send(sending: Sending): Promise<UpstreamResponse> {
-  const { url, init, targetOf, keys } = sending;
+  const { url, init, key, targetOf } = sending;
   const target = targetOf(url);
-  const { auth, signal, keyId } = init;
+  const { auth, signal } = init;
   signal.throwIfAborted();
-  const key = auth && keys.take(keyId);
-  if (!key) return sendWith({}, sending, target);
+  if (!auth || !key) return sendWith({}, sending, target);
   const fields = await auth(key.value, signal);
-  const response = await sendWith(fields, sending, target, key);
+  const response = await sendWith(fields, sending, target);
   if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
   // Refused before anything was done, so that it may be sent again.
   response.body.drop();
   auth.refuse(key.value, fields);
-  return sendWith(await auth(key.value, signal), sending, target, key);
+  return sendWith(await auth(key.value, signal), sending, target);
 }
 
 const UNAUTHORIZED = 401;
 
 async function sendWith(
   fields: HeaderFields,
-  { init, dispatcher, secrets }: Sending,
+  { init, key, dispatcher, secrets }: Sending,
   { origin, path }: Target,
-  key?: Key,
 ): Promise<UpstreamResponse> {
   const { method, signal } = init;
   signal.throwIfAborted();

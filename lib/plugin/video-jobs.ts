@@ -1,6 +1,6 @@
 // Submits jobs of video and reads their states: what is the same for every upstream that makes videos as jobs.
 import { Buffer } from 'node:buffer';
-import { refusalOf } from './answer.ts';
+import type { Asking } from './ask.ts';
 import type { MediaSource, Picture, VideoState } from './contract.ts';
 import { isUpstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
@@ -8,9 +8,11 @@ import type { Host, JsonObject } from './host-contract.ts';
 import { resolutionOf } from './resolutions.ts';
 import type { HostVideo, VideoReport } from './video-contract.ts';
 
-export type VideoJobTools = Pick<Host, 'request' | 'json' | 'fault'>;
+export interface VideoJobTools extends Pick<Host, 'json' | 'fault'> {
+  readonly ask: Asking['ask'];
+}
 
-export function createHostVideo({ request, json, fault }: VideoJobTools): HostVideo {
+export function createHostVideo({ ask, json, fault }: VideoJobTools): HostVideo {
   return {
     async submit({ url, idOf, lookAt, ...init }) {
       const { value, keyId } = await json(url, { ...init, method: 'POST' });
@@ -21,9 +23,7 @@ export function createHostVideo({ request, json, fault }: VideoJobTools): HostVi
 
     async look({ url, keyId }, init, read) {
       if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
-      const response = await request(url, { ...init, method: 'GET', keyId });
-      const { status, retryAfterMs, body } = response;
-      if (status < 200 || status > 299) throw await refusalOf(response, fault);
+      const { retryAfterMs, body } = await ask(url, { ...init, method: 'GET', keyId });
       const text = await body.text();
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
       if (text.trim() === '') return { status: 'processing', ...patience };

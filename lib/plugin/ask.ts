@@ -1,0 +1,66 @@
+// Asks an upstream with one of its keys, and with another one when the upstream refuses the first.
+import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
+import type { HostFault } from './fault-contract.ts';
+import type { HostRequest, HostResponse } from './host-contract.ts';
+import type { KeyRing } from './keys.ts';
+import type { Upstream, UpstreamResponse } from './upstream.ts';
+
+export interface AskOptions {
+  readonly request: Upstream['request'];
+  readonly keys: KeyRing;
+  readonly fault: HostFault;
+}
+
+export interface Asking {
+  /** Resolves with a success; throws the fault of every other status. */
+  ask(url: string, init: HostRequest): Promise<UpstreamResponse>;
+  /** Resolves with any status: a reader of its own says what that means. */
+  request(url: string, init: HostRequest): Promise<UpstreamResponse>;
+}
+
+/** Of a refusal's body so much is read at most. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+
+/** Statuses that are about the key whatever the body says. */
+const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
+
+export function createAsking({ request, keys, fault }: AskOptions): Asking {
+  return {
+    async ask(url, init) {
+      for (;;) {
+        const key = init.auth && keys.take(init.keyId);
+        try {
+          const response = await request(url, init, key);
+          if (response.status >= 200 && response.status <= 299) return response;
+          throw await refusalOf(response, fault);
+        } catch (error) {
+          const hasOther = keys.blame(key?.id, error);
+          // What belongs to one account is not asked of another.
+          if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
+        }
+      }
+    },
+
+    async request(url, init) {
+      const key = init.auth && keys.take(init.keyId);
+      const response = await request(url, init, key);
+      const { status, retryAfterMs } = response;
+      if (key && KEY_STATUSES.has(status)) {
+        const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+        keys.blame(key.id, upstreamFault(kindOfStatus(status), '', facts));
+      }
+      return response;
+    },
+  };
+}
+
+/** Refused before anything was done: a picture that a 5xx was answered to may be made, and would be paid twice. */
+function isUndone(error: unknown): boolean {
+  return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
+}
+
+/** The fault of a reply that is no success. Its body may break off as well; the status is known already. */
+export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
+  const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
+  return fault.ofReply(status, headers, text);
+}
