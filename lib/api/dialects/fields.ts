@@ -44,7 +44,7 @@ export const commonFields: Readonly<Record<string, FieldRule>> = {
 };
 
 /** Checks the fields of a body; throws a 400 fault that names the first wrong one. `null` is the same as absent. */
-export function checkFields(rules: Readonly<Record<string, FieldRule>>, body: unknown): CommonFields {
+export function checkFields<Fields = CommonFields>(rules: Readonly<Record<string, FieldRule>>, body: unknown): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw fault('invalid_json', { hint: 'an object is expected' });
   }
@@ -56,7 +56,7 @@ export function checkFields(rules: Readonly<Record<string, FieldRule>>, body: un
     if (value === undefined || (value === null && !required)) continue;
     if (!accepts(value)) throw invalidField(name, hint);
   }
-  return body as CommonFields;
+  return body as Fields;
 }
 
 export function invalidField(field: string, hint: string): Fault {

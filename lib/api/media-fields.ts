@@ -1,0 +1,37 @@
+// The fields that requests for pictures and videos share: what they must be, and which shapes may be asked for.
+import type { Size } from '../plugin/contract.ts';
+import type { FieldRule } from './dialects/fields.ts';
+
+/** Of pictures and videos; an upstream that draws in others gets the nearest. */
+export const ASPECTS: ReadonlySet<unknown> = new Set(['1:1', '16:9', '9:16', '4:3', '3:4']);
+
+/** Of pictures. */
+export const IMAGE_SIZES: ReadonlyMap<unknown, Size> = new Map([
+  ['1024x1024', { width: 1024, height: 1024 }],
+  ['1792x1024', { width: 1792, height: 1024 }],
+  ['1024x1792', { width: 1024, height: 1792 }],
+]);
+
+export const promptField: FieldRule = {
+  required: true,
+  accepts: (value) => typeof value === 'string' && value.trim() !== '',
+  hint: 'must be a string and not empty',
+};
+
+export const modelField: FieldRule = {
+  required: true,
+  accepts: (value) => typeof value === 'string' && value !== '',
+  hint: 'must be a string and not empty',
+};
+
+export const aspectField: FieldRule = {
+  required: false,
+  accepts: (value) => ASPECTS.has(value),
+  hint: `must be one of ${[...ASPECTS].join(', ')}`,
+};
+
+export const imageSizeField: FieldRule = {
+  required: false,
+  accepts: (value) => IMAGE_SIZES.has(value),
+  hint: `must be one of ${[...IMAGE_SIZES.keys()].join(', ')}`,
+};
