@@ -1,6 +1,7 @@
 // The environment, checked once and frozen: every variable of the service is documented here.
 import { randomBytes } from 'node:crypto';
 import Joi from 'joi';
+import { OperatorError } from './operator-error.ts';
 
 export interface Config {
   readonly host: string;
@@ -41,11 +42,6 @@ export interface Config {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** This process, as the owner of its holds. */
   readonly ownerId: string;
-}
-
-/** A mistake of the operator: one clear line and exit 1, never a stack trace. */
-export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
 }
 
 const milliseconds = (byDefault: number) => Joi.number().integer().min(1).max(2_147_483_647).default(byDefault);

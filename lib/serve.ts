@@ -1,8 +1,9 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
-import { type Config, OperatorError, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { countOf } from './count.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
+import { OperatorError } from './operator-error.ts';
 import { StoreError } from './store/store.ts';
 
 /** Serves until a signal ends the process; what keeps it from starting is told on stderr. */

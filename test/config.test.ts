@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Config, OperatorError, readConfig } from '../lib/config.ts';
+import { type Config, readConfig } from '../lib/config.ts';
+import { OperatorError } from '../lib/operator-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

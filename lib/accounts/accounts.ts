@@ -1,6 +1,6 @@
 // Accounts and their keys as an operator handles them: made, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 

@@ -1,5 +1,5 @@
 // The catalog in force: models with their usable routes and prices, built from checked files.
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { Provider } from '../plugin/contract.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import { type ImageModel, type Model, type ModelOf, type ModelType, modelOf, type TextModel } from './model.ts';

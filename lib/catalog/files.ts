@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type UpstreamEntry } from './schema.ts';
 import { forbiddenVariables } from './variables.ts';

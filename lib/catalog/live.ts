@@ -1,7 +1,7 @@
 // The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { HostLog, Provider, ProviderPlugin } from '../plugin/contract.ts';
 import { loadPlugins } from '../plugin/loader.ts';
 import { createProvider, type OpenProvider } from '../plugin/settings.ts';

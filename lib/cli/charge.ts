@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { ChargeFilter } from '../store/store.ts';
 import { readCount, readTime } from './arguments.ts';
 import { changeJson } from './money.ts';
@@ -66,7 +67,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
 }
 
 async function noCharge(id: string): Promise<Error> {
-  const [{ OperatorError }, { quote }] = await Promise.all([import('../config.ts'), import('../accounts/accounts.ts')]);
+  const { quote } = await import('../accounts/accounts.ts');
   return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
 

@@ -1,5 +1,6 @@
 // `tollgate store copy`: moves the books to another database, and back.
 import { type Command, InvalidArgumentError } from 'commander';
+import { OperatorError } from '../operator-error.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, formatPairs } from './output.ts';
 import { withBar } from './progress.ts';
@@ -65,7 +66,7 @@ async function copy(fromUrl: string, toUrl: string, { force = false }: CopyFlags
   const from = await openStore(fromUrl, { readOnly: true });
   try {
     const alive = await from.gateways();
-    if (alive.length > 0 && !force) throw await inUse(alive);
+    if (alive.length > 0 && !force) throw inUse(alive);
     const to = await openStore(toUrl, { unfinished: true });
     try {
       const answer = await copyVerified({ from, to }, { from: nameOfStore(fromUrl), to: nameOfStore(toUrl) }, alive);
@@ -78,8 +79,7 @@ async function copy(fromUrl: string, toUrl: string, { force = false }: CopyFlags
   }
 }
 
-async function inUse(alive: readonly string[]): Promise<Error> {
-  const { OperatorError } = await import('../config.ts');
+function inUse(alive: readonly string[]): Error {
   return new OperatorError(
     `Gateways work on the source (${alive.join(', ')}): stop them first. One that was killed counts as alive until ` +
       'its lease is over. With --force what they write meanwhile may be missing in the copy.',
@@ -111,7 +111,6 @@ async function copyVerified(
   const { accounts, keys, jobs, settings, resumed } = report;
   const { wallets, entries } = target;
   if (!live && (wallets !== source.wallets || entries !== source.entries)) {
-    const { OperatorError } = await import('../config.ts');
     throw new OperatorError(`The target has ${entries} entries of ${source.entries}: copy again into an empty one.`);
   }
   const counts = { accounts, wallets, keys, entries, jobs, settings };
@@ -124,7 +123,6 @@ async function verify(store: Store, side: 'source' | 'target') {
   const { verifyLedger } = await import('../ledger/audit.ts');
   const report = await withBar((show) => verifyLedger(store, show));
   if (report.ok) return report;
-  const { OperatorError } = await import('../config.ts');
   const [first] = report.problems;
   throw new OperatorError(`The ${side} does not add up: wallet ${first?.wallet}, ${first?.problem}.`);
 }

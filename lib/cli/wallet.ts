@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
 import { apply, readWallet, unknownAccount, walletJson, walletText } from './money.ts';
 import { type Answer, formatMoney } from './output.ts';
@@ -70,7 +71,6 @@ async function show({ store }: Session, id: string): Promise<Answer> {
 async function accepted(op: Operation, { status, wallet }: Outcome): Promise<Wallet> {
   if (!wallet) throw await unknownAccount(op.wallet);
   if (status === 'done' || status === 'exists') return wallet;
-  const { OperatorError } = await import('../config.ts');
   switch (status) {
     case 'first_topup_too_small':
       throw new OperatorError(`The first top-up of a wallet is at least ${formatMoney(FIRST_TOPUP_MINIMUM)}.`);

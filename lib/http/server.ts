@@ -2,8 +2,8 @@
 import { createServer as createListener, type Server as Listener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
-import { OperatorError } from '../config.ts';
 import { type Fault, fault } from '../faults.ts';
+import { OperatorError } from '../operator-error.ts';
 import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';

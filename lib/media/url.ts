@@ -1,8 +1,8 @@
 // Whether a URL may be fetched, as far as its text can tell: cheap checks first, one parse, then the rules for hosts.
 // Names are resolved and checked by the fetcher; what is refused here is refused on the text alone.
 import { isIP } from 'node:net';
-import { OperatorError } from '../config.ts';
 import { fault } from '../faults.ts';
+import { OperatorError } from '../operator-error.ts';
 import { isPublicAddress } from './address.ts';
 
 export const URL_LENGTH_MAX = 2048;

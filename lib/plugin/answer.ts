@@ -3,8 +3,9 @@ import type { ProviderPart } from '../stream/provider-part.ts';
 import type { Asking } from './ask.ts';
 import type { HostFault } from './fault-contract.ts';
 import { Frames } from './frames.ts';
-import type { AnswerReader, HostRequest } from './host-contract.ts';
+import type { AnswerReader } from './host-contract.ts';
 import type { KeyRing } from './keys.ts';
+import type { HostRequest } from './request-contract.ts';
 
 export interface AnswerOptions {
   readonly ask: Asking['ask'];

@@ -1,8 +1,9 @@
 // Asks an upstream with one of its keys, and with another one when the upstream refuses the first.
 import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
-import type { HostRequest, HostResponse } from './host-contract.ts';
+import type { HostResponse } from './host-contract.ts';
 import type { KeyRing } from './keys.ts';
+import type { HostRequest } from './request-contract.ts';
 import type { Upstream, UpstreamResponse } from './upstream.ts';
 
 export interface AskOptions {

@@ -1,6 +1,7 @@
 // The part of the contract that the gateway hands to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { HostFault } from './fault-contract.ts';
+import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request-contract.ts';
 import type { HostVideo } from './video-contract.ts';
 
 /** What the gateway hands to a plugin: everything it needs at run time. */
@@ -48,21 +49,6 @@ export interface Host {
   readonly clock: HostClock;
 }
 
-/** The `options` of the catalog's route: what the route overrides in the settings. The same object in every call. */
-export type RouteOptions = Readonly<Record<string, unknown>>;
-
-export type HeaderFields = Readonly<Record<string, string>>;
-
-/** The headers that carry a key. A promise where the key has to be exchanged first: `host.tokens` does that. */
-export type KeyHeaders = (key: string, signal: AbortSignal) => HeaderFields | Promise<HeaderFields>;
-
-/** What `host.tokens` makes: a request that is answered 401 is sent once more, with a new token. */
-export interface TokenAuth {
-  (key: string, signal: AbortSignal): Promise<HeaderFields>;
-  /** For the host: the token of these headers was refused before its end. */
-  refuse(key: string, headers: HeaderFields): void;
-}
-
 /** A vendor that wants keys exchanged for tokens. */
 export interface TokenSource {
   /** Exchanges a key. The signal belongs to no call alone: it aborts when nobody waits for the token any more. */
@@ -75,34 +61,6 @@ export interface Token {
   readonly value: string;
   /** Milliseconds since the epoch. A new token is got a minute before. */
   readonly expiresAt: number;
-}
-
-export interface HostRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Adds the headers of one of the settings' keys (`apiKey`, a string or a list), which take turns; without keys not called. */
-  readonly auth?: KeyHeaders | TokenAuth;
-  /** The key that an earlier reply was got with, for a job that only its own account sees. */
-  readonly keyId?: string | undefined;
-  /** Multipart bodies bring their own content type. */
-  readonly body?: string | Uint8Array | Multipart;
-  readonly signal: AbortSignal;
-  /** For `answer`: how long one event may be where a picture comes inline. Default 1 Mi characters, at most 32 Mi. */
-  readonly eventCharsMax?: number;
-}
-
-/** A body of `multipart/form-data`: the fields, then the files, in order. */
-export interface Multipart {
-  readonly fields: Readonly<Record<string, string>>;
-  readonly files: readonly MultipartFile[];
-}
-
-export interface MultipartFile {
-  /** The name of the field; several files may share one. */
-  readonly field: string;
-  readonly fileName: string;
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
 }
 
 export interface HostReply {
@@ -136,9 +94,6 @@ export interface HostBody {
   /** Closes the connection without reading on. */
   drop(): void;
 }
-
-/** A JSON object in a reply. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * What a plugin makes of one reply: JSON values go in, `out` takes what they bring. It is made anew for each call, and

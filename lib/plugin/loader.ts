@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { ProviderPlugin } from './contract.ts';
 import { findWordsFlaw } from './fault-words.ts';
 

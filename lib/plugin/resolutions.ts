@@ -1,6 +1,6 @@
 // Spells the resolution of a video as its upstream wants it: the route's `resolutions`, turned to the call's shape.
 import type { Size, VideoCall } from './contract.ts';
-import type { JsonObject } from './host-contract.ts';
+import type { JsonObject } from './request-contract.ts';
 
 /** `HostVideo.resolution`. */
 export function resolutionOf(call: VideoCall, field: string, otherwise?: string): JsonObject {

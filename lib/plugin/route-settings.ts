@@ -1,6 +1,7 @@
 // The settings of an upstream as the `options` of one route override them, worked out once for each route.
 import type Joi from 'joi';
-import type { Host, HostLog, RouteOptions } from './host-contract.ts';
+import type { Host, HostLog } from './host-contract.ts';
+import type { RouteOptions } from './request-contract.ts';
 import { isSecret } from './secret.ts';
 
 export interface RouteSettingsOptions {

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { HostClock, Provider, ProviderPlugin } from './contract.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';

@@ -1,5 +1,6 @@
 // Tokens that keys are exchanged for: kept until shortly before they end, one exchange at a time for each key.
-import type { HeaderFields, Token, TokenAuth, TokenSource } from './host-contract.ts';
+import type { Token, TokenSource } from './host-contract.ts';
+import type { HeaderFields, TokenAuth } from './request-contract.ts';
 
 /** A token that ends sooner might end on its way. */
 const MARGIN_MS = 60_000;

@@ -1,6 +1,6 @@
 // What the host does for videos made as jobs, the same for every upstream: types only.
-import type { MediaSource, Picture, VideoCall, VideoRef, VideoState } from './contract.ts';
-import type { HostRequest, JsonObject } from './host-contract.ts';
+import type { MediaSource, Picture, VideoCall, VideoRef, VideoState } from './call-contract.ts';
+import type { HostRequest, JsonObject } from './request-contract.ts';
 
 export interface HostVideo {
   /**

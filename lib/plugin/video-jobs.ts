@@ -4,7 +4,8 @@ import type { Asking } from './ask.ts';
 import type { MediaSource, Picture, VideoState } from './contract.ts';
 import { isUpstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
-import type { Host, JsonObject } from './host-contract.ts';
+import type { Host } from './host-contract.ts';
+import type { JsonObject } from './request-contract.ts';
 import { resolutionOf } from './resolutions.ts';
 import type { HostVideo, VideoReport } from './video-contract.ts';
 

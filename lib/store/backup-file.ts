@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Refusal } from './sqlite/protocol.ts';
+import { OperatorError } from '../operator-error.ts';
 
 const SUFFIX = '.unfinished';
 /** What SQLite puts beside a file. */
@@ -15,7 +15,7 @@ export function isUnfinished(path: string): boolean {
   return path.endsWith(SUFFIX);
 }
 
-/** Lets `write` fill an empty file, which then becomes `file`. Throws `Refusal`. */
+/** Lets `write` fill an empty file, which then becomes `file`. Throws `OperatorError`. */
 export async function writeBackup(file: string, write: (path: string) => Promise<void>): Promise<void> {
   refuseExisting(file);
   const path = `${file}.${randomBytes(4).toString('hex')}${SUFFIX}`;
@@ -34,7 +34,7 @@ export async function writeBackup(file: string, write: (path: string) => Promise
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new Refusal(`The file ${file} exists already.`);
+  if (existsSync(file)) throw new OperatorError(`The file ${file} exists already.`);
 }
 
 /** For its owner only. */
@@ -43,7 +43,7 @@ async function makeFile(file: string, path: string): Promise<void> {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new Refusal(`The file ${file} cannot be written: ${code}.`);
+    throw new OperatorError(`The file ${file} cannot be written: ${code}.`);
   }
 }
 

@@ -1,11 +1,11 @@
 // Copies a store into another, of whatever kind: the journal is replayed through the rules of the ledger, so that the
 // copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
 import { isDeepStrictEqual } from 'node:util';
-import { OperatorError } from '../config.ts';
 import { countOf } from '../count.ts';
 import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
+import { OperatorError } from '../operator-error.ts';
 import { type JournalPage, journalPages } from './journal.ts';
 import { type PortName, portNamesOf } from './ports.ts';
 import { type Account, type OnProgress, type Store, StoreError, type Submission } from './store.ts';

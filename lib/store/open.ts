@@ -1,6 +1,6 @@
 // From `DATABASE_URL` to a store.
 import { resolve } from 'node:path';
-import { OperatorError } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Opening, Store } from './store.ts';

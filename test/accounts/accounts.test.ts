@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey, isWellFormedKey } from '../../lib/accounts/key.ts';
-import { OperatorError } from '../../lib/config.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
-import { OperatorError } from '../../lib/config.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 
 export interface CatalogFolder {

@@ -2,9 +2,10 @@
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError, readConfig } from '../../lib/config.ts';
+import { readConfig } from '../../lib/config.ts';
 import { createGateway, type Gateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
 import { type Exit, type Home, makeHome, spawnService } from '../../testkit/process.ts';
 import { emptyFolder, foreignDatabase, lockedDatabase, newerDatabase, plugin } from './mistakes.ts';

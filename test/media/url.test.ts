@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/config.ts';
 import { isFault } from '../../lib/faults.ts';
 import { isPublicAddress } from '../../lib/media/address.ts';
 import { checkUrl, readOrigins, readUrl, type UrlRules } from '../../lib/media/url.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { HOSTILE_URLS } from './hostile-urls.ts';
 
 const HARMLESS: readonly (readonly [url: string, origin: string, host: string, path: string])[] = [

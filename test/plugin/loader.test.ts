@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/config.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { loadPlugins } from '../../lib/plugin/loader.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

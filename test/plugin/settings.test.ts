@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type Joi from 'joi';
-import { OperatorError } from '../../lib/config.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import type { Host, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 

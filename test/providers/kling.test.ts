@@ -1,7 +1,7 @@
 // What `kling` asks for, and the tokens it makes of a key; what it makes of answers is in its recordings.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { OperatorError } from '../../lib/config.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/kling/index.ts';
 import { createAuth } from '../../providers/kling/token.ts';

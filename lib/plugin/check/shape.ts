@@ -1,6 +1,6 @@
 // Checks of a plugin's settings: complete ones make a provider, nonsense is refused, the key is kept secret.
 import assert from 'node:assert/strict';
-import { OperatorError } from '../../config.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { checkSettings, createProvider } from '../settings.ts';
 import { describeSettings, settingsAt } from './stage.ts';
 import { type Check, KINDS, type Subject } from './subject.ts';

@@ -1,24 +1,18 @@
 // A backup of a MongoDB store is a SQLite store: one file that any Tollgate opens, and that copies back.
 import { resolve } from 'node:path';
-import { OperatorError } from '../../config.ts';
 import { writeBackup } from '../backup-file.ts';
 import { copyStore } from '../copy.ts';
-import { Refusal } from '../sqlite/protocol.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
 import type { OnProgress, Store } from '../store.ts';
 
 /** Each wallet is copied as it is at one moment; money never moves between wallets. */
 export async function backUp(store: Omit<Store, 'close'>, name: string, onProgress?: OnProgress): Promise<void> {
-  try {
-    await writeBackup(resolve(name), async (path) => {
-      const copy = await openSqliteStore(path, { temporary: true });
-      try {
-        await copyStore({ from: store, to: copy, live: true, onProgress });
-      } finally {
-        await copy.close();
-      }
-    });
-  } catch (error) {
-    throw error instanceof Refusal ? new OperatorError(error.message) : error;
-  }
+  await writeBackup(resolve(name), async (path) => {
+    const copy = await openSqliteStore(path, { temporary: true });
+    try {
+      await copyStore({ from: store, to: copy, live: true, onProgress });
+    } finally {
+      await copy.close();
+    }
+  });
 }

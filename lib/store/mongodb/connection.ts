@@ -1,6 +1,6 @@
 // From a MongoDB URL to a connected client; a server that cannot hold a ledger is refused in one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
-import { OperatorError } from '../../config.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { ATTEMPT_MS, pause, within } from './call.ts';
 import { type ServerClock, watchClock } from './clock.ts';
 

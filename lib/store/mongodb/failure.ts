@@ -1,6 +1,6 @@
 // What an error of the driver says about the write it ended: certainly not done, perhaps done, worth another try.
 import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { OperatorError } from '../../config.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 
 /** The wallet is no longer as the transaction has read it. */

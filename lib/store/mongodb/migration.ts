@@ -1,6 +1,6 @@
 // Brings a database to this version's schema. Every step can be repeated, so that processes may start at once.
 import { type Db, MongoServerError } from 'mongodb';
-import { OperatorError } from '../../config.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import { COLLECTIONS, type CollectionSchema } from './schema.ts';
 

@@ -2,9 +2,9 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { OperatorError } from '../../operator-error.ts';
 import { isUnfinished } from '../backup-file.ts';
 import { StoreError } from '../store.ts';
-import { Refusal } from './protocol.ts';
 import { checkIdentity, checkReadable, migrate, noStore, requireTables } from './schema.ts';
 
 export interface ConnectionOptions {
@@ -44,7 +44,7 @@ const CHECKPOINT_PAGES = 4000;
 /** The log shrinks to this after a burst. */
 const LOG_BYTES_MAX = 67_108_864;
 
-/** Opens the file for writing; makes it, its folder and its tables if need be and may be. Throws `Refusal`. */
+/** Opens the file for writing; makes it, its folder and its tables if need be and may be. Throws `OperatorError`. */
 export function openForWrites(options: ConnectionOptions): Connection {
   const { path, busyMs } = options;
   checkPlace(options);
@@ -89,28 +89,29 @@ function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
   try {
     makeFolder(dirname(path));
   } catch (error) {
-    throw new Refusal(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
+    throw new OperatorError(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
   }
   try {
     // SQLite makes its side files in the folder.
     accessSync(dirname(path), constants.W_OK);
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isDirectory()) throw new Refusal(`The database ${path} is a folder.`);
+    if (found?.isDirectory()) throw new OperatorError(`The database ${path} is a folder.`);
     if (found) accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(`The database ${path} cannot be written: ${codeOf(error)}.`);
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`The database ${path} cannot be written: ${codeOf(error)}.`);
   }
 }
 
 function requireFile(path: string, temporary: boolean): void {
   if (!existsSync(path)) throw noStore(path);
-  if (statSync(path).isDirectory()) throw new Refusal(`The database ${path} is a folder.`);
+  if (statSync(path).isDirectory()) throw new OperatorError(`The database ${path} is a folder.`);
   refuseUnfinished(path, temporary);
 }
 
 function refuseUnfinished(path: string, temporary: boolean): void {
-  if (!temporary && isUnfinished(path)) throw new Refusal(`The file ${path} is a backup that was never finished.`);
+  if (!temporary && isUnfinished(path))
+    throw new OperatorError(`The file ${path} is a backup that was never finished.`);
 }
 
 function openFile(path: string): DatabaseSync {
@@ -170,10 +171,10 @@ function explained<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    if (resultCode(error) === SQLITE_NOTADB) throw new Refusal(`The file ${path} is not a SQLite database.`);
+    if (error instanceof OperatorError) throw error;
+    if (resultCode(error) === SQLITE_NOTADB) throw new OperatorError(`The file ${path} is not a SQLite database.`);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Refusal(`The database ${path} cannot be opened: ${reason}.`);
+    throw new OperatorError(`The database ${path} cannot be opened: ${reason}.`);
   }
 }
 

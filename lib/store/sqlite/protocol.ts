@@ -23,8 +23,3 @@ export interface Failure {
 /** Name of the request that ends a thread, and id of the reply that says it could not open its database. */
 export const CLOSE = 'close';
 export const NOT_OPENED = 0;
-
-/** Why a file cannot be used, in the operator's words: an `OperatorError` in the main thread. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-}

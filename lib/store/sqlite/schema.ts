@@ -1,6 +1,6 @@
 // The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
-import { Refusal } from './protocol.ts';
+import { OperatorError } from '../../operator-error.ts';
 
 /** Marks a file as ours: `toll`. */
 const APPLICATION_ID = 0x746f6c6c;
@@ -169,10 +169,10 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   const { application, version, tables } = readIdentity(db);
   const fresh = application === 0 && version === 0 && tables === 0;
   if (!fresh && application !== APPLICATION_ID) {
-    throw new Refusal(`The file ${path} is a database of another program.`);
+    throw new OperatorError(`The file ${path} is a database of another program.`);
   }
   if (version > SCHEMA_VERSION) {
-    throw new Refusal(
+    throw new OperatorError(
       `The database ${path} has schema version ${version}, this version of Tollgate knows ${SCHEMA_VERSION}: ` +
         'start a newer Tollgate on it.',
     );
@@ -190,12 +190,14 @@ export function checkReadable(db: DatabaseSync, path: string): void {
   requireTables(db, path);
   const { version } = readIdentity(db);
   if (version >= READABLE_SINCE) return;
-  throw new Refusal(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
+  throw new OperatorError(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
 }
 
 /** Why a store that has to be there cannot be opened. */
-export function noStore(path: string): Refusal {
-  return new Refusal(`There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`);
+export function noStore(path: string): OperatorError {
+  return new OperatorError(
+    `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,
+  );
 }
 
 /** Brings the schema forward; of several processes that start at once, one does it and the others find it done. */

@@ -1,6 +1,6 @@
 // A worker thread as seen by its callers: typed calls, an end for every call, and a new thread after a death.
 import { Worker } from 'node:worker_threads';
-import { OperatorError } from '../../config.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import {
   CLOSE,

@@ -1,6 +1,7 @@
 // The inside of a worker thread: opens its database, answers one request after the other.
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 import { openReader, openWriter } from './procedures.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type Failure,
   NOT_OPENED,
   type Procedures,
-  Refusal,
   type Reply,
   type Request,
   type ThreadOptions,
@@ -59,7 +59,8 @@ function failureOf(error: unknown): Failure {
     const { applied, message, cause, blames } = error;
     return { kind: applied, message, cause, blames };
   }
-  if (error instanceof Refusal) return { kind: 'operator', message: error.message, cause: undefined, blames: 'store' };
+  if (error instanceof OperatorError)
+    return { kind: 'operator', message: error.message, cause: undefined, blames: 'store' };
   const message = error instanceof Error ? error.message : String(error);
   return { kind: 'no', message, cause: error, blames: 'store' };
 }

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { OperatorError } from '../../../lib/config.ts';
+import { OperatorError } from '../../../lib/operator-error.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';

@@ -3,9 +3,9 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { OperatorError } from '../../../lib/config.ts';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome } from '../../../lib/money/decide.ts';
+import { OperatorError } from '../../../lib/operator-error.ts';
 import { type Store, StoreError, type Submission } from '../../../lib/store/store.ts';
 import {
   applied,

@@ -1,0 +1,100 @@
+// The part of the contract that says what a provider is asked for, and what it gives: types only.
+import type { UpstreamFault } from './fault-contract.ts';
+import type { RouteOptions } from './request-contract.ts';
+
+/** What every call has. */
+export interface ProviderCall {
+  /** The upstream's own name of the model: the `model` of the catalog's route. */
+  readonly model: string;
+  readonly options: RouteOptions;
+}
+
+/** A text call, free of any wire format. */
+export interface TextCall extends ProviderCall {
+  /** The system prompt; absent when there is none. */
+  readonly system?: string;
+  /** History and prompt, oldest first; never empty. */
+  readonly messages: readonly TextMessage[];
+  /** Most output tokens the answer may have, reasoning included: 1 to 32768. */
+  readonly maxTokens: number;
+}
+
+export interface TextMessage {
+  readonly role: 'user' | 'assistant';
+  /** Never empty. */
+  readonly content: readonly Content[];
+}
+
+export type Content = TextContent | ImageContent;
+
+export interface TextContent {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** A picture in a message of the user. */
+export interface ImageContent extends Picture {
+  readonly type: 'image';
+}
+
+/** A picture of the client's: checked by its first bytes. A URL of a client's never reaches a provider. */
+export interface Picture {
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  readonly bytes: Uint8Array;
+}
+
+/** In pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface ImageCall extends ProviderCall {
+  readonly prompt: string;
+  /** Absent when the client leaves it to the upstream. */
+  readonly size?: Size;
+  /** `16:9`; absent when the client leaves it to the upstream, or `size` says it. */
+  readonly aspect?: string;
+  /** None: a picture is made. 1 to 4: they are edited. */
+  readonly images: readonly Picture[];
+}
+
+export interface ImageResult {
+  /** None is a failure of the upstream. */
+  readonly images: readonly MediaSource[];
+}
+
+/** A result: its bytes, or where the gateway fetches them. */
+export type MediaSource = { readonly bytes: Uint8Array } | RemoteMedia;
+
+export interface RemoteMedia {
+  readonly url: string;
+  /** Sent only to the upstream's own origins, and never across a redirect; `host.authorize` makes those with a key. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface VideoCall extends ProviderCall {
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly size: Size;
+  /** `16:9` */
+  readonly aspect: string;
+  /** Our label, such as `720p`; null for a model that has none. */
+  readonly resolution: string | null;
+  /** The first picture of the video. */
+  readonly image?: Picture;
+}
+
+/** What names a job: stored as JSON, and given back in any process, after any restart. No secrets. */
+export type VideoRef = Readonly<Record<string, string>> & { readonly id: string };
+
+export type VideoState =
+  | {
+      readonly status: 'queued' | 'processing';
+      /** 0 to 100. */
+      readonly progress?: number;
+      /** When the upstream wants to be asked again at the earliest. */
+      readonly retryAfterMs?: number;
+    }
+  | { readonly status: 'completed'; readonly result: MediaSource }
+  | { readonly status: 'failed'; readonly fault: UpstreamFault };
