@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
 import { openStore } from '../lib/store/open.ts';
+import type { LedgerStore, Submission } from '../lib/store/ports/ledger.ts';
 import { mapCalls, type PortName } from '../lib/store/ports.ts';
-import { type LedgerStore, type Store, StoreError, type Submission } from '../lib/store/store.ts';
+import { type Store, StoreError } from '../lib/store/store.ts';
 
 /** Does the real call, or not, or later, or keeps its answer back. */
 export type Behaviour = (call: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;

@@ -1,7 +1,9 @@
 // Accounts and their keys as an operator handles them: made, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../operator-error.ts';
-import type { Account, KeyRow, Store } from '../store/store.ts';
+import type { Account } from '../store/ports/accounts.ts';
+import type { KeyRow } from '../store/ports/keys.ts';
+import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 
 /** An account can hold so many active keys. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
 import { fault } from '../faults.ts';
-import type { KeyHolder, Store } from '../store/store.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
+import type { Store } from '../store/store.ts';
 import { hashKey, isWellFormedKey } from './key.ts';
 import { createUses, type Uses } from './uses.ts';
 

@@ -1,6 +1,7 @@
 // The use counters of keys: counted in memory, written in one batch about once a second.
 import { randomUUID } from 'node:crypto';
-import type { Batch, KeyRow, KeyStore, KeyUse } from '../store/store.ts';
+import type { Batch } from '../store/ports/batches.ts';
+import type { KeyRow, KeyStore, KeyUse } from '../store/ports/keys.ts';
 
 export interface UsesOptions {
   readonly store: Pick<KeyStore, 'use'>;

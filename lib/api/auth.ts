@@ -3,7 +3,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
 import { fault } from '../faults.ts';
 import { clocked, stateOf } from '../http/context.ts';
-import type { KeyHolder } from '../store/store.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {

@@ -2,7 +2,8 @@
 // otherwise; nothing is lost when it changes over.
 import { randomUUID } from 'node:crypto';
 import { fault } from '../faults.ts';
-import type { Batch, LimitStore, LimitWindow } from '../store/store.ts';
+import type { Batch } from '../store/ports/batches.ts';
+import type { LimitStore, LimitWindow } from '../store/ports/limits.ts';
 
 export interface LimitRule {
   /** The bucket's name; each key has one of each. */

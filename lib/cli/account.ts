@@ -1,7 +1,7 @@
 // `tollgate account`: makes, lists, shows, suspends and resumes accounts.
 import type { Command } from 'commander';
 import { toRub } from '../money/money.ts';
-import type { Account } from '../store/store.ts';
+import type { Account } from '../store/ports/accounts.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
 

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { ChargeFilter } from '../store/store.ts';
+import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { readCount, readTime } from './arguments.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';

@@ -1,6 +1,6 @@
 // `tollgate key`: issues, lists and revokes the API keys of an account.
 import type { Command } from 'commander';
-import type { KeyRow } from '../store/store.ts';
+import type { KeyRow } from '../store/ports/keys.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { onStore, type Session } from './session.ts';
 

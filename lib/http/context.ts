@@ -3,13 +3,14 @@ import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../call/context.ts';
 import type { FaultCode } from '../faults.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
     tollgate?: RequestState;
   }
   interface AuthCredentials {
-    readonly holder?: import('../store/store.ts').KeyHolder;
+    readonly holder?: KeyHolder;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Entry, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
-import type { AccountAudit } from '../store/journal.ts';
+import type { AccountAudit } from '../store/ports/journal.ts';
 import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
 
 export interface OpenAccount {

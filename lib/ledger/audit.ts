@@ -3,8 +3,8 @@
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
-import type { JournalPage } from '../store/journal.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
+import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs } from './audit-jobs.ts';

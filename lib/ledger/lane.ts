@@ -1,6 +1,6 @@
 // The order in which a lane's operations go to the store: new ones together, as they come; what failed apart from them
 // and in ever smaller parts, until an operation that cannot be applied is alone and waits for its next turn by itself.
-import type { Submission } from '../store/store.ts';
+import type { Submission } from '../store/ports/ledger.ts';
 
 /** Operations that go as one batch. */
 export interface Part<Item> {

@@ -1,6 +1,6 @@
 // This process as an owner of holds: renews its lease, agrees with the others on who counts rate limits, and returns what
 // dead ones left held.
-import type { Others, OwnerStore } from '../store/store.ts';
+import type { Others, OwnerStore } from '../store/ports/owners.ts';
 import type { Ledger, LedgerLog } from './ledger.ts';
 
 export interface OwnerOptions {

@@ -3,7 +3,8 @@
 // became of it.
 
 import type { Operation, Outcome } from '../money/decide.ts';
-import { type LedgerStore, StoreError, type Submission } from '../store/store.ts';
+import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
+import { StoreError } from '../store/store.ts';
 import { createLane, type Lane, type Part } from './lane.ts';
 import { lull } from './lull.ts';
 

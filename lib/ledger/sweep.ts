@@ -1,7 +1,7 @@
 // Returns what owners that are gone left held, page by page and around again: those that cannot be returned, because
 // their wallet is missing or damaged, are not queued again and do not keep the rest from their turn.
 import type { Outcome, ReturnOp } from '../money/decide.ts';
-import type { LedgerStore, OrphanPage } from '../store/store.ts';
+import type { LedgerStore, OrphanPage } from '../store/ports/ledger.ts';
 
 export interface SweepOptions {
   readonly store: Pick<LedgerStore, 'orphans'>;

@@ -6,9 +6,12 @@ import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type JournalPage, journalPages } from './journal.ts';
+import { journalPages } from './journal.ts';
+import type { Account } from './ports/accounts.ts';
+import type { JournalPage } from './ports/journal.ts';
+import type { Submission } from './ports/ledger.ts';
 import { type PortName, portNamesOf } from './ports.ts';
-import { type Account, type OnProgress, type Store, StoreError, type Submission } from './store.ts';
+import { type OnProgress, type Store, StoreError } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;
 

@@ -9,7 +9,8 @@ import { createHolders, type Holders, type HoldersOptions } from '../../lib/acco
 import { hashKey, makeKey } from '../../lib/accounts/key.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { KeyStore, Store } from '../../lib/store/store.ts';
+import type { KeyStore } from '../../lib/store/ports/keys.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { collectGarbage } from '../../testkit/garbage.ts';
 
 describe('holders', () => {

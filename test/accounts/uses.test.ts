@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createUses } from '../../lib/accounts/uses.ts';
-import type { Batch, KeyUse } from '../../lib/store/store.ts';
+import type { Batch } from '../../lib/store/ports/batches.ts';
+import type { KeyUse } from '../../lib/store/ports/keys.ts';
 
 /** Rows as a store keeps them; a test can hold a batch back or let it fail. */
 function createRows() {

@@ -6,7 +6,7 @@ import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
-import type { KeyHolder } from '../../lib/store/store.ts';
+import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { createLimiter, type Limiter, type LimiterOptions, type LimitRule } from '../../lib/api/limiter.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { type LimitStore, type Store, StoreError } from '../../lib/store/store.ts';
+import type { LimitStore } from '../../lib/store/ports/limits.ts';
+import { type Store, StoreError } from '../../lib/store/store.ts';
 import { heapMiB } from '../../testkit/garbage.ts';
 
 const RULE: LimitRule = { name: 'generate', perMinute: 3 };

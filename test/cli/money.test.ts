@@ -7,7 +7,8 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { apply } from '../../lib/cli/money.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { type LedgerStore, type Store, StoreError } from '../../lib/store/store.ts';
+import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
+import { type Store, StoreError } from '../../lib/store/store.ts';
 
 describe('cli money', () => {
   let folder: string;

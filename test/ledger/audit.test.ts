@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import type { JournalStore } from '../../lib/store/journal.ts';
+import type { JournalStore } from '../../lib/store/ports/journal.ts';
 import type { Progress } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 

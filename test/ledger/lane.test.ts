@@ -1,7 +1,7 @@
 // The order in which a lane sends: fresh and failed apart, failed ones in parts, and what is guilty by itself.
 import { expect } from 'chai';
 import { createLane, type Lane, type Part } from '../../lib/ledger/lane.ts';
-import type { Submission } from '../../lib/store/store.ts';
+import type { Submission } from '../../lib/store/ports/ledger.ts';
 import { operation } from './books.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { createQueue, NoOutcome } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
-import { type LedgerStore, StoreError } from '../../lib/store/store.ts';
+import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
+import { StoreError } from '../../lib/store/store.ts';
 
 describe('ledger queue with an operation no store takes', () => {
   it('tries a failing batch in parts, answers the others, and gives up the one in time', async function () {

@@ -1,12 +1,12 @@
-// Accounts and API keys in the MongoDB store.
+// Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
-import { type Account, type AccountStore, type KeyHolder, type KeyRow, type KeyStore, StoreError } from '../store.ts';
-import { runOnce } from './batches.ts';
+import type { Account, AccountStore } from '../ports/accounts.ts';
+import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { fromSum, type Row, toLong } from './rows.ts';
-import type { Transactions } from './transaction.ts';
+import { firstBatch, type Transactions } from './transaction.ts';
 
 const EMPTY = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 const NO_TOPUP = { enabled: false, amount: 0n, threshold: 0n };
@@ -63,86 +63,9 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
   };
 }
 
-export function keyStore({ db }: Connection, transactions: Transactions): KeyStore {
-  const keys = db.collection<Row>('keys');
-  return {
-    add: (key, activeMax) => addKey(transactions, key, activeMax),
-    async find(hash) {
-      const wallet = { from: 'wallets', localField: 'account', foreignField: '_id', as: 'wallets' };
-      const pipeline = [{ $match: { hash } }, { $lookup: wallet }];
-      const [row] = await read((signal) => keys.aggregate(pipeline, { signal }).toArray());
-      return row && ({ ...keyOf(row), accountStatus: row.wallets[0].status } satisfies KeyHolder);
-    },
-    async list(account) {
-      const sort = { createdAt: 1, _id: 1 } as const;
-      return (await read((signal) => keys.find({ account }, { signal }).sort(sort).toArray())).map(keyOf);
-    },
-    async revoke(id, at) {
-      const updates = [{ q: { _id: id, revokedAt: null }, u: { $set: { revokedAt: at } } }];
-      // A repeat after a lost answer would find its own work and call it somebody else's.
-      const { n } = await call({ repeatable: false }, (signal) =>
-        send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
-      );
-      if (n === 1) return 'revoked';
-      return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'exists' : 'no_key';
-    },
-    async use(uses, batch) {
-      if (uses.length === 0) return;
-      const updates = uses.map(({ id, count, lastUsedAt }) => ({
-        q: { _id: id },
-        u: { $inc: { requestsCount: count }, $max: { lastUsedAt } },
-      }));
-      // All or nothing: a part that was counted would be counted again.
-      await runOnce(transactions, batch, { update: 'keys', updates });
-    },
-  };
-}
-
-type NewKey = Parameters<KeyStore['add']>[0];
-
-async function addKey(transactions: Transactions, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
-  const { id, account, name, hash, last4, createdAt } = key;
-  const row = { _id: id, account, name, hash, last4, createdAt, revokedAt: null, requestsCount: 0, lastUsedAt: null };
-  const filter = { account, revokedAt: null };
-  return transactions.run({
-    steps: async (step) => {
-      const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
-      const [found] = await firstBatch(step(count));
-      if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
-      // Written, so that of two who add at once one must count again.
-      const account = { q: { _id: key.account }, u: { $inc: { keysAdded: 1 } } };
-      const { n } = await step({ update: 'accounts', updates: [account] });
-      if (n === 0) return 'no_account';
-      await refuseTwins(step, key);
-      await step({ insert: 'keys', documents: [row] });
-      return 'added';
-    },
-  });
-}
-
-async function refuseTwins(step: (command: Document) => Promise<Document>, { id, hash }: NewKey): Promise<void> {
-  const filter = { $or: [{ _id: id }, { hash }] };
-  const [twin] = await firstBatch(step({ find: 'keys', filter, limit: 1 }));
-  if (twin) throw new StoreError(`the key ${id} exists already`, 'no');
-}
-
-async function firstBatch(reply: Promise<Document>): Promise<Document[]> {
-  return (await reply).cursor.firstBatch;
-}
-
 function accountOf(row: Document): Account {
   const { _id: id, name, status, createdAt, autoTopup } = row;
   const { enabled, amount, threshold } = autoTopup;
   const money = { amount: fromSum(amount), threshold: fromSum(threshold) };
   return { id, name, status, createdAt: Number(createdAt), autoTopup: { enabled, ...money } };
-}
-
-function keyOf(row: Document): KeyRow {
-  const { _id: id, account, name, hash, last4, createdAt, revokedAt, requestsCount, lastUsedAt } = row;
-  return {
-    ...{ id, account, name, hash, last4, createdAt: Number(createdAt) },
-    revokedAt: revokedAt === null ? null : Number(revokedAt),
-    requestsCount: Number(requestsCount),
-    lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
-  };
 }

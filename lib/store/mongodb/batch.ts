@@ -6,7 +6,7 @@ import type { Job } from '../../jobs/decide.ts';
 import type { Charge, Outcome } from '../../money/decide.ts';
 import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
-import type { LedgerStore, Submission } from '../store.ts';
+import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
 import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { balancesOf, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';

@@ -1,6 +1,6 @@
 // Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
 import type { Document } from 'mongodb';
-import type { Batch } from '../store.ts';
+import type { Batch } from '../ports/batches.ts';
 import { NOW } from './clock.ts';
 import type { Step, Transactions } from './transaction.ts';
 

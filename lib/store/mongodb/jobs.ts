@@ -6,8 +6,8 @@ import { call, MAJORITY, read, send } from './call.ts';
 import { NOW, readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
+import { aliveOwners } from './owners.ts';
 import type { Row } from './rows.ts';
-import { aliveOwners } from './service.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** Those that have not ended: the index has only them. */

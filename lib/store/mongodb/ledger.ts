@@ -1,12 +1,12 @@
 // What the ledger reads from MongoDB: rows of a wallet, sums over time, and orphans.
 import { type Document, ReadConcern } from 'mongodb';
 import { operationIdsOf } from '../../money/replay.ts';
-import type { ChargeFilter, LedgerStore } from '../store.ts';
+import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
+import { aliveOwners } from './owners.ts';
 import { chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
-import { aliveOwners } from './service.ts';
 
 type Reads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 

@@ -3,7 +3,7 @@
 import { mapCalls } from '../ports.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
-import { accountStore, keyStore } from './accounts.ts';
+import { accountStore } from './accounts.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
@@ -12,10 +12,13 @@ import { type Connection, connect } from './connection.ts';
 import { toStoreError } from './failure.ts';
 import { jobStore } from './jobs.ts';
 import { journalStore } from './journal.ts';
+import { keyStore } from './keys.ts';
 import { ledgerReads } from './ledger.ts';
+import { limitStore } from './limits.ts';
 import { migrate, requireStore } from './migration.ts';
-import { aliveOwners, limitStore, ownerStore, settingStore } from './service.ts';
+import { aliveOwners, ownerStore } from './owners.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import { settingStore } from './settings.ts';
 import { createTransactions } from './transaction.ts';
 
 /** Connects and brings the schema forward. Rejects with `OperatorError` when the server or the database cannot be used. */

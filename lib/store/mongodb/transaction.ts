@@ -7,6 +7,11 @@ import type { Sessions } from './sessions.ts';
 /** Sends one command of the transaction. Never two at once: the server takes them in order only. */
 export type Step = (command: Document) => Promise<Document>;
 
+/** The rows of a read that fit into its first reply. */
+export async function firstBatch(reply: Promise<Document>): Promise<Document[]> {
+  return (await reply).cursor.firstBatch;
+}
+
 export interface Work<T> {
   /** May run several times; each time it begins anew. */
   readonly steps: (step: Step) => Promise<T>;

@@ -1,12 +1,10 @@
-// Accounts and API keys in the SQLite store.
+// Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, AutoTopup, Batch, KeyHolder, KeyRow, KeyStore, KeyUse } from '../store.ts';
-import { createOnce } from './batches.ts';
+import type { Account, AutoTopup } from '../ports/accounts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
   auto_topup_threshold, status FROM accounts JOIN wallets ON wallets.id = accounts.id`;
-const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at`;
 
 export function accountWrites({ db, write }: Connection) {
   const insertAccount = db.prepare('INSERT INTO accounts (id, name, created_at) VALUES (?, ?, ?)');
@@ -15,18 +13,6 @@ export function accountWrites({ db, write }: Connection) {
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
-  const countActive = db.prepare('SELECT count(*) AS active FROM keys WHERE account = ? AND revoked_at IS NULL');
-  const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
-  const insertKey = db.prepare(
-    'INSERT INTO keys (id, account, name, hash, last4, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const hasKey = db.prepare('SELECT 1 FROM keys WHERE id = ?');
-  const revoke = db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-  const use = db.prepare(
-    `UPDATE keys SET requests_count = requests_count + ?, last_used_at = max(coalesce(last_used_at, 0), ?)
-    WHERE id = ?`,
-  );
-  const once = createOnce(db);
   return {
     createAccount: (id: string, name: string, createdAt: number): void =>
       write(() => {
@@ -37,43 +23,18 @@ export function accountWrites({ db, write }: Connection) {
       write(() => setStatus.run(status, id).changes === 1),
     setAutoTopup: (id: string, { enabled, amount, threshold }: AutoTopup): boolean =>
       write(() => setAutoTopup.run(Number(enabled), amount, threshold, id).changes === 1),
-    addKey: (key: Parameters<KeyStore['add']>[0], activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
-      write(() => {
-        if (!hasAccount.get(key.account)) return 'no_account';
-        if (Number(countActive.get(key.account)?.active) >= activeMax) return 'too_many';
-        insertKey.run(key.id, key.account, key.name, key.hash, key.last4, key.createdAt);
-        return 'added';
-      }),
-    revokeKey: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
-      write(() => {
-        if (revoke.run(at, id).changes === 1) return 'revoked';
-        return hasKey.get(id) ? 'exists' : 'no_key';
-      }),
-    useKeys: (uses: readonly KeyUse[], batch?: Batch): void =>
-      write(() => {
-        once(batch, () => {
-          for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
-        });
-      }),
   };
 }
 
 export function accountReads(db: DatabaseSync) {
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
-  const holder = db.prepare(`${SELECT_KEY}, status FROM keys JOIN wallets ON wallets.id = account WHERE hash = ?`);
-  const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
   return {
     account: (id: string): Account | undefined => {
       const row = account.get(id);
       return row && accountOf(row);
     },
     accounts: (): Account[] => accounts.all().map(accountOf),
-    findKey: (hash: string): KeyHolder | undefined => {
-      const row = holder.get(hash);
-      return row && { ...keyOf(row), accountStatus: row.status as Account['status'] };
-    },
-    keys: (accountId: string): KeyRow[] => keys.all(accountId).map(keyOf),
   };
 }
 
@@ -88,19 +49,5 @@ function accountOf(row: Record<string, unknown>): Account {
       amount: row.auto_topup_amount as bigint,
       threshold: row.auto_topup_threshold as bigint,
     },
-  };
-}
-
-function keyOf(row: Record<string, unknown>): KeyRow {
-  return {
-    id: row.id as string,
-    account: row.account as string,
-    name: row.name as string,
-    hash: row.hash as string,
-    last4: row.last4 as string,
-    createdAt: row.created_at as number,
-    revokedAt: row.revoked_at as number | null,
-    requestsCount: row.requests_count as number,
-    lastUsedAt: row.last_used_at as number | null,
   };
 }

@@ -1,6 +1,6 @@
 // Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch } from '../store.ts';
+import type { Batch } from '../ports/batches.ts';
 
 /** No writer sends a batch again after so long. */
 const KEPT_MS = 86_400_000;

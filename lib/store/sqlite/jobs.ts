@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { decideJob, type Job, type JobOutcome } from '../../jobs/decide.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
 import type { Connection } from './connection.ts';
-import { ALIVE } from './service.ts';
+import { ALIVE } from './owners.ts';
 
 /** The columns, in the order of the values of `valuesOf`. */
 const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, ref, facts, result, error, owner, lease,

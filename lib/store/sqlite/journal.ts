@@ -2,10 +2,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
-import { cutPage, type JournalPage, type JournalPosition, type JournalStore, type KeyAudit } from '../journal.ts';
+import { cutPage } from '../journal.ts';
+import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { prepareBig } from './connection.ts';
+import { ALIVE } from './owners.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
-import { ALIVE } from './service.ts';
 
 const SEQ_MAX = 2n ** 63n - 1n;
 /** Sorts behind every text. */

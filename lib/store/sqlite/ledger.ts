@@ -6,11 +6,11 @@ import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
-import type { ChargePage, OrphanPage } from '../store.ts';
+import type { ChargePage, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
+import { ALIVE } from './owners.ts';
 import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
-import { ALIVE } from './service.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;

@@ -5,8 +5,11 @@ import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
 import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
+import { keyReads, keyWrites } from './keys.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
-import { limitWrites, ownerWrites, settingReads, settingWrites } from './service.ts';
+import { limitWrites } from './limits.ts';
+import { ownerWrites } from './owners.ts';
+import { settingReads, settingWrites } from './settings.ts';
 
 export type Writes = ReturnType<typeof openWriter>['procedures'];
 export type Reads = ReturnType<typeof openReader>['procedures'];
@@ -17,6 +20,7 @@ export function openWriter(options: ConnectionOptions) {
     ...ping(connection.db),
     ...ledgerWrites(connection),
     ...accountWrites(connection),
+    ...keyWrites(connection),
     ...limitWrites(connection),
     ...ownerWrites(connection),
     ...settingWrites(connection),
@@ -31,6 +35,7 @@ export function openReader(options: ConnectionOptions) {
     ...ping(db),
     ...ledgerReads(db),
     ...accountReads(db),
+    ...keyReads(db),
     ...settingReads(db),
     ...journalReads(db),
     ...jobReads(db),

@@ -1,8 +1,9 @@
 // The SQLite store: one thread writes, one reads, and a third does what takes long, so that nothing waits for it.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
+import type { LedgerStore } from '../ports/ledger.ts';
 import { withoutWrites } from '../read-only.ts';
-import { type LedgerStore, type Opening, type Store, StoreError } from '../store.ts';
+import { type Opening, type Store, StoreError } from '../store.ts';
 import { watchPages } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { Reads, Writes } from './procedures.ts';

@@ -1,7 +1,7 @@
 // The charges of a wallet, newest first: page after page, also where many began in the same moment, and filtered.
 import { expect } from 'chai';
 import type { Charge, Operation } from '../../../lib/money/decide.ts';
-import type { ChargeFilter } from '../../../lib/store/store.ts';
+import type { ChargeFilter } from '../../../lib/store/ports/ledger.ts';
 import {
   AT,
   applied,

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import { openStore } from '../../../lib/store/open.ts';
-import type { Store, Submission } from '../../../lib/store/store.ts';
+import type { Submission } from '../../../lib/store/ports/ledger.ts';
+import type { Store } from '../../../lib/store/store.ts';
 
 /** A kind of store under test: it makes empty databases. */
 export interface StoreKind {

@@ -1,7 +1,8 @@
 // The walk over a whole store: every row once, in bounded pages, each account as it was at one moment.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type JournalPage, journalPages } from '../../../lib/store/journal.ts';
+import { journalPages } from '../../../lib/store/journal.ts';
+import type { JournalPage } from '../../../lib/store/ports/journal.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
   AT,

@@ -1,7 +1,8 @@
 // API keys: a maximum that holds, revocation, look-up by hash, counters.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { KeyRow, Store } from '../../../lib/store/store.ts';
+import type { KeyRow } from '../../../lib/store/ports/keys.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import { AT, newAccount, newId, type StoreContext, type StoreKind, useStore } from './context.ts';
 
 const MAX = 10;

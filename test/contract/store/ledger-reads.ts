@@ -1,7 +1,8 @@
 // What the ledger tells: wallets, charges, the journal, sums over time, and orphans.
 import { expect } from 'chai';
 import type { Charge } from '../../../lib/money/decide.ts';
-import type { OrphanPage, Store } from '../../../lib/store/store.ts';
+import type { OrphanPage } from '../../../lib/store/ports/ledger.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import {
   AT,
   adjust,

@@ -6,7 +6,8 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome } from '../../../lib/money/decide.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
-import { type Store, StoreError, type Submission } from '../../../lib/store/store.ts';
+import type { Submission } from '../../../lib/store/ports/ledger.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
 import {
   applied,
   balances,

@@ -1,0 +1,60 @@
+// The gateways that are alive, in the MongoDB store.
+import type { Db, Document } from 'mongodb';
+import type { OwnerStore } from '../ports/owners.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import { NOW } from './clock.ts';
+import type { Connection } from './connection.ts';
+import type { Row } from './rows.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
+const OWNER_KEPT_MS = 3_600_000;
+
+/** A condition on owners: alive at a time of the server. */
+export function aliveAt(now: Document | number): Document {
+  const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
+  return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
+}
+
+/** The ids of those, in order. */
+export async function aliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
+  const rows = await read((signal) =>
+    db
+      .collection<Row>('owners')
+      .find({ $expr: aliveAt(now) }, { signal, projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .toArray(),
+  );
+  return rows.map((row) => row._id);
+}
+
+export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
+  const owners = db.collection<Row>('owners');
+  const gone = { $expr: { $lt: ['$until', { $subtract: [NOW, OWNER_KEPT_MS] }] } };
+  return {
+    async renew({ id, leaseMs, alone }) {
+      const $set = { until: { $add: [NOW, leaseMs] }, leaseMs, alone };
+      const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
+      await call({ repeatable: true }, (signal) => send(db, { update: 'owners', updates, ...MAJORITY }, { signal }));
+      const deletes = [{ q: gone, limit: 0 }];
+      await call({ repeatable: true }, (signal) =>
+        send(db, { delete: 'owners', deletes, writeConcern: { w: 1 } }, { signal }),
+      );
+      sessions.reap().catch(() => undefined);
+      // Its own row is there: the group has the server's time even when nobody else is.
+      const other = { $and: [{ $ne: ['$_id', id] }, aliveAt(NOW)] };
+      const group = {
+        _id: null,
+        now: { $max: NOW },
+        others: { $sum: { $cond: [other, 1, 0] } },
+        alone: { $sum: { $cond: [{ $and: ['$alone', other] }, 1, 0] } },
+      };
+      const [seen] = await read((signal) => owners.aggregate([{ $group: group }], { signal }).toArray());
+      return { now: Number(seen?.now), others: Number(seen?.others), alone: Number(seen?.alone) };
+    },
+    async remove(id) {
+      const deletes = [{ q: { _id: id }, limit: 1 }];
+      await call({ repeatable: true }, (signal) => send(db, { delete: 'owners', deletes, ...MAJORITY }, { signal }));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// The port of accounts.
+import type { Micro } from '../../money/money.ts';
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  /** Status of its wallet. */
+  readonly status: 'active' | 'suspended';
+  readonly createdAt: number;
+  readonly autoTopup: AutoTopup;
+}
+
+export interface AutoTopup {
+  readonly enabled: boolean;
+  readonly amount: Micro;
+  readonly threshold: Micro;
+}
+
+export interface AccountStore {
+  /** Makes the account and its empty wallet, which has the same id. */
+  create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
+  get(id: string): Promise<Account | undefined>;
+  /** All accounts, oldest first. */
+  list(): Promise<readonly Account[]>;
+  /** False when there is no such account. */
+  setStatus(id: string, status: Account['status']): Promise<boolean>;
+  /** False when there is no such account. */
+  setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
+}

@@ -1,0 +1,44 @@
+// The port of API keys, and of the counts of their uses.
+import type { Account } from './accounts.ts';
+import type { Batch } from './batches.ts';
+
+export interface KeyRow {
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  /** Last four characters of the key. */
+  readonly last4: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+  readonly requestsCount: number;
+  /** ms since the epoch; null before the first use. */
+  readonly lastUsedAt: number | null;
+}
+
+/** A key as authentication needs it. */
+export interface KeyHolder extends KeyRow {
+  readonly accountStatus: Account['status'];
+}
+
+export interface KeyUse {
+  readonly id: string;
+  readonly count: number;
+  readonly lastUsedAt: number;
+}
+
+export interface KeyStore {
+  /** Adds an active key unless the account has `activeMax` of them already; decided atomically. */
+  add(
+    key: Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'>,
+    activeMax: number,
+  ): Promise<'added' | 'too_many' | 'no_account'>;
+  /** The key with this hash, revoked or not. */
+  find(hash: string): Promise<KeyHolder | undefined>;
+  list(account: string): Promise<readonly KeyRow[]>;
+  /** `exists`: it was revoked before. */
+  revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
+  /** Adds to the counters; `lastUsedAt` never goes back. */
+  use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;
+}

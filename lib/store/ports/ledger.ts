@@ -1,0 +1,75 @@
+// The port of the ledger: operations in batches, and the reads of wallets, charges and entries.
+import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../../money/decide.ts';
+import type { Micro } from '../../money/money.ts';
+
+/** One operation on its way into a batch. */
+export interface Submission {
+  readonly op: Operation;
+  /**
+   * Set by the store before the first attempt that could commit the operation, and taken back only by an attempt that
+   * set it and certainly did not commit: what an earlier one may have written stays tried.
+   */
+  tried: boolean;
+  /** Set by the submitter: nobody waits any more. A store drops an abandoned, never tried item before every attempt. */
+  abandoned: boolean;
+}
+
+export interface LedgerStore {
+  /**
+   * How operations may share a transaction: all of the store's in one lane, or one lane per wallet. The submitter
+   * keeps one batch per lane in flight.
+   */
+  readonly lane: 'store' | 'wallet';
+  /** Most operations in one batch. */
+  readonly batchMax: number;
+  /**
+   * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
+   * items. Operations are idempotent by `operationId`, so a batch whose fate is unknown is sent again, whole or
+   * in parts.
+   */
+  apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
+  wallet(id: string): Promise<Wallet | undefined>;
+  charge(id: string): Promise<Charge | undefined>;
+  /**
+   * Charges of a wallet, newest first: by the time of their beginning or by their entries' order, which differ where
+   * clocks do; of one moment in an order that stays.
+   */
+  charges(wallet: string, page: ChargePage): Promise<readonly Charge[]>;
+  /** Entries of a wallet, newest first, `seq` below `before` if given. */
+  entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
+  /** Entries of one charge, oldest first. */
+  entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
+  /** `charged` of the wallet as it stood at `at` (ms since the epoch): 0 before the first entry. */
+  chargedAt(wallet: string, at: number): Promise<Micro>;
+  /** Held charges whose lease is over and whose owner is not alive, in order of `lease` and `id`. */
+  orphans(page: OrphanPage): Promise<readonly Charge[]>;
+}
+
+export interface ChargePage {
+  /** Only those behind this one in the order; none if it is no charge of the wallet. */
+  readonly before?: string;
+  readonly limit: number;
+  readonly filter?: ChargeFilter;
+}
+
+/** What is absent is not asked for. */
+export interface ChargeFilter {
+  /** Created at this time (ms since the epoch) or later. */
+  readonly from?: number;
+  /** Created before this time. */
+  readonly to?: number;
+  readonly key?: string;
+  readonly model?: string;
+  readonly kind?: ChargeKind;
+  readonly state?: ChargeState;
+}
+
+export interface OrphanPage {
+  /** By the store's clock, as `renew` has told it. */
+  readonly now: number;
+  /** A lease that ends later than two of these from now is over too: it was made by a clock that ran ahead. */
+  readonly leaseMs: number;
+  /** The last one of the page before. */
+  readonly after?: { readonly lease: number; readonly id: string };
+  readonly limit: number;
+}

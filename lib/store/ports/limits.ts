@@ -1,0 +1,21 @@
+// The port of rate limits: windows of hits, common to all processes.
+import type { Batch } from './batches.ts';
+
+/** A counting window: it opens with its first hit and ends `windowMs` later. */
+export interface LimitWindow {
+  readonly bucket: string;
+  readonly endsAt: number;
+  readonly count: number;
+}
+
+export interface LimitStore {
+  /**
+   * Counts one hit, opening a window if none is open at `now`; returns the window after it. One that ends later than two
+   * windows from now is over: the clock was set back.
+   */
+  hit(bucket: string, windowMs: number, now: number): Promise<LimitWindow>;
+  /** The windows open at `now`; hits sent before this call are in them. */
+  open(now: number): Promise<readonly LimitWindow[]>;
+  /** Adds counts from elsewhere to the store's windows and drops those that ended. */
+  merge(windows: readonly LimitWindow[], now: number, batch?: Batch): Promise<void>;
+}

@@ -1,0 +1,14 @@
+// The port of settings.
+
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Facts the service remembers across starts. */
+export interface SettingStore {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
+  /** All of them, in order of name. */
+  list(): Promise<readonly Setting[]>;
+}

@@ -1,0 +1,42 @@
+// Rate limit windows in the SQLite store.
+import type { Batch } from '../ports/batches.ts';
+import type { LimitWindow } from '../ports/limits.ts';
+import { createOnce } from './batches.ts';
+import type { Connection } from './connection.ts';
+
+export function limitWrites({ db, write }: Connection) {
+  // A window that ends far in the future is from before the clock was set back.
+  const hit = db.prepare(
+    `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, 1) ON CONFLICT (bucket) DO UPDATE SET
+      count = iif(ends_at > :now AND ends_at <= :latest, count + 1, 1),
+      ends_at = iif(ends_at > :now AND ends_at <= :latest, ends_at, :endsAt)
+    RETURNING bucket, ends_at AS endsAt, count`,
+  );
+  // Hits of two windows that are both open all belong to the one that opened first.
+  const merge = db.prepare(
+    `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, :count) ON CONFLICT (bucket) DO UPDATE SET
+      count = count + :count, ends_at = min(ends_at, :endsAt)`,
+  );
+  const open = db.prepare('SELECT bucket, ends_at AS endsAt, count FROM limits WHERE ends_at > ? ORDER BY bucket');
+  const drop = db.prepare('DELETE FROM limits WHERE ends_at <= ?');
+  const once = createOnce(db);
+  // A window lost with the machine's power costs a minute of leniency; waiting for the disk would cost every call.
+  const durability = 'normal';
+  return {
+    hitLimit: (bucket: string, windowMs: number, now: number): LimitWindow =>
+      write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
+    // Read by the writing thread, because hits that were sent before must be in it.
+    openLimits: (now: number): LimitWindow[] => open.all(now).map(windowOf),
+    mergeLimits: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
+      write(() => {
+        drop.run(now);
+        once(batch, () => {
+          for (const { bucket, endsAt, count } of windows) if (endsAt > now) merge.run({ bucket, endsAt, count });
+        });
+      }, durability),
+  };
+}
+
+function windowOf(row: Record<string, unknown> | undefined): LimitWindow {
+  return { bucket: row?.bucket as string, endsAt: row?.endsAt as number, count: row?.count as number };
+}

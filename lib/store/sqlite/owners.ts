@@ -1,0 +1,33 @@
+// The gateways that are alive, in the SQLite store.
+import type { Others, OwnerLease } from '../ports/owners.ts';
+import type { Connection } from './connection.ts';
+
+/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
+const OWNER_KEPT_MS = 3_600_000;
+
+/** Owners that are alive at `:now`. */
+export const ALIVE = 'until >= :now AND until <= :now + 2 * lease_ms';
+
+export function ownerWrites({ db, write }: Connection) {
+  const renew = db.prepare(
+    `INSERT INTO owners (id, until, lease_ms, alone) VALUES (?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET until = ?2, lease_ms = ?3, alone = ?4`,
+  );
+  const forget = db.prepare('DELETE FROM owners WHERE until < ?');
+  const look = db.prepare(
+    `SELECT count(*) AS others, coalesce(sum(alone), 0) AS alone FROM owners WHERE id <> :id AND ${ALIVE}`,
+  );
+  const remove = db.prepare('DELETE FROM owners WHERE id = ?');
+  return {
+    renewOwner: ({ id, leaseMs, alone }: OwnerLease, now: number): Others =>
+      write(() => {
+        forget.run(now - OWNER_KEPT_MS);
+        renew.run(id, now + leaseMs, leaseMs, Number(alone));
+        const seen = look.get({ id, now });
+        return { now, others: seen?.others as number, alone: seen?.alone as number };
+      }),
+    removeOwner: (id: string): void => {
+      write(() => remove.run(id));
+    },
+  };
+}

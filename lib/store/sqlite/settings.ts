@@ -1,0 +1,24 @@
+// Settings in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Setting } from '../ports/settings.ts';
+import type { Connection } from './connection.ts';
+
+export function settingWrites({ db, write }: Connection) {
+  const set = db.prepare(
+    'INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?2',
+  );
+  return {
+    setSetting: (name: string, value: string): void => {
+      write(() => set.run(name, value));
+    },
+  };
+}
+
+export function settingReads(db: DatabaseSync) {
+  const get = db.prepare('SELECT value FROM settings WHERE name = ?');
+  const all = db.prepare('SELECT name, value FROM settings ORDER BY name');
+  return {
+    setting: (name: string): string | undefined => get.get(name)?.value as string | undefined,
+    settings: (): Setting[] => all.all().map((row) => ({ name: row.name as string, value: row.value as string })),
+  };
+}
