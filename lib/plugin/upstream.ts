@@ -10,7 +10,7 @@ import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HostResponse } from './host-contract.ts';
 import type { Key } from './keys.ts';
 import { encodeMultipart } from './multipart.ts';
-import type { HeaderFields, HeaderFields, HostRequest, HostRequest } from './request-contract.ts';
+import type { HeaderFields, HostRequest } from './request-contract.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
 
