@@ -1,8 +1,15 @@
 // The catalog in force: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../operator-error.ts';
-import type { Provider } from '../plugin/contract.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
-import { type ImageModel, type Model, type ModelOf, type ModelType, modelOf, type TextModel } from './model.ts';
+import {
+  type ImageModel,
+  type Model,
+  type ModelOf,
+  type ModelType,
+  modelOf,
+  type OpenUpstream,
+  type TextModel,
+} from './model.ts';
 import type { CatalogFile, SmartEntry } from './schema.ts';
 
 /** The virtual model that picks a real one per request. */
@@ -36,8 +43,8 @@ export const SMART_ALIASES: readonly string[] = ['auto'];
 /** Names that select a model per request. */
 export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
-/** Builds the catalog over the providers that are switched on. Throws an `OperatorError` with all that is wrong. */
-export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, Provider>): Catalog {
+/** Builds the catalog over the upstreams that are switched on. Throws an `OperatorError` with all that is wrong. */
+export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];
   const models = file.models.map((entry): Model => {
@@ -46,7 +53,7 @@ export function buildCatalog(file: CatalogFile, providers: ReadonlyMap<string, P
         problems.push(`model ${entry.id}: unknown upstream ${route.upstream}`);
       }
     }
-    return modelOf(entry, providers);
+    return modelOf(entry, upstreams);
   });
   const byName = indexNames(models, Object.keys(file.retired), problems);
   checkReferences(file, byName, { problems, warnings });

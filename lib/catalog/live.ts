@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { HostLog, Provider, ProviderPlugin } from '../plugin/contract.ts';
+import type { HostLog, ProviderPlugin } from '../plugin/contract.ts';
 import { loadPlugins } from '../plugin/loader.ts';
 import { createProvider, type OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
@@ -155,8 +155,7 @@ function load(
         upstreams.set(name, { fingerprint, open });
       }
     }
-    const providers = new Map<string, Provider>([...upstreams].map(([name, { open }]) => [name, open.provider]));
-    const catalog = buildCatalog(file, providers);
+    const catalog = buildCatalog(file, new Map([...upstreams].map(([name, { open }]) => [name, open])));
     onSecrets([...upstreams.values()].flatMap(({ open }) => open.secrets));
     return { catalog, upstreams, switchedOff };
   } catch (error) {

@@ -1,6 +1,7 @@
 // The models in force: one shape per type, with the routes that work and the prices as numbers.
 import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
 import type { Provider } from '../plugin/contract.ts';
+import type { OpenProvider } from '../plugin/settings.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 import { priceOf } from './schema.ts';
 
@@ -8,9 +9,14 @@ import { priceOf } from './schema.ts';
 export interface Route {
   readonly upstream: string;
   readonly provider: Provider;
+  /** Scheme, host and port of its upstream's `baseUrl`, which results may be fetched from; undefined when it has none. */
+  readonly origin: string | undefined;
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
+
+/** An upstream that is switched on. */
+export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'>;
 
 interface Routed {
   /** In order of preference; empty when no upstream of the model is switched on. */
@@ -35,8 +41,8 @@ export type ModelType = Model['type'];
 /** The model of one type. */
 export type ModelOf<Type extends ModelType> = Extract<Model, { readonly type: Type }>;
 
-export function modelOf(entry: ModelEntry, providers: ReadonlyMap<string, Provider>): Model {
-  const routes = routesOf(entry, providers);
+export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): Model {
+  const routes = routesOf(entry, upstreams);
   switch (entry.type) {
     case 'text': {
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
@@ -49,10 +55,12 @@ export function modelOf(entry: ModelEntry, providers: ReadonlyMap<string, Provid
   }
 }
 
-function routesOf({ type, routes }: ModelEntry, providers: ReadonlyMap<string, Provider>): readonly Route[] {
+function routesOf({ type, routes }: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): readonly Route[] {
   return routes.flatMap(({ upstream, model, options }: RouteEntry) => {
-    const provider = providers.get(upstream);
-    return provider?.[type] ? [{ upstream, provider, model, options }] : [];
+    const open = upstreams.get(upstream);
+    if (!open?.provider[type]) return [];
+    const { provider, origin } = open;
+    return [{ upstream, provider, origin, model, options }];
   });
 }
 

@@ -24,6 +24,8 @@ export interface OpenProvider {
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[];
   readonly keyHealth: () => KeyHealth;
+  /** Scheme, host and port of `baseUrl`; undefined when the settings have none. */
+  readonly origin: string | undefined;
   /** Closes the provider and then its connections, those in use too: wait for the last call first. */
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export function createProvider(options: ProviderOptions): OpenProvider {
     provider,
     secrets,
     keyHealth: host.keyHealth,
+    origin: baseOriginOf(settings, upstream),
     async close() {
       await provider.close?.();
       await host.close();
@@ -97,6 +100,11 @@ function findOrigins(settings: object, upstream: string): readonly string[] {
   };
   visit('', settings);
   return [...origins];
+}
+
+function baseOriginOf(settings: object, upstream: string): string | undefined {
+  if (!('baseUrl' in settings) || typeof settings.baseUrl !== 'string') return undefined;
+  return originOf(settings.baseUrl, `${upstream}\`: \`baseUrl`);
 }
 
 function originOf(text: string, where: string): string {

@@ -32,8 +32,8 @@ describe('catalog', () => {
     const providers = { one: PROVIDER, two: PROVIDER, mute };
     const { models } = build({ upstreams, models: [{ ...TEXT, routes }] }, providers);
     expect((models[0] as TextModel).routes).to.deep.equal([
-      { upstream: 'two', provider: PROVIDER, model: 'b', options: { c: 1 } },
-      { upstream: 'one', provider: PROVIDER, model: 'e', options: {} },
+      { upstream: 'two', provider: PROVIDER, origin: 'https://two.test', model: 'b', options: { c: 1 } },
+      { upstream: 'one', provider: PROVIDER, origin: 'https://one.test', model: 'e', options: {} },
     ]);
   });
 

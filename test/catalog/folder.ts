@@ -75,7 +75,10 @@ export function build(content: object, providers: Readonly<Record<string, Provid
   const folder = makeFolder();
   try {
     folder.write(content);
-    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(Object.entries(providers)));
+    const upstreams = Object.entries(providers).map(
+      ([name, provider]) => [name, { provider, origin: `https://${name}.test` }] as const,
+    );
+    return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(upstreams));
   } finally {
     folder.remove();
   }

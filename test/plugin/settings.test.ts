@@ -58,6 +58,14 @@ describe('settings of an upstream', () => {
     expect(host.upstream).to.equal('acme');
   });
 
+  it('tell the origin of `baseUrl`, by default and as it is set, and of nothing else', () => {
+    const originOf = (keys: Keys, settings: object) => open(keys, settings).open.origin;
+    expect(originOf(usual, { apiKey: 'sk-abcdef' })).to.equal('https://api.example.com');
+    const baseUrl = 'http://127.0.0.1:8081/v1/';
+    expect(originOf(usual, { apiKey: 'sk-abcdef', baseUrl })).to.equal('http://127.0.0.1:8081');
+    expect(originOf((joi) => ({ authUrl: joi.string() }), { authUrl: 'https://auth.example.com' })).to.equal(undefined);
+  });
+
   const bad: readonly (readonly [what: string, settings: unknown, words: string])[] = [
     ['a missing key', {}, '`apiKey` is required'],
     ['no settings at all', undefined, '`apiKey` is required'],

@@ -31,7 +31,8 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): 
   const upstream = { plugin: 'test', settings: {}, sandbox: false };
   const defaults = { image: [], edit: [] };
   const upstreams = { up: upstream, off: upstream };
-  return buildCatalog({ upstreams, models, smart, vision: [], defaults, retired: {} }, new Map([['up', provider]]));
+  const open = new Map([['up', { provider, origin: undefined }]]);
+  return buildCatalog({ upstreams, models, smart, vision: [], defaults, retired: {} }, open);
 }
 
 function ask(text: string, model = 'smart'): TextRequest {

@@ -7,6 +7,7 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Ending } from '../../lib/call/ending.ts';
 import { createPaidCalls } from '../../lib/call/paid.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
+import type { OpenUpstream } from '../../lib/catalog/model.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import type { Charge, Wallet } from '../../lib/money/decide.ts';
@@ -182,13 +183,13 @@ export class Stage {
 }
 
 function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: number) => void): Catalog {
-  const providers = new Map<string, Provider>();
+  const providers = new Map<string, OpenUpstream>();
   for (const [index, answer] of routes.entries()) {
     const text = (call: TextCall, signal: AbortSignal) => {
       onAsk(index);
       return answer(call, signal) as ReturnType<TextProvider>;
     };
-    providers.set(`up-${index}`, { text });
+    providers.set(`up-${index}`, { provider: { text }, origin: undefined });
   }
   const names = [...providers.keys()];
   return buildCatalog(
