@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addAccountCommands(program: Command): void {
   const account = program.command('account').description('accounts: create, list, show, suspend, resume');
@@ -21,7 +21,7 @@ export function addAccountCommands(program: Command): void {
   account
     .command('show')
     .description('Shows one account.')
-    .argument('<id>', 'the account')
+    .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate account show acc_5f0c…')
     .action(onStore(show));
   account
@@ -53,8 +53,8 @@ async function list(session: Session): Promise<Answer> {
   };
 }
 
-async function show(session: Session, id: string): Promise<Answer> {
-  return describe(await (await open(session)).get(id));
+async function show(session: Session, account: string): Promise<Answer> {
+  return describe(await findAccount(session, account));
 }
 
 async function suspend(session: Session, id: string): Promise<Answer> {

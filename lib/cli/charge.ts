@@ -1,13 +1,14 @@
 // `tollgate charge`: what calls cost, and how the money of one moved.
-import { type Command, Option } from 'commander';
-import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Usage } from '../money/decide.ts';
+import type { Command } from 'commander';
+import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
-import { readCount, readTime } from './arguments.ts';
+import { readCount } from './arguments.ts';
+import { addChargeFilter, checkSpan } from './charge-filter.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 const CHARGES_BY_DEFAULT = 50;
 
@@ -19,16 +20,11 @@ export function addChargeCommands(program: Command): void {
     .argument('<request-id>', 'the x-request-id, or the id of a video')
     .addHelpText('after', '\nExample:\n  tollgate charge show req_91ab…')
     .action(onStore(show));
-  charge
+  const listing = charge
     .command('list')
     .description('Lists the calls of an account, newest first.')
-    .argument('<account>', 'its id, or its name if no other has it')
-    .option('--from <time>', 'made at this time or later: a day (UTC) or a moment with its zone', readTime)
-    .option('--to <time>', 'made before this time', readTime)
-    .option('--key <id>', 'made with this key')
-    .option('--model <id>', 'billed as this model')
-    .addOption(new Option('--kind <kind>', 'of this kind').choices(CHARGE_KINDS))
-    .addOption(new Option('--state <state>', 'in this state').choices(CHARGE_STATES))
+    .argument('<account>', ID_OR_NAME);
+  addChargeFilter(listing)
     .option('--limit <count>', 'most calls shown', readCount, CHARGES_BY_DEFAULT)
     .option('--before <request-id>', 'only calls older than this one')
     .addHelpText('after', '\nExample:\n  tollgate charge list acc_5f0c… --from 2026-01-01 --state refunded')
@@ -40,10 +36,11 @@ interface ListOptions extends ChargeFilter {
   readonly before?: string;
 }
 
-async function list({ store, config }: Session, name: string, options: ListOptions): Promise<Answer> {
+async function list(session: Session, name: string, options: ListOptions): Promise<Answer> {
   const { limit, before, ...filter } = options;
-  const { createAccounts } = await import('../accounts/accounts.ts');
-  const { id } = await createAccounts({ store, keyPrefix: config.keyPrefix }).find(name);
+  checkSpan(filter);
+  const { store } = session;
+  const { id } = await findAccount(session, name);
   if (before !== undefined && (await store.ledger.charge(before))?.wallet !== id) throw await noCharge(before);
   const charges = await store.ledger.charges(id, { limit, filter, ...(before !== undefined && { before }) });
   const next = charges.length === limit ? (charges.at(-1)?.id ?? null) : null;

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { KeyRow } from '../store/ports/keys.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account: issue, list, revoke');
@@ -16,7 +16,7 @@ export function addKeyCommands(program: Command): void {
   key
     .command('list')
     .description('Lists the keys of an account, revoked ones too.')
-    .argument('<id>', 'the account')
+    .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate key list acc_5f0c…')
     .action(onStore(list));
   key
@@ -37,14 +37,15 @@ async function issue(session: Session, account: string, { name }: { name: string
 }
 
 async function list(session: Session, account: string): Promise<Answer> {
-  const keys = await (await open(session)).listKeys(account);
+  const { id } = await findAccount(session, account);
+  const keys = await (await open(session)).listKeys(id);
   const rows = keys.map((key) => {
     const { id, last4, requestsCount, lastUsedAt, name } = key;
     return [id, `…${last4}`, statusOf(key), String(requestsCount), toTime(lastUsedAt) ?? 'never', name];
   });
   const head = ['key id', 'key', 'status', ' requests', 'last used', 'name'];
   return {
-    json: { account_id: account, keys: keys.map(toJson) },
+    json: { account_id: id, keys: keys.map(toJson) },
     text: rows.length === 0 ? 'No keys.' : formatTable(head, rows),
   };
 }

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import type { Entry } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { readCount } from './arguments.ts';
-import { changeJson, readWallet } from './money.ts';
+import { changeJson, findWallet } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { withBar } from './progress.ts';
-import { onStore, type Session } from './session.ts';
+import { ID_OR_NAME, onStore, type Session } from './session.ts';
 
 const ENTRIES_BY_DEFAULT = 50;
 
@@ -20,7 +20,7 @@ export function addLedgerCommands(program: Command): void {
   ledger
     .command('list')
     .description('Lists the entries of a wallet, newest first.')
-    .argument('<id>', 'the account')
+    .argument('<account>', ID_OR_NAME)
     .option('--limit <count>', 'most entries shown', readCount, ENTRIES_BY_DEFAULT)
     .option('--before <seq>', 'only entries numbered below this', readCount)
     .addHelpText('after', '\nExample:\n  tollgate ledger list acc_5f0c… --limit 20')
@@ -35,8 +35,9 @@ export function addLedgerCommands(program: Command): void {
     .action(onStore(verify, { readOnly: true }));
 }
 
-async function list({ store }: Session, id: string, { limit, before }: Page): Promise<Answer> {
-  await readWallet(store, id);
+async function list(session: Session, account: string, { limit, before }: Page): Promise<Answer> {
+  const { store } = session;
+  const { id } = await findWallet(session, account);
   const entries = await store.ledger.entries(id, { limit, ...(before !== undefined && { before }) });
   const last = entries.at(-1);
   const next = entries.length === limit && last && last.seq > 1 ? last.seq : null;

@@ -3,6 +3,7 @@ import type { Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { formatMoney, formatPairs } from './output.ts';
+import { findAccount, type Session } from './session.ts';
 
 const ATTEMPTS_MAX = 5;
 const PAUSE_MS = 200;
@@ -33,9 +34,11 @@ function unconfirmed(op: Operation, { message, cause }: StoreError): StoreError 
   return new StoreError(`${message}. ${advice}`, 'unknown', cause);
 }
 
-export async function readWallet(store: Store, id: string): Promise<Wallet> {
-  const wallet = await store.ledger.wallet(id);
-  if (!wallet) throw await unknownAccount(id);
+/** By id, which needs no account in a damaged store, or by the account's name. */
+export async function findWallet(session: Session, idOrName: string): Promise<Wallet> {
+  const { ledger } = session.store;
+  const wallet = (await ledger.wallet(idOrName)) ?? (await ledger.wallet((await findAccount(session, idOrName)).id));
+  if (!wallet) throw await unknownAccount(idOrName);
   return wallet;
 }
 

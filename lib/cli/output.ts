@@ -1,17 +1,30 @@
 // What a command prints: one JSON object, or short aligned text.
+import { InvalidArgumentError } from 'commander';
 import { formatRub, type Micro } from '../money/money.ts';
 
 /** What a command has to say, both ways. */
 export interface Answer {
   readonly json: object;
   readonly text: string;
+  /** Instead of the text, where it was asked for. */
+  readonly csv?: string;
+  /** The store that was worked on. */
+  readonly store?: string;
   /** What was asked for was found wrong: printed all the same, with exit code 1. */
   readonly failed?: boolean;
 }
 
 export function print(answer: Answer, options: { readonly json: boolean }): void {
-  process.stdout.write(`${options.json ? JSON.stringify(answer.json) : answer.text}\n`);
-  if (answer.failed) process.exitCode = 1;
+  const { csv, store, failed } = answer;
+  if (options.json && csv !== undefined) throw new InvalidArgumentError('--csv and --json exclude each other.');
+  const line = store === undefined ? '' : `Store: ${store}\n`;
+  if (options.json) process.stdout.write(`${JSON.stringify({ ...answer.json, store })}\n`);
+  else if (csv === undefined) process.stdout.write(`${answer.text}\n${line}`);
+  else {
+    process.stdout.write(csv);
+    process.stderr.write(line);
+  }
+  if (failed) process.exitCode = 1;
 }
 
 /** A reader that has seen enough (`| head -1`) is no failure: what the command did stays done. */
@@ -38,6 +51,15 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   const line = (row: readonly string[]) =>
     row.map((cell, column) => (right[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)));
   return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
+}
+
+/** Lines of comma-separated values (RFC 4180). A text that a spreadsheet would run as a formula is made a plain one. */
+export function formatCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const toCell = (cell: string) => {
+    const plain = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+    return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  };
+  return [head, ...rows].map((row) => `${row.map(toCell).join(',')}\n`).join('');
 }
 
 /** `999.50 RUB`. */

@@ -9,6 +9,7 @@ import { addLedgerCommands } from './ledger.ts';
 import { addProviderCommands } from './provider.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
+import { addUsageCommand } from './usage.ts';
 import { addWalletCommands } from './wallet.ts';
 
 const REFUSED = 1;
@@ -45,7 +46,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, ledger, catalog, providers, smart, store.',
+      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, usage, ledger, catalog, providers, smart, store.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -57,6 +58,7 @@ function createProgram(): Command {
   addKeyCommands(program);
   addWalletCommands(program);
   addChargeCommands(program);
+  addUsageCommand(program);
   addLedgerCommands(program);
   addCatalogCommands(program);
   addProviderCommands(program);

@@ -1,6 +1,7 @@
 // Opens what a command works on, lets it work, prints its answer and closes again.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import type { Account } from '../store/ports/accounts.ts';
 import type { Opening, Store } from '../store/store.ts';
 import { type Answer, print } from './output.ts';
 
@@ -22,7 +23,7 @@ export function onStore<Args extends readonly unknown[]>(
     const { nameOfStore, openStore } = await import('../store/open.ts');
     const store = await openStore(config.databaseUrl, opening);
     try {
-      return named(await work({ store, config }, ...args), nameOfStore(config.databaseUrl));
+      return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
     } finally {
       // The answer is durable by now: a store that does not close cleanly must not turn it into a failure.
       await store.close().catch(() => {});
@@ -30,9 +31,14 @@ export function onStore<Args extends readonly unknown[]>(
   });
 }
 
-function named(answer: Answer, store: string): Answer {
-  return { ...answer, json: { ...answer.json, store }, text: `${answer.text}\nStore: ${store}` };
+/** By id, or by a name that only one account has. */
+export async function findAccount({ store, config }: Session, idOrName: string): Promise<Account> {
+  const { createAccounts } = await import('../accounts/accounts.ts');
+  return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);
 }
+
+/** What the account of a command that only reads may be named by. */
+export const ID_OR_NAME = 'its id, or its name if no other has it';
 
 /** The action of a command that needs no store. */
 export function onConfig<Args extends readonly unknown[]>(work: (config: Config, ...args: Args) => Promise<Answer>) {

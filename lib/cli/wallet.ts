@@ -5,9 +5,9 @@ import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '
 import type { Micro } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
-import { apply, readWallet, unknownAccount, walletJson, walletText } from './money.ts';
+import { apply, findWallet, unknownAccount, walletJson, walletText } from './money.ts';
 import { type Answer, formatMoney } from './output.ts';
-import { onStore, type Session } from './session.ts';
+import { ID_OR_NAME, onStore, type Session } from './session.ts';
 
 const RUB = 'RUB, with at most 6 decimals';
 
@@ -38,7 +38,7 @@ export function addWalletCommands(program: Command): void {
   wallet
     .command('show')
     .description('Shows what a wallet can spend, what running calls hold, and the totals.')
-    .argument('<id>', 'the account')
+    .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate wallet show acc_5f0c…')
     .action(onStore(show));
 }
@@ -62,8 +62,8 @@ async function adjust({ store }: Session, id: string, amount: Micro, options: { 
   return { json, text: `Adjusted by ${formatMoney(amount)}.\n${walletText(wallet)}` };
 }
 
-async function show({ store }: Session, id: string): Promise<Answer> {
-  const wallet = await readWallet(store, id);
+async function show(session: Session, account: string): Promise<Answer> {
+  const wallet = await findWallet(session, account);
   return { json: walletJson(wallet), text: walletText(wallet) };
 }
 

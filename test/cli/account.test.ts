@@ -39,6 +39,22 @@ describe('cli account', () => {
     expect(rows.map((row) => row.indexOf('active'))).to.deep.equal([head!.indexOf('status'), head!.indexOf('status')]);
   });
 
+  it('is found by its name by commands that only read, and by no other', async () => {
+    const id = String((await rig.json('account', 'create', '--name', 'by name')).account_id);
+    await rig.json('wallet', 'topup', id, '1000', '--payment-id', 'by-name');
+    for (const command of [
+      ['account', 'show'],
+      ['key', 'list'],
+      ['wallet', 'show'],
+      ['ledger', 'list'],
+    ]) {
+      const { account_id } = await rig.json(...command, 'by name');
+      expect(account_id, command.join(' ')).to.equal(id);
+      expect(await rig.refused(1, ...command, 'nobody')).to.equal('tollgate: There is no account "nobody".\n');
+    }
+    expect(await rig.refused(1, 'account', 'suspend', 'by name')).to.include('There is no account "by name".');
+  });
+
   it('refuses unknown accounts and empty names', async () => {
     for (const command of ['show', 'suspend', 'resume']) {
       expect(await rig.refused(1, 'account', command, 'acc_none')).to.equal(
@@ -48,6 +64,6 @@ describe('cli account', () => {
     expect(await rig.refused(1, 'account', 'create', '--name', ' ')).to.include('name is empty');
     expect(await rig.json('account', 'list'))
       .to.have.property('accounts')
-      .with.length(2);
+      .with.length(3);
   });
 });

@@ -1,0 +1,21 @@
+// The options by which `charge list` and `usage` choose the calls of an account.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
+import type { ChargeFilter } from '../store/ports/ledger.ts';
+import { readTime } from './arguments.ts';
+
+export function addChargeFilter(command: Command): Command {
+  return command
+    .option('--from <time>', 'calls that began at this time or later: a day (UTC), or a time with its zone', readTime)
+    .option('--to <time>', 'calls that began before this time; the day or moment itself is not included', readTime)
+    .option('--key <id>', 'calls made with this key')
+    .option('--model <id>', 'calls billed as this model')
+    .addOption(new Option('--kind <kind>', 'calls of this kind').choices(CHARGE_KINDS))
+    .addOption(new Option('--state <state>', 'calls in this state').choices(CHARGE_STATES));
+}
+
+/** Throws for a span that no call can be in. */
+export function checkSpan({ from, to }: ChargeFilter): void {
+  if (from === undefined || to === undefined || from < to) return;
+  throw new InvalidArgumentError('--to must be later than --from: it is not included itself.');
+}

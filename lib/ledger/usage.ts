@@ -1,0 +1,106 @@
+// The usage report: the calls of an account added up by day, model, key or kind, to the micro-rouble.
+import type { Charge, Usage } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
+import type { ChargeFilter, LedgerStore } from '../store/ports/ledger.ts';
+
+export const USAGE_GROUPS = ['day', 'model', 'key', 'kind'] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** The numbers of `Usage` that can be added up. */
+export const USAGE_UNITS = ['tokens_input', 'tokens_output', 'images', 'seconds'] as const;
+export type UsageUnit = (typeof USAGE_UNITS)[number];
+
+export interface UsageSum {
+  /** Calls that began, whatever became of them. */
+  readonly calls: number;
+  /** Less refunds: over all calls it is what `charged` of the wallet is. */
+  readonly charged: Micro;
+  readonly refunded: Micro;
+  /** What `charged` paid for. */
+  readonly units: Readonly<Record<UsageUnit, number>>;
+}
+
+export interface UsageRow extends UsageSum {
+  /** The day in UTC on which the calls began, the model, the id of the key, or the kind. */
+  readonly group: string;
+}
+
+export interface UsageReport {
+  /** Days in order; models, keys and kinds with the most charged first. */
+  readonly rows: readonly UsageRow[];
+  readonly total: UsageSum;
+}
+
+export interface UsageQuery {
+  readonly by: UsageGroup;
+  readonly filter: ChargeFilter;
+  /** Charges that are in memory at once. */
+  readonly pageSize?: number;
+}
+
+const PAGE_SIZE = 1000;
+const EMPTY: UsageSum = {
+  ...{ calls: 0, charged: 0n, refunded: 0n },
+  units: { tokens_input: 0, tokens_output: 0, images: 0, seconds: 0 },
+};
+
+export async function reportUsage(
+  ledger: Pick<LedgerStore, 'charges'>,
+  wallet: string,
+  { by, filter, pageSize = PAGE_SIZE }: UsageQuery,
+): Promise<UsageReport> {
+  const sums = new Map<string, UsageSum>();
+  let before: string | undefined;
+  do {
+    const page = await ledger.charges(wallet, { limit: pageSize, filter, ...(before !== undefined && { before }) });
+    for (const charge of page) {
+      const group = groupOf(charge, by);
+      sums.set(group, add(sums.get(group) ?? EMPTY, sumOf(charge)));
+    }
+    before = page.length < pageSize ? undefined : page.at(-1)?.id;
+  } while (before !== undefined);
+  const rows = [...sums].map(([group, sum]) => ({ group, ...sum }));
+  return { rows: rows.sort(by === 'day' ? byName : byCharged), total: [...sums.values()].reduce(add, EMPTY) };
+}
+
+function groupOf(charge: Charge, by: UsageGroup): string {
+  return by === 'day' ? new Date(charge.createdAt).toISOString().slice(0, 10) : charge[by];
+}
+
+function sumOf({ state, charged, usage }: Charge): UsageSum {
+  const settled = state === 'settled';
+  const used: Usage = settled && usage !== null ? JSON.parse(usage) : {};
+  return {
+    calls: 1,
+    charged: settled ? charged : 0n,
+    refunded: state === 'refunded' ? charged : 0n,
+    units: mapUnits((unit) => Number(used[unit] ?? 0)),
+  };
+}
+
+function add(left: UsageSum, right: UsageSum): UsageSum {
+  return {
+    calls: left.calls + right.calls,
+    charged: left.charged + right.charged,
+    refunded: left.refunded + right.refunded,
+    units: mapUnits((unit) => left.units[unit] + right.units[unit]),
+  };
+}
+
+function mapUnits(numberOf: (unit: UsageUnit) => number): Record<UsageUnit, number> {
+  return {
+    tokens_input: numberOf('tokens_input'),
+    tokens_output: numberOf('tokens_output'),
+    images: numberOf('images'),
+    seconds: numberOf('seconds'),
+  };
+}
+
+function byName(left: UsageRow, right: UsageRow): number {
+  return left.group < right.group ? -1 : 1;
+}
+
+function byCharged(left: UsageRow, right: UsageRow): number {
+  if (left.charged !== right.charged) return left.charged > right.charged ? -1 : 1;
+  return byName(left, right);
+}

@@ -1,0 +1,168 @@
+// The usage report, on both stores: whatever became of the calls, its rows add up to what the wallet was charged.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
+import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
+import { STORES } from '../../testkit/stores.ts';
+import {
+  applied,
+  charge,
+  giveBack,
+  newId,
+  newWallet,
+  reserve,
+  type StoreContext,
+  settle,
+  useStore,
+  walletOf,
+} from '../contract/store/context.ts';
+
+const DAY_MS = 86_400_000;
+const MIDNIGHT = Date.UTC(2027, 0, 15);
+
+/** What becomes of a call; an expired hold that is settled after all is overshoot to its last kopeck. */
+const FATES = [
+  'held',
+  'settled',
+  'released',
+  'expired',
+  'expired, settled',
+  'refunded',
+  'charged',
+  'returned',
+] as const;
+
+interface Call {
+  readonly fate: (typeof FATES)[number];
+  readonly at: number;
+  readonly key: string;
+  readonly model: string;
+  readonly kind: ChargeKind;
+  readonly held: bigint;
+  /** May be more than was held. */
+  readonly used: bigint;
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  fate: fc.constantFrom(...FATES),
+  at: fc.integer({ min: MIDNIGHT - 2 * DAY_MS, max: MIDNIGHT + 2 * DAY_MS }),
+  key: fc.constantFrom('key_a', 'key_b', '__proto__'),
+  model: fc.constantFrom('model-1', 'model-2', 'constructor'),
+  kind: fc.constantFrom('text', 'image', 'edit', 'video'),
+  held: fc.bigInt({ min: 1n, max: 9_999_999n }),
+  used: fc.bigInt({ min: 0n, max: 19_999_999n }),
+});
+
+function operationsOf(wallet: string, { fate, at, key, model, kind, held, used }: Call): Operation[] {
+  const chargeId = newId('req');
+  const more = { chargeId, at, key, model, chargeKind: kind, amount: held };
+  const begun = { ...reserve(wallet), ...more } as Operation;
+  const atOnce = { ...charge(wallet), ...more } as Operation;
+  const ended = settle(wallet, chargeId, { amount: used, at: at + DAY_MS });
+  const back = (how: 'release' | 'expire' | 'refund') => giveBack(how, wallet, chargeId, { at: at + 1 });
+  switch (fate) {
+    case 'held':
+      return [begun];
+    case 'settled':
+      return [begun, ended];
+    case 'released':
+      return [begun, back('release')];
+    case 'expired':
+      return [begun, back('expire')];
+    case 'expired, settled':
+      return [begun, back('expire'), ended];
+    case 'refunded':
+      return [begun, ended, back('refund')];
+    case 'charged':
+      return [atOnce];
+    case 'returned':
+      return [atOnce, back('refund')];
+  }
+}
+
+const sumOf = ({ rows }: UsageReport) => rows.reduce((sum, { charged }) => sum + charged, 0n);
+
+async function compare({ store }: StoreContext, calls: readonly Call[]): Promise<void> {
+  const wallet = await newWallet(store, 10_000n);
+  const outcomes = await applied(store, ...calls.flatMap((each) => operationsOf(wallet, each)));
+  expect(outcomes.map(({ status }) => status)).to.not.include.members(['insufficient', 'no_charge', 'not_settled']);
+  const { charged } = await walletOf(store, wallet);
+  const report = (query: Partial<UsageQuery> = {}) =>
+    reportUsage(store.ledger, wallet, { by: 'day', filter: {}, pageSize: 3, ...query });
+  for (const by of USAGE_GROUPS) {
+    const whole = await report({ by });
+    expect(sumOf(whole), by).to.equal(charged);
+    expect(whole.total.charged).to.equal(charged);
+    expect(whole.total.calls).to.equal(calls.length);
+    const wanted = new Set(
+      calls.map((each) => (by === 'day' ? new Date(each.at).toISOString().slice(0, 10) : each[by])),
+    );
+    expect(whole.rows.map(({ group }) => group)).to.have.members([...wanted]);
+    for (const { group, ...sum } of whole.rows) {
+      const day = Date.parse(group);
+      const filter = by === 'day' ? { from: day, to: day + DAY_MS } : { [by]: group };
+      expect((await report({ filter, pageSize: 1000 })).total, `${by} ${group}`).to.deep.equal(sum);
+    }
+  }
+  const [before, since] = [await report({ filter: { to: MIDNIGHT } }), await report({ filter: { from: MIDNIGHT } })];
+  expect(before.total.charged + since.total.charged).to.equal(charged);
+}
+
+for (const kind of STORES) {
+  describe(`the usage report on ${kind.name}`, () => {
+    const context = useStore(kind);
+
+    it('adds up to what the wallet was charged, by whatever it is grouped and however it is cut', async function () {
+      this.timeout(120_000);
+      const calls = fc.array(call, { minLength: 1, maxLength: 12 });
+      await fc.assert(
+        fc.asyncProperty(calls, (made) => compare(context, made)),
+        { numRuns: kind.name === 'sqlite' ? 30 : 8 },
+      );
+    });
+
+    it('counts calls, what came back, and the units that were billed', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const made = (fate: Call['fate'], more: Partial<Call> = {}) =>
+        operationsOf(wallet, {
+          ...{ fate, at: MIDNIGHT, key: 'key_a', model: 'model-1', kind: 'text', held: 2_000_000n, used: 2_500_001n },
+          ...more,
+        });
+      await applied(
+        store,
+        ...[...made('settled'), ...made('settled', { at: MIDNIGHT - 1 }), ...made('refunded'), ...made('released')],
+        ...made('charged', { kind: 'video', model: 'model-2' }),
+      );
+      const units = (times: number) => ({
+        ...{ tokens_input: 10 * times, tokens_output: 20 * times, images: 0, seconds: 0 },
+      });
+      const { rows, total } = await reportUsage(store.ledger, wallet, { by: 'day', filter: {} });
+      expect(rows).to.deep.equal([
+        { group: '2027-01-14', calls: 1, charged: 2_500_001n, refunded: 0n, units: units(1) },
+        { group: '2027-01-15', calls: 4, charged: 4_500_001n, refunded: 2_500_001n, units: units(1) },
+      ]);
+      expect(total).to.deep.equal({ calls: 5, charged: 7_000_002n, refunded: 2_500_001n, units: units(2) });
+      const { rows: byModel } = await reportUsage(store.ledger, wallet, { by: 'model', filter: {} });
+      expect(byModel.map(({ group, charged }) => [group, charged])).to.deep.equal([
+        ['model-1', 5_000_002n],
+        ['model-2', 2_000_000n],
+      ]);
+    });
+
+    it('holds no more charges than one page', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      await applied(store, ...Array.from({ length: 7 }, (_, index) => charge(wallet, { at: MIDNIGHT + index })));
+      const pages: number[] = [];
+      const charges: typeof store.ledger.charges = async (id, page) => {
+        const found = await store.ledger.charges(id, page);
+        pages.push(found.length);
+        return found;
+      };
+      const { total } = await reportUsage({ charges }, wallet, { by: 'kind', filter: {}, pageSize: 3 });
+      expect(pages).to.deep.equal([3, 3, 1]);
+      expect(total.calls).to.equal(7);
+    });
+  });
+}
