@@ -30,6 +30,8 @@ export interface FaultDetail {
   readonly model?: string;
   /** Amounts for money refusals, already formatted in RUB. */
   readonly priceRub?: string;
+  /** True when the price is a reserve, which the request can make smaller. */
+  readonly isReserve?: boolean;
   readonly balanceRub?: string;
   readonly heldRub?: string;
   readonly minimumRub?: string;
@@ -107,8 +109,8 @@ const table = {
     chatCode: 'insufficient_balance',
     retryable: false,
     text: (d) =>
-      `The balance is too low: this call needs a reserve of ${d.priceRub} RUB and the balance is ${d.balanceRub} RUB.` +
-      `${held(d)} Top up the wallet or lower \`max_tokens\`.`,
+      `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
+      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
   },
   account_suspended: {
     status: 403,

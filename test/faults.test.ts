@@ -17,6 +17,7 @@ const DETAIL = {
   field: 'FIELD',
   hint: 'HINT',
   model: 'MODEL',
+  isReserve: true,
   priceRub: 'PRICE',
   balanceRub: 'BALANCE',
   heldRub: 'HELD',
@@ -101,6 +102,17 @@ describe('faults', () => {
     expect(JSON.stringify(made.output) + made.message).not.to.contain('secret');
     expect(refundedFault(made).cause).to.equal(cause);
     expect('cause' in fault('internal')).to.equal(false);
+  });
+
+  it('speak of a reserve only where there is one', () => {
+    const detail = { priceRub: '5.00', balanceRub: '1.00' };
+    expect(fault('insufficient_balance', detail).message).to.equal(
+      'The balance is too low: this call costs 5.00 RUB and the balance is 1.00 RUB. Top up the wallet.',
+    );
+    expect(fault('insufficient_balance', { ...detail, isReserve: true }).message).to.equal(
+      'The balance is too low: this call needs a reserve of 5.00 RUB and the balance is 1.00 RUB. ' +
+        'Top up the wallet or lower `max_tokens`.',
+    );
   });
 
   it('mention held money only when there is some', () => {

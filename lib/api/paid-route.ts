@@ -5,7 +5,7 @@ import type { Share } from '../http/budget.ts';
 import { clocked, type LiveCall, stateOf } from '../http/context.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
-import type { Wallet } from '../money/decide.ts';
+import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { holderOf } from './auth.ts';
 import type { Services } from './services.ts';
@@ -72,15 +72,21 @@ export function contextOf({
   };
 }
 
+/** What a call is going to cost. */
+export interface Cost {
+  readonly kind: ChargeKind;
+  readonly amount: Micro;
+}
+
 /** Refuses what the wallet cannot pay now, before more is done for it; the hold decides. */
-export async function refuseUnpayable(request: Request, { store }: Services, price: Micro): Promise<void> {
+export async function refuseUnpayable(request: Request, { store }: Services, cost: Cost): Promise<void> {
   const wallet = await walletOf(request, store);
   if (wallet.topped === 0n) throw neverToppedFault();
-  if (wallet.avail < price) throw insufficientFault(wallet, price);
+  if (wallet.avail < cost.amount) throw insufficientFault(wallet, cost);
 }
 
 /** A long body is not even read for a wallet that has nothing to spend; `least` is what the cheapest call costs. */
-export async function refusePenniless(request: Request, { store }: Services, least: Micro): Promise<void> {
+export async function refusePenniless(request: Request, { store }: Services, least: Cost): Promise<void> {
   const wallet = await walletOf(request, store);
   if (wallet.topped === 0n) throw neverToppedFault();
   if (wallet.avail <= 0n) throw insufficientFault(wallet, least);

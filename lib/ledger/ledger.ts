@@ -8,7 +8,6 @@ import {
   decide,
   FIRST_TOPUP_MINIMUM,
   type Outcome,
-  type OutcomeStatus,
   operationId,
   type RefundOp,
   type ReserveOp,
@@ -151,7 +150,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    return held(await begin(op, { onLate, waitedMs }), { amount, owed });
+    return held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, owed });
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
@@ -164,7 +163,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const fail = outcome.job && failureOf(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
     };
-    return paid(await begin(op, { onLate, waitedMs }), amount);
+    return paid(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount });
   }
 
   function begin(op: ReserveOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
@@ -232,30 +231,27 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-function held({ status, wallet, charge }: Outcome, { amount, owed }: { amount: Micro; owed: Micro }): Hold {
+/** What a call asked for. */
+type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
+
+function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Asked & { readonly owed: Micro }): Hold {
   // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
-  throw refusal({ status, wallet: wallet && lessOwed(wallet, owed), amount });
+  throw refusal(status, wallet && lessOwed(wallet, owed), asked);
 }
 
-function paid({ status, wallet, charge, job }: Outcome, amount: Micro): Paid {
+function paid({ status, wallet, charge, job }: Outcome, asked: Asked): Paid {
   // `exists` is paid too: an earlier attempt did it, and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
-  throw refusal({ status, wallet, amount });
+  throw refusal(status, wallet, asked);
 }
 
-interface Refused {
-  readonly status: OutcomeStatus;
-  readonly wallet: Wallet | undefined;
-  readonly amount: Micro;
-}
-
-function refusal({ status, wallet, amount }: Refused) {
+function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Asked) {
   switch (status) {
     case 'insufficient':
-      return insufficientFault(wallet as Wallet, amount);
+      return insufficientFault(wallet as Wallet, asked);
     case 'never_topped':
       return neverToppedFault();
     case 'suspended':
@@ -279,9 +275,10 @@ export function neverToppedFault() {
   return fault('never_topped_up', { minimumRub: formatRub(FIRST_TOPUP_MINIMUM) });
 }
 
-export function insufficientFault(wallet: Wallet, amount: Micro) {
+export function insufficientFault(wallet: Wallet, { kind, amount }: Asked) {
   return fault('insufficient_balance', {
     priceRub: formatRub(amount),
+    ...(kind === 'text' && { isReserve: true }),
     balanceRub: formatRub(wallet.avail),
     ...(wallet.held > 0n && { heldRub: formatRub(wallet.held) }),
   });

@@ -31,7 +31,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     description: `The wallet cannot pay for the call. Nothing was charged. ${NO_RETRY}`,
     examples: [
       fault('never_topped_up', { minimumRub: '1000.00' }),
-      fault('insufficient_balance', { priceRub: '12.3012', balanceRub: '4.50', heldRub: '2.00' }),
+      fault('insufficient_balance', { isReserve: true, priceRub: '12.3012', balanceRub: '4.50', heldRub: '2.00' }),
     ],
   },
   403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },

@@ -18,7 +18,15 @@ import { confirmHolder } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
-import { contextOf, type PaidRequest, paidRoute, refusePenniless, refuseUnpayable, writeJson } from '../paid-route.ts';
+import {
+  type Cost,
+  contextOf,
+  type PaidRequest,
+  paidRoute,
+  refusePenniless,
+  refuseUnpayable,
+  writeJson,
+} from '../paid-route.ts';
 import type { Services } from '../services.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
@@ -27,6 +35,9 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
     textRoute('/api/v1/chat/completions', chatDialect, services),
   ];
 }
+
+/** What the cheapest call costs. */
+const LEAST: Cost = { kind: 'text', amount: TEXT_MINIMUM };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
   return paidRoute(path, services, (paid) => answer({ ...paid, dialect }));
@@ -58,7 +69,7 @@ async function readWhole(reading: Answering): Promise<TextRequest> {
   const parsed = await readRequest(reading);
   if (parsed.images === 0) return parsed;
   share.take(inlineBytesOf(parsed));
-  await refusePenniless(request, services, TEXT_MINIMUM);
+  await refusePenniless(request, services, LEAST);
   const budget = {
     take(bytes: number) {
       share.take(bytes);
@@ -73,8 +84,7 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
   const { signal } = call;
   const { req } = request.raw;
   checkJsonType(req.headers['content-type']);
-  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES)
-    await refusePenniless(request, services, TEXT_MINIMUM);
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services, LEAST);
   try {
     const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
     const look = (head: TextRequest) => refuseUnread(request, services, head);
@@ -90,7 +100,7 @@ async function refuseUnread(request: Request, services: Services, head: TextRequ
   const reserves = pricesOf(services.catalog(), head.model).map((price) => textReserve(price, tokens));
   // Before its texts are there nobody knows which model smart chooses: the cheapest may do.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
-  await refuseUnpayable(request, services, least);
+  await refuseUnpayable(request, services, { kind: 'text', amount: least });
 }
 
 /** Of the model that is asked for, or of those that may answer in its place. */
