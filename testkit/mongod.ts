@@ -1,24 +1,17 @@
-// MongoDB for tests: one server for all suites of a run, and a database of its own for each.
+// MongoDB for tests: one server for a whole run, and a database of its own for each suite.
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
-
-let shared: Promise<ReplicaSet> | undefined;
-
-// Of the root suite: the server outlives the suite that needed it first.
-after(async () => {
-  await (await shared)?.stop();
-});
 
 export interface MongoDatabase {
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** An empty database on the server of `MONGODB_TEST_URL`, or on one that the run starts for itself. */
+/** An empty database on the server of `MONGODB_TEST_URL`, or on the one that the run starts for itself. */
 export async function createMongoDatabase(): Promise<MongoDatabase> {
   const name = `tollgate_test_${randomBytes(6).toString('hex')}`;
-  const url = await urlOf(name);
+  const server = process.env.MONGODB_TEST_URL || (await askForServer());
+  const url = server.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(.*)$/, `$1/${name}$2`);
   return {
     url,
     async remove() {
@@ -33,9 +26,10 @@ export async function createMongoDatabase(): Promise<MongoDatabase> {
   };
 }
 
-async function urlOf(database: string): Promise<string> {
-  const given = process.env.MONGODB_TEST_URL;
-  if (given) return given.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(.*)$/, `$1/${database}$2`);
-  shared ??= startReplicaSet({ members: 1 });
-  return (await shared).url(database);
+/** The desk is opened by `run.ts`, in the one process that outlives all files of tests. */
+async function askForServer(): Promise<string> {
+  const answer = await fetch(process.env.MONGODB_TEST_DESK ?? '');
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`no MongoDB to test with: ${text}`);
+  return text;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runProgram } from '../../lib/cli/program.ts';
+import { keepCompiled } from '../../lib/compile-cache.ts';
 
 export const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
 
@@ -86,6 +87,7 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise
   const { env: envBefore, exitCode } = process;
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
   process.env = { ...env };
+  keepCompiled();
   try {
     const code = await runProgram(args);
     return { code, stdout: stdout.text(), stderr: stderr.text() };
