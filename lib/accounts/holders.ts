@@ -44,7 +44,6 @@ const TTL_MS_MAX = 800;
 const HOLDERS_MAX = 10_000;
 /** Unknown keys have a small memory of their own, so that a guesser cannot push holders out. */
 const UNKNOWN_MAX = 1000;
-const RECENT_MAX = 1000;
 
 export function createHolders(options: HoldersOptions): Holders {
   const { store, prefix, ttlMs = TTL_MS_MAX, holdersMax = HOLDERS_MAX, flushMs, onFlushError } = options;
@@ -52,9 +51,6 @@ export function createHolders(options: HoldersOptions): Holders {
   const holders = new LRUCache<string, Seen>({ max: holdersMax });
   const unknown = new LRUCache<string, Seen>({ max: UNKNOWN_MAX });
   const readings = new Map<string, Reading>();
-  /** By the key itself: a checksum and a hash for every call cost more than the rest of the look-up. */
-  const recent = new Map<string, Seen>();
-  let recentFrom = 0;
   const { used, pending, usage, close } = createUses({
     store: store.keys,
     ...(flushMs !== undefined && { flushMs }),
@@ -62,29 +58,14 @@ export function createHolders(options: HoldersOptions): Holders {
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
-    const now = performance.now();
-    const freshFrom = now - ttlMs;
-    const latest = recent.get(keyText);
-    if (latest && latest.at > freshFrom) return latest.holder;
     if (!isWellFormedKey(prefix, keyText)) return undefined;
+    const freshFrom = performance.now() - ttlMs;
     const hash = hashKey(keyText);
     const seen = holders.get(hash) ?? unknown.get(hash);
-    if (seen && seen.at > freshFrom) {
-      if (seen.holder) note(keyText, seen, now);
-      return seen.holder;
-    }
+    if (seen && seen.at > freshFrom) return seen.holder;
     const reading = readings.get(hash);
     if (reading && reading.at > freshFrom) return reading.found;
     return read(hash);
-  }
-
-  /** The text of a key stays in memory for about as long as its row may be used. */
-  function note(keyText: string, seen: Seen, now: number): void {
-    if (now - recentFrom > ttlMs || recent.size >= RECENT_MAX) {
-      recent.clear();
-      recentFrom = now;
-    }
-    recent.set(keyText, seen);
   }
 
   function read(hash: string): Promise<KeyHolder | undefined> {

@@ -22,7 +22,7 @@ const PATH_CHARACTERS_MAX = 256;
 /** Logs the request once its response is finished or its connection is gone and its call is settled, and tells it on. */
 export function logRequest(
   request: Request,
-  log: Pick<Log, 'error' | 'line'>,
+  log: Pick<Log, 'error' | 'info'>,
   onPast?: (past: PastRequest) => void,
 ): void {
   const state = stateOf(request);
@@ -38,7 +38,7 @@ export function logRequest(
       onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
       const line = { request_id: id, method, path, status, ms, aborted, ...notes };
       if (notes.err !== undefined) log.error(line, 'request');
-      else log.line(line, 'request');
+      else log.info(line, 'request');
     };
     if (state.call) state.call.onClosed = write;
     else write();

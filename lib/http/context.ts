@@ -1,5 +1,5 @@
 // What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../call/context.ts';
 import type { FaultCode } from '../faults.ts';
@@ -54,17 +54,10 @@ export function openState(): RequestState {
 }
 
 const RANDOM_BYTES = 10;
-const pool = Buffer.alloc(512 * RANDOM_BYTES);
-let drawn = pool.length;
 
 /** Ids begin with their time: rows keyed by them lie together in an index, and a commit writes fewer pages. */
 function makeRequestId(atMs: number): string {
-  if (drawn === pool.length) {
-    randomFillSync(pool);
-    drawn = 0;
-  }
-  drawn += RANDOM_BYTES;
-  return `req_${atMs.toString(16).padStart(12, '0')}${pool.toString('hex', drawn - RANDOM_BYTES, drawn)}`;
+  return `req_${atMs.toString(16).padStart(12, '0')}${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
 
 export function stateOf(request: Request): RequestState {

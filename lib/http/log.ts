@@ -4,8 +4,6 @@ import { type Logger, pino } from 'pino';
 export interface Log extends Logger {
   /** Values that must never be written from now on. */
   addSecrets(secrets: readonly string[]): void;
-  /** As `info`, at a third of its cost: for the line that every request writes. */
-  line(fields: object, message: string): void;
   /** Resolves when what was logged is written, or cannot be. To be awaited before the process is ended. */
   written(): Promise<void>;
 }
@@ -52,7 +50,10 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
   // Its types know only texts.
   const bytes = output as unknown as { write(line: Buffer): boolean };
   const stream = { write: (line: string) => bytes.write(Buffer.from(scrub(line))) };
-  const log = pino({ level, base: null, timestamp, formatters }, stream) as unknown as Log;
+  const log = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters },
+    stream,
+  ) as unknown as Log;
   setInterval(() => output.flush(), FLUSH_MS).unref();
   outputs.add(output);
   log.written = () =>
@@ -60,16 +61,6 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
       setTimeout(resolve, WRITTEN_MS);
       output.flush(() => resolve());
     });
-  log.line = (fields, message) => {
-    if (!log.isLevelEnabled('info')) return;
-    try {
-      const text = JSON.stringify({ ...fields, msg: message }).slice(1);
-      stream.write(`{"level":"info"${timestamp()},${text}\n`);
-    } catch {
-      // What has no JSON, as big numbers and circles.
-      log.info(fields, message);
-    }
-  };
   log.addSecrets = (values) => {
     const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
     // The longest first: a secret within another one would leave the rest of it.
@@ -100,19 +91,6 @@ function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   output.flushSync = () => {
     if (!failing) flushSync();
   };
-}
-
-let stampedAtMs = 0;
-let stamp = '';
-
-/** ISO time, made once per millisecond. */
-function timestamp(): string {
-  const now = Date.now();
-  if (now !== stampedAtMs) {
-    stampedAtMs = now;
-    stamp = `,"time":"${new Date(now).toISOString()}"`;
-  }
-  return stamp;
 }
 
 /** What a log still holds is written when the process ends. */

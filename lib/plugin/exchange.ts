@@ -56,7 +56,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over !== 'no' || this.#signal.aborted) withoutStackTraces(() => controller.abort(ABORTED));
+    if (this.#over !== 'no' || this.#signal.aborted) controller.abort(ABORTED);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -114,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
 
   destroy(): void {
     if (this.#over !== 'no') return;
-    if (this.#controller) withoutStackTraces(() => this.#controller?.abort(ABORTED));
+    if (this.#controller) this.#controller.abort(ABORTED);
     else this.onResponseError(undefined, ABORTED);
   }
 
@@ -123,16 +123,5 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   #finish(how: 'ended' | 'failed'): void {
     this.#over = how;
     this.#signal.removeEventListener('abort', this.#onAbort);
-  }
-}
-
-/** undici makes an error for the socket it closes, and Node writes its stack out: most of what an abort costs. */
-function withoutStackTraces(run: () => void): void {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    run();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
   }
 }

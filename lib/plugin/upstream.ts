@@ -44,10 +44,10 @@ const KEEP_ALIVE_MS = 4_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = createDispatcher(options);
-  const targetOf = createTargets(new Set(options.allowedOrigins));
+  const origins = new Set(options.allowedOrigins);
   const secrets = options.secrets ?? [];
   return {
-    request: (url, init, key) => send({ url, init, key, dispatcher, targetOf, secrets }),
+    request: (url, init, key) => send({ url, init, key, dispatcher, origins, secrets }),
     close: () => dispatcher.destroy(),
   };
 }
@@ -101,7 +101,7 @@ interface Sending {
   readonly url: string;
   readonly init: HostRequest;
   readonly dispatcher: Dispatcher;
-  readonly targetOf: (url: string) => Target;
+  readonly origins: ReadonlySet<string>;
   readonly secrets: readonly string[];
   readonly key: Key | undefined;
 }
@@ -111,30 +111,19 @@ interface Target {
   readonly path: string;
 }
 
-/** URLs remembered at once: text is asked for at few, jobs are polled at one each. */
-const TARGETS_MAX = 200;
-
 /** Where a URL leads, if it may be asked. */
-function createTargets(origins: ReadonlySet<string>): (url: string) => Target {
-  const known = new Map<string, Target>();
-  return (url) => {
-    const seen = known.get(url);
-    if (seen) return seen;
-    const parsed = URL.parse(url);
-    if (!parsed || !origins.has(parsed.origin)) {
-      const named = parsed?.origin ?? 'something that is no URL';
-      throw upstreamFault('protocol', `the settings do not allow requests to ${named}`);
-    }
-    const target = { origin: parsed.origin, path: parsed.pathname + parsed.search };
-    if (known.size >= TARGETS_MAX) known.clear();
-    known.set(url, target);
-    return target;
-  };
+function targetOf(url: string, origins: ReadonlySet<string>): Target {
+  const parsed = URL.parse(url);
+  if (!parsed || !origins.has(parsed.origin)) {
+    const named = parsed?.origin ?? 'something that is no URL';
+    throw upstreamFault('protocol', `the settings do not allow requests to ${named}`);
+  }
+  return { origin: parsed.origin, path: parsed.pathname + parsed.search };
 }
 
 async function send(sending: Sending): Promise<UpstreamResponse> {
-  const { url, init, key, targetOf } = sending;
-  const target = targetOf(url);
+  const { url, init, key, origins } = sending;
+  const target = targetOf(url, origins);
   const { auth, signal } = init;
   signal.throwIfAborted();
   if (!auth || !key) return sendWith({}, sending, target);

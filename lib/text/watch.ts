@@ -1,5 +1,4 @@
 // The clocks of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
-import { callOff, type Deadline, waitFor } from './deadlines.ts';
 
 export interface WatchOptions {
   readonly firstTokenTimeoutMs: number;
@@ -32,9 +31,6 @@ const HEARTBEAT_MS = 15_000;
 /** How long an upstream may keep the connection after its terminal signal, for late usage. */
 const AFTER_FINISH_MS = 3_000;
 
-/** What lies further ahead needs no timer of its own. */
-const FAR_MS = 2_000;
-
 const now = () => performance.now();
 
 export function createWatch(options: WatchOptions): Watch {
@@ -48,20 +44,12 @@ export function createWatch(options: WatchOptions): Watch {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   /** When the clocks are looked at next. */
-  const next: Deadline = { at: Number.POSITIVE_INFINITY, onOver: check };
+  let nextAt = Number.POSITIVE_INFINITY;
 
   function arm(): void {
-    disarm();
-    next.at = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
-    const ms = next.at - now();
-    if (ms > FAR_MS) waitFor(next);
-    else timer = setTimeout(check, Math.max(1, Math.ceil(ms)));
-  }
-
-  function disarm(): void {
-    callOff(next);
     clearTimeout(timer);
-    timer = undefined;
+    nextAt = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
+    timer = setTimeout(check, Math.max(1, Math.ceil(nextAt - now())));
   }
 
   function check(): void {
@@ -85,12 +73,12 @@ export function createWatch(options: WatchOptions): Watch {
 
   function allow(ms: number): void {
     silenceDeadline = now() + ms;
-    if (silenceDeadline < next.at && !stopped) arm();
+    if (silenceDeadline < nextAt && !stopped) arm();
   }
 
   function stop(): void {
     stopped = true;
-    disarm();
+    clearTimeout(timer);
   }
 
   arm();

@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { createHolders, type Holders, type HoldersOptions } from '../../lib/accounts/holders.ts';
-import { hashKey, makeKey } from '../../lib/accounts/key.ts';
+import { makeKey } from '../../lib/accounts/key.ts';
 import { isFault } from '../../lib/faults.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { KeyStore } from '../../lib/store/ports/keys.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { collectGarbage } from '../../testkit/garbage.ts';
 
 describe('holders', () => {
   let folder: string;
@@ -112,46 +111,6 @@ describe('holders', () => {
     await holders.find(issued[0]!.key);
     expect(reads).to.equal(4);
     expect(holders.find(issued[2]!.key)).to.deep.include({ id: issued[2]!.id });
-  });
-
-  describe('forgets the texts of keys', () => {
-    /** Whether anything still refers to the holder of a key that was used twice, after what comes next. */
-    async function isKept(ttlMs: number, next: (use: () => Promise<void>) => Promise<void>): Promise<boolean> {
-      const row = (await store.keys.find(hashKey((await issue()).key)))!;
-      // A look-up brings a row of its own.
-      const made = { ...keys, find: async () => ({ ...row }) };
-      const holders = createHolders({ store: { keys: made }, prefix: 'tg-', holdersMax: 1, ttlMs });
-      const use = async () => {
-        const key = makeKey('tg-');
-        await holders.find(key);
-        holders.find(key);
-        holders.find(key);
-      };
-      const first = makeKey('tg-');
-      const kept = new WeakRef((await holders.find(first))!);
-      holders.find(first);
-      await next(use);
-      await sleep(1);
-      collectGarbage();
-      return kept.deref() !== undefined;
-    }
-
-    it('when their row is too old', async () => {
-      expect(
-        await isKept(20, async (use) => {
-          await sleep(25);
-          await use();
-        }),
-      ).to.equal(false);
-    });
-
-    it('when there are many', async () => {
-      const useMany = (count: number) => async (use: () => Promise<void>) => {
-        for (let key = 0; key < count; key += 1) await use();
-      };
-      expect(await isKept(800, useMany(2)), 'a few').to.equal(true);
-      expect(await isKept(800, useMany(1001)), 'many').to.equal(false);
-    });
   });
 
   it('reads again once its row is too old', async () => {
