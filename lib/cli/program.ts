@@ -7,6 +7,7 @@ import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addProviderCommands } from './provider.ts';
+import { addServeCommand } from './serve.ts';
 import { addSmartCommands } from './smart.ts';
 import { addStoreCommands } from './store.ts';
 import { addUsageCommand } from './usage.ts';
@@ -16,7 +17,7 @@ const REFUSED = 1;
 const USAGE = 2;
 
 const GUIDE = `
-With --json, before or after the command, a command prints one JSON object on stdout and nothing else.
+With --json, before or after the command, any command but serve prints one JSON object on stdout and nothing else.
 Amounts in it are numbers in RUB, times are ISO 8601 in UTC.
 
 A failure is one line on stderr, in both modes, and nothing on stdout. Exit codes:
@@ -46,7 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs the books of a Tollgate gateway: accounts, keys, wallets, charges, usage, ledger, catalog, providers, smart, store.',
+      'Runs a Tollgate gateway and its books: accounts, keys, wallets, charges, usage, ledger, catalog, providers, store.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -64,6 +65,7 @@ function createProgram(): Command {
   addProviderCommands(program);
   addSmartCommands(program);
   addStoreCommands(program);
+  addServeCommand(program);
   return program;
 }
 

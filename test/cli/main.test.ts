@@ -57,7 +57,7 @@ describe('cli', () => {
     });
   });
 
-  for (const command of COMMANDS) {
+  for (const command of [...COMMANDS, 'usage', 'serve']) {
     it(`shows an example of ${command}`, async () => {
       expect(await rig.text(...command.split(' '), '--help')).to.include(`Example:\n  tollgate ${command}`);
     });

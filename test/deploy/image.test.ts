@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { readDockerfile } from '../../testkit/dockerfile.ts';
+import { productionPackages } from '../../testkit/packages.ts';
 import { spawnChild, startCommand } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -18,9 +19,7 @@ function build(app: string): void {
     const filter = (source: string) => !source.includes('/fixtures');
     cpSync(join(ROOT, from), join(app, to), { recursive: true, filter });
   }
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
-  for (const [path, { dev }] of Object.entries<{ dev?: boolean }>(packages)) {
-    if (path === '' || dev) continue;
+  for (const path of productionPackages()) {
     mkdirSync(join(app, dirname(path)), { recursive: true });
     cpSync(join(ROOT, path), join(app, path), { recursive: true, dereference: true });
   }
