@@ -6,7 +6,9 @@ import { createLimiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import type { Services } from './api/services.ts';
 import { createTextParser } from './api/text-parser.ts';
+import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
+import { healthOfUpstreams } from './call/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
@@ -109,7 +111,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     calls,
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
-    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics }),
+    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics, log }),
     parser,
     limits: limitsOf(config),
     bodyLimits: timings.bodyLimits ?? {},
@@ -119,7 +121,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   };
   await http.server.register({ plugin: apiPlugin, options: services });
   const audits = createAudits(store, log, metrics?.onAudit);
-  metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping });
+  metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
 
   return {
     server: http.server,
@@ -221,13 +223,28 @@ interface EngineParts {
   readonly catalog: LiveCatalog;
   readonly ledger: Ledger;
   readonly metrics: Metrics | undefined;
+  readonly log: Log;
 }
 
-/** What answers calls, by their kind. */
-function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics }: EngineParts) {
+/** Says once that a route fails, and once that it is well again, whatever the number of calls that meet it. */
+function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
+  const onChange = (change: RouteChange) => {
+    const { way, to, kind, openMs } = change;
+    metrics?.onRouteChange(change);
+    const fields = { upstream: way.upstream, route: way.key };
+    if (to === 'open') log.warn({ ...fields, kind }, 'a route fails again and again: it is asked after the others');
+    else log.info({ ...fields, open_ms: openMs }, 'a route is well again');
+  };
+  return createRouteHealth({ onChange });
+}
+
+/** What answers calls, by their kind, and what it learns of the upstreams. */
+function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics, log }: EngineParts) {
   const paidCalls = createPaidCalls(ledger);
-  const shared = { catalog: catalog.current, paidCalls, timeouts, onAttempt: metrics?.onAttempt };
-  return { text: createTextEngine(shared) };
+  const health = openHealth(log, metrics);
+  const shared = { catalog: catalog.current, paidCalls, timeouts, health, onAttempt: metrics?.onAttempt };
+  const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
+  return { text: createTextEngine(shared), upstreams };
 }
 
 function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefined): Http {

@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
+import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { BodyLimits } from '../http/body.ts';
 import type { Budget } from '../http/budget.ts';
@@ -15,6 +16,8 @@ import type { TextParser } from './text-parser.ts';
 export interface Services {
   readonly store: Store;
   readonly catalog: () => Catalog;
+  /** How the upstreams are now. */
+  readonly upstreams: () => readonly UpstreamHealth[];
   readonly holders: Holders;
   readonly limiter: Limiter;
   readonly text: TextEngine;

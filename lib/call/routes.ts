@@ -1,38 +1,45 @@
-// Asks the routes of a call in order; the next one only while nothing of an answer has come and the client is there.
+// Asks the routes of a call one after the other; the next one only while nothing of an answer has come and the client is
+// there.
 import { type Fault, fault } from '../faults.ts';
 import { alertOf } from '../plugin/client-fault.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
 import type { CallContext, CallLog } from './context.ts';
 import { type Ending, endingOfAbort } from './ending.ts';
+import type { RouteHealth, Way } from './health.ts';
 
 /** Told how each attempt at a route ended. */
 export type OnAttempt = (upstream: string, ending: Ending) => void;
 
 export interface RoutesOptions<Route, Result> {
+  /** In order of preference; those that fail again and again are asked last. */
   readonly routes: readonly Route[];
+  readonly health: RouteHealth;
   readonly context: Pick<CallContext, 'signal' | 'log'>;
   /** On the clock of `performance.now()`: the time of all routes together. */
   readonly deadline: number;
-  /** Never rejects. */
-  attempt(route: Route): Promise<Ending<Result>>;
+  /** Never rejects. `onFirst` is to be told when something of a long answer is there. */
+  attempt(route: Route, onFirst: () => void): Promise<Ending<Result>>;
   /** True once something was delivered that another route's answer cannot follow. */
   isCommitted(): boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
-export async function askRoutes<Route extends { readonly upstream: string }, Result>(
+export async function askRoutes<Route extends Way, Result>(
   options: RoutesOptions<Route, Result>,
 ): Promise<Ending<Result>> {
-  const { routes, context, deadline, attempt, isCommitted, onAttempt } = options;
+  const { routes, health, context, deadline, attempt, isCommitted, onAttempt } = options;
   let last: Ending<Result> | undefined;
-  for (const route of routes) {
+  for (let left = routes; left.length > 0; ) {
     if (context.signal.aborted) return endingOfAbort(context.signal);
-    last = await attempt(route);
+    const { route, first, end } = health.begin(left);
+    last = await attempt(route, first);
+    end(context.signal.aborted ? undefined : last);
     onAttempt?.(route.upstream, last);
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
     // Another route cannot help a request that is refused for what it says.
     if (isCommitted() || last.fault.data?.retryable === false || performance.now() >= deadline) break;
+    left = left.filter((other) => other !== route);
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { HostLog, ProviderPlugin } from '../plugin/contract.ts';
+import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
 import { createProvider, type OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
@@ -31,6 +32,8 @@ export interface LiveCatalogLog extends HostLog {
 export interface LiveCatalog {
   /** The catalog in force; a call keeps the one it started with. */
   current(): Catalog;
+  /** The keys of the upstreams that are switched on, by name. */
+  keyHealth(): ReadonlyMap<string, KeyHealth>;
   /** Reads the files again; a bad edit is logged and the old catalog stays. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
@@ -111,6 +114,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
 
   return {
     current: () => loaded.catalog,
+    keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,
     async close() {

@@ -8,6 +8,8 @@ import { priceOf } from './schema.ts';
 /** A way to a model that works: its upstream is switched on and can do the model's type. */
 export interface Route {
   readonly upstream: string;
+  /** Names the route in every catalog that has it. */
+  readonly key: string;
   readonly provider: Provider;
   /** Scheme, host and port of its upstream's `baseUrl`, which results may be fetched from; undefined when it has none. */
   readonly origin: string | undefined;
@@ -19,7 +21,7 @@ export interface Route {
 export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'>;
 
 interface Routed {
-  /** In order of preference; empty when no upstream of the model is switched on. */
+  /** As the model's `order` has them; empty when no upstream of the model is switched on. */
   readonly routes: readonly Route[];
 }
 
@@ -55,13 +57,19 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
   }
 }
 
-function routesOf({ type, routes }: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): readonly Route[] {
-  return routes.flatMap(({ upstream, model, options }: RouteEntry) => {
+function routesOf({ type, order, routes }: ModelEntry, upstreams: ReadonlyMap<string, OpenUpstream>): readonly Route[] {
+  const inOrder = order === 'price' ? [...routes].sort((one, other) => costRank(one) - costRank(other)) : routes;
+  return inOrder.flatMap(({ upstream, model, options }: RouteEntry) => {
     const open = upstreams.get(upstream);
     if (!open?.provider[type]) return [];
     const { provider, origin } = open;
-    return [{ upstream, provider, origin, model, options }];
+    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, model, options }];
   });
+}
+
+/** Routes of unknown cost come last. */
+function costRank({ cost }: RouteEntry): number {
+  return cost === undefined ? Number.POSITIVE_INFINITY : Number(priceOf(cost));
 }
 
 /** Decimal micro-roubles as JSON: a charge keeps the prices it was made with. */

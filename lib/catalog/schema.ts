@@ -32,12 +32,18 @@ export interface RouteEntry {
   /** The upstream's own name of the model. */
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** What the upstream asks for it, in RUB; only compared with the other routes of its model. */
+  readonly cost?: string;
 }
+
+/** Which route of a model is asked first: as they are listed, by what they cost, or the one that answers fastest. */
+export const ORDERS = ['listed', 'price', 'latency'] as const;
 
 interface ModelBase {
   readonly id: string;
   readonly aliases: readonly string[];
   readonly provider: string;
+  readonly order: (typeof ORDERS)[number];
   readonly routes: readonly RouteEntry[];
 }
 
@@ -86,12 +92,14 @@ const base = {
   id: name.required(),
   aliases: names.default([]),
   provider: Joi.string().required(),
+  order: Joi.valid(...ORDERS).default('listed'),
   routes: Joi.array()
     .items(
       Joi.object({
         upstream: name.required(),
         model: name.required(),
         options: Joi.object().unknown(true).default({}),
+        cost: price,
       }),
     )
     .required(),

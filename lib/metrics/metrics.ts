@@ -1,6 +1,8 @@
 // What the service counts for its operator: the metrics, and where the gateway tells them what happens.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Ending } from '../call/ending.ts';
+import type { RouteChange } from '../call/health.ts';
+import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -9,6 +11,7 @@ import { createMoneyMetrics } from './money.ts';
 import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';
+import { createUpstreamMetrics } from './upstreams.ts';
 
 export interface Metrics {
   /** A request whose reply is over. */
@@ -17,6 +20,8 @@ export interface Metrics {
   readonly onBadHttp: (refusal: BadHttp) => void;
   /** An upstream's part of a call is over. */
   readonly onAttempt: (upstream: string, ending: Ending) => void;
+  /** A route fails again and again, or is well again. */
+  readonly onRouteChange: (change: RouteChange) => void;
   /** The ledger was verified. */
   readonly onAudit: (problems: number) => void;
   /** The same store, its commits counted and timed. */
@@ -24,10 +29,14 @@ export interface Metrics {
   /** The same ledger, its money counted. */
   watchLedger(ledger: Ledger): Ledger;
   /** Tells of the state of the service, looked up at each scrape. */
-  watchService(facts: ServiceFacts): void;
+  watchService(facts: WatchedFacts): void;
   /** Everything in the text format of Prometheus. */
   scrape(): Promise<string>;
   readonly contentType: string;
+}
+
+export interface WatchedFacts extends ServiceFacts {
+  readonly upstreams: () => readonly UpstreamHealth[];
 }
 
 /** No name becomes a label but those of the catalog and of routes. */
@@ -35,12 +44,17 @@ export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { onAudit, watchStore, watchLedger } = createMoneyMetrics(registry, facts);
+  const { onRouteChange, watchUpstreams } = createUpstreamMetrics(registry);
   return {
     ...createRequestMetrics(registry, facts),
+    onRouteChange,
     onAudit,
     watchStore,
     watchLedger,
-    watchService: (service) => createServiceMetrics(registry, service),
+    watchService({ upstreams, ...service }) {
+      createServiceMetrics(registry, service);
+      watchUpstreams(upstreams);
+    },
     scrape: () => registry.metrics(),
     contentType: registry.contentType,
   };

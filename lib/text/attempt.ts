@@ -24,6 +24,8 @@ export interface AttemptOptions {
   readonly timeouts: TextTimeouts;
   /** On the clock of `performance.now()`: the time of all routes together. */
   readonly deadline: number;
+  /** Called when the first text has come. */
+  readonly onFirst: () => void;
 }
 
 export interface TextTimeouts {
@@ -53,7 +55,7 @@ const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Ending<FinishPart>> {
-  const { model, sink, signal, timeouts, deadline, outputMax } = options;
+  const { model, sink, signal, timeouts, deadline, outputMax, onFirst } = options;
   const guard = createGuard({ outputMax });
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
@@ -66,6 +68,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });
   let ending: Ending<FinishPart> | undefined;
+  let hasText = false;
   sink.restart(model);
 
   const pass = (parts: readonly StreamPart[]): Pressure => {
@@ -74,7 +77,11 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     if (content.length === 0) return undefined;
     const pressure = sink.take(content);
     // What comes before the first text does not count as a first fragment.
-    if (sink.hasText) watch.touch();
+    if (sink.hasText) {
+      watch.touch();
+      if (!hasText) onFirst();
+      hasText = true;
+    }
     if (sink.begun) watch.delivered();
     if (!pressure) return undefined;
     watch.pause();

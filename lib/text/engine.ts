@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { CallContext } from '../call/context.ts';
 import type { Ending } from '../call/ending.ts';
+import type { RouteHealth, Way } from '../call/health.ts';
 import type { PaidCall, PaidCalls, PaidEnding } from '../call/paid.ts';
 import { askRoutes, type OnAttempt } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -26,6 +27,7 @@ export interface TextEngineOptions {
   readonly catalog: () => Catalog;
   readonly paidCalls: PaidCalls;
   readonly timeouts: TextTimeouts;
+  readonly health: RouteHealth;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
@@ -37,13 +39,14 @@ export interface TextEngine {
   run(request: TextRequest, context: CallContext, output: TextOutput): Promise<void>;
 }
 
-export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: TextEngineOptions): TextEngine {
+export function createTextEngine(options: TextEngineOptions): TextEngine {
+  const { catalog, paidCalls, timeouts, health, onAttempt } = options;
   return {
     async run(request, context, output) {
       const { model, smart } = chooseModel(catalog(), request);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
-      const candidates = candidatesOf(request, model, catalog());
+      const candidates = candidatesOf({ request, model, catalog: catalog(), health });
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<FinishPart, TextDue> = {
@@ -71,17 +74,19 @@ export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: Te
     let isFirst = true;
     const ending = askRoutes({
       routes: candidates,
+      health,
       context,
       deadline,
       onAttempt,
       isCommitted: () => sink.hasText,
-      attempt: ({ route, model }) => {
+      attempt: ({ route, model }, onFirst) => {
         onAsk();
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        return attempt({ route, model, call: callOf(request), outputMax, sink, signal, timeouts, deadline });
+        const call = callOf(request);
+        return attempt({ route, model, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
     return request.images > 0 ? ending.then((ended) => (sink.hasText ? ended : asVision(ended))) : ending;
@@ -89,18 +94,27 @@ export function createTextEngine({ catalog, paidCalls, timeouts, onAttempt }: Te
 }
 
 /** A route, and the model that answers on it. */
-interface Candidate {
-  readonly upstream: string;
+interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
 }
 
+interface Choosing {
+  readonly request: TextRequest;
+  readonly model: TextModel;
+  readonly catalog: Catalog;
+  readonly health: RouteHealth;
+}
+
 /** The routes of the model; pictures are looked at by the catalog's vision models in its place. */
-function candidatesOf({ images }: TextRequest, model: TextModel, { vision }: Catalog): readonly Candidate[] {
-  const models = images > 0 ? vision : [model];
-  return models.flatMap(({ id, delivery, routes }) =>
-    routes.map((route) => ({ upstream: route.upstream, route, model: id, delivery })),
+function candidatesOf({ request, model, catalog, health }: Choosing): readonly Candidate[] {
+  const models = request.images > 0 ? catalog.vision : [model];
+  return models.flatMap((each) =>
+    health.inOrder(each).map((route) => {
+      const { upstream, key } = route;
+      return { upstream, key, route, model: each.id, delivery: each.delivery };
+    }),
   );
 }
 

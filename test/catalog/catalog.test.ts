@@ -32,8 +32,30 @@ describe('catalog', () => {
     const providers = { one: PROVIDER, two: PROVIDER, mute };
     const { models } = build({ upstreams, models: [{ ...TEXT, routes }] }, providers);
     expect((models[0] as TextModel).routes).to.deep.equal([
-      { upstream: 'two', provider: PROVIDER, origin: 'https://two.test', model: 'b', options: { c: 1 } },
-      { upstream: 'one', provider: PROVIDER, origin: 'https://one.test', model: 'e', options: {} },
+      {
+        upstream: 'two',
+        key: 'text two b',
+        provider: PROVIDER,
+        origin: 'https://two.test',
+        model: 'b',
+        options: { c: 1 },
+      },
+      { upstream: 'one', key: 'text one e', provider: PROVIDER, origin: 'https://one.test', model: 'e', options: {} },
+    ]);
+  });
+
+  it('has the cheapest route first where the order is by price, and those of unknown cost last', () => {
+    const costs = [undefined, '900.5', '90', undefined, '90', '1000'];
+    const routes = costs.map((cost, at) => ({ upstream: 'one', model: `${at}`, ...(cost && { cost }) }));
+    const modelsOf = (order?: string) => {
+      const { models } = build(catalogOf({ models: [{ ...TEXT, routes, ...(order && { order }) }] }));
+      return (models[0] as TextModel).routes.map(({ model }) => model).join('');
+    };
+    expect([modelsOf('price'), modelsOf('listed'), modelsOf('latency'), modelsOf()]).to.deep.equal([
+      '241503',
+      '012345',
+      '012345',
+      '012345',
     ]);
   });
 

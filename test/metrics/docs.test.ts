@@ -28,6 +28,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     calls: { count: () => 0, countStreams: () => 0 },
     catalog: () => none,
     ping: async () => undefined,
+    upstreams: () => [{ upstream: 'up', routes: 1, routesOpen: 0, keys: { keys: 1, rate: 0, auth: 0, quota: 0 } }],
   });
   const notes = { model: 'm', first_ms: 1, doubt: 'none came' };
   metrics.onPast({ method: 'post', route: '/', status: 200, ms: 1, aborted: false, notes });

@@ -20,6 +20,7 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): 
     aliases: [`${id}-alias`],
     type: 'text' as const,
     provider: 'Test',
+    order: 'listed' as const,
     delivery: 'stream' as const,
     vision: false,
     tools: false,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import type { Ending } from '../../lib/call/ending.ts';
+import { createRouteHealth, type RouteHealth } from '../../lib/call/health.ts';
 import { createPaidCalls } from '../../lib/call/paid.ts';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import type { OpenUpstream } from '../../lib/catalog/model.ts';
@@ -39,6 +40,8 @@ export interface CallOptions {
   /** The balance of the new account that calls; a call can also go on with an account. */
   readonly balance?: Micro;
   readonly account?: string;
+  /** What earlier calls have shown of the routes. */
+  readonly health?: RouteHealth;
   readonly controller?: AbortController;
   /** Sees what is written, as it is written. */
   readonly onWrite?: (parts: readonly StreamPart[]) => Pressure;
@@ -153,6 +156,7 @@ export class Stage {
       catalog: () => catalog,
       paidCalls: createPaidCalls({ ...ledger, hold }),
       timeouts,
+      health: options.health ?? createRouteHealth(),
       onAttempt,
     });
     const { signal } = options.controller ?? new AbortController();
@@ -201,6 +205,7 @@ function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: 
           aliases: [],
           type: 'text',
           provider: 'Test',
+          order: 'listed',
           delivery,
           vision: false,
           tools: false,

@@ -25,6 +25,16 @@ export const healthChapter: Chapter = {
       get: open({
         operationId: 'getReadiness',
         summary: 'Say whether calls can be served',
+        parameters: [
+          {
+            name: 'verbose',
+            in: 'query',
+            required: false,
+            description: 'Also say how the upstreams are.',
+            schema: { type: 'string' },
+            allowEmptyValue: true,
+          },
+        ],
         responses: {
           200: reply('They can.', 'Readiness', { status: 'ok', store: true, models: 12 }),
           503: reply('The store does not answer, or there is no model.', 'Readiness', {
@@ -45,10 +55,24 @@ export const healthChapter: Chapter = {
   },
   schemas: {
     Health: object({ status: constant('ok') }),
-    Readiness: object({
-      status: choice(['ok', 'unavailable']),
-      store: { type: 'boolean', description: 'True when the store answers.' },
-      models: count('Models in the catalog.'),
+    Readiness: object(
+      {
+        status: choice(['ok', 'unavailable']),
+        store: { type: 'boolean', description: 'True when the store answers.' },
+        models: count('Models in the catalog.'),
+        upstreams: {
+          type: 'object',
+          description: 'With `verbose`: the upstreams that are switched on, by name.',
+          additionalProperties: ref('UpstreamHealth'),
+        },
+      },
+      { optional: ['upstreams'] },
+    ),
+    UpstreamHealth: object({
+      routes: count('Routes of models that lead to it.'),
+      routes_open: count('Those that fail again and again, and are asked after the others.'),
+      keys: count('Keys that it is asked with.'),
+      keys_resting: count('Those that it refuses at the moment, for their rate limit, rights or money.'),
     }),
     ApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },
   },

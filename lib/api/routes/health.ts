@@ -1,25 +1,33 @@
 // GET /healthz and /readyz: whether the process lives, and whether it can do its work.
 import type { ServerRoute } from '@hapi/hapi';
+import type { UpstreamHealth } from '../../call/upstreams.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { Services } from '../services.ts';
 
-export function healthRoutes({ store, catalog }: Services): readonly ServerRoute[] {
+export function healthRoutes({ store, catalog, upstreams }: Services): readonly ServerRoute[] {
   return [
     { method: 'GET', path: '/healthz', options: { auth: false }, handler: () => ({ status: 'ok' }) },
     {
       method: 'GET',
       path: '/readyz',
       options: { auth: false },
-      handler: async (_request, h) => {
+      handler: async ({ query }, h) => {
         const answers = await store.ping().then(
           () => true,
           () => false,
         );
         const models = listModels(catalog()).length;
         const ready = answers && models > 0;
-        const body = { status: ready ? 'ok' : 'unavailable', store: answers, models };
+        const verbose = 'verbose' in query && { upstreams: Object.fromEntries(upstreams().map(entryOf)) };
+        const body = { status: ready ? 'ok' : 'unavailable', store: answers, models, ...verbose };
         return h.response(body).code(ready ? 200 : 503);
       },
     },
   ];
+}
+
+/** Anybody may read it: numbers, and no names but those of the catalog. */
+function entryOf({ upstream, routes, routesOpen, keys: { keys, ...resting } }: UpstreamHealth): [string, object] {
+  const keysResting = Object.values(resting).reduce((sum, count) => sum + count, 0);
+  return [upstream, { routes, routes_open: routesOpen, keys, keys_resting: keysResting }];
 }

@@ -1,0 +1,191 @@
+// What is known of routes by how their last attempts went: a route that fails again and again is asked after the others
+// until it proves well, and a model may have its fastest route asked first. Kept in this process, over reloads.
+import { isUpstreamFault } from '../plugin/fault.ts';
+import type { UpstreamFaultKind } from '../plugin/fault-contract.ts';
+import type { Ending } from './ending.ts';
+
+/** A way to a model at an upstream. */
+export interface Way {
+  readonly upstream: string;
+  /** Names the way in every catalog that has it. */
+  readonly key: string;
+}
+
+/** A route opens when it fails too often, as a circuit breaker does, and closes when it answers again. */
+export interface RouteChange {
+  readonly way: Way;
+  readonly to: 'open' | 'closed';
+  /** Of the failure that opened it. */
+  readonly kind: UpstreamFaultKind | undefined;
+  /** How long it was open; 0 for one that opens. */
+  readonly openMs: number;
+}
+
+export interface RouteHealth {
+  /** The routes of a model in the order in which it wants them asked. */
+  inOrder<R extends Way>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
+  /**
+   * Begins an attempt at one of the routes that are left, of which there is at least one: the first that is not open, else
+   * the open one that is due first.
+   */
+  begin<R extends Way>(left: readonly R[]): Trial<R>;
+  isOpen(way: Way): boolean;
+}
+
+/** One attempt at a route. */
+export interface Trial<R> {
+  readonly route: R;
+  /** The first fragment, or the whole result, is there. */
+  first(): void;
+  /** `undefined` when the attempt says nothing of its route: the client left, or the service stops. */
+  end(ending: Ending | undefined): void;
+}
+
+export interface RouteHealthOptions {
+  /** A monotonic clock in ms. */
+  readonly now?: () => number;
+  readonly onChange?: ((change: RouteChange) => void) | undefined;
+}
+
+/** So many failures in a row open a route. */
+const FAILURES_MAX = 3;
+
+/** How long a route stays open before one call tries it again; it doubles with every try that fails. */
+const OPEN_MS = 1_000;
+const OPEN_MS_MAX = 15_000;
+
+/** A try that has brought nothing for so long does not keep others from trying. */
+const PROBE_MS = 15_000;
+
+/** Of a new time so much goes into the average. */
+const LATENCY_WEIGHT = 0.3;
+
+/** Where the fastest goes first, a route that nobody has asked for so long is asked to see how fast it is now. */
+const LATENCY_STALE_MS = 60_000;
+
+interface State {
+  readonly way: Way;
+  /** In a row. */
+  failures: number;
+  openedAt: number | undefined;
+  /** When an open route is to be tried again. */
+  dueAt: number;
+  openMs: number;
+  askedAt: number;
+  latencyMs: number | undefined;
+}
+
+export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOptions = {}): RouteHealth {
+  const states = new Map<string, State>();
+
+  function stateOf(way: Way): State {
+    const known = states.get(way.key);
+    if (known) return known;
+    const never = Number.NEGATIVE_INFINITY;
+    const made = {
+      way,
+      failures: 0,
+      openedAt: undefined,
+      dueAt: 0,
+      openMs: OPEN_MS,
+      askedAt: never,
+      latencyMs: undefined,
+    };
+    states.set(way.key, made);
+    return made;
+  }
+
+  function choose<R extends Way>(left: readonly R[], at: number): R {
+    const ready = left.find((route) => isReady(stateOf(route), at));
+    return ready ?? left.reduce((best, route) => (stateOf(route).dueAt < stateOf(best).dueAt ? route : best));
+  }
+
+  function inOrder<R extends Way>({ order, routes }: { order: string; routes: readonly R[] }): readonly R[] {
+    if (order !== 'latency' || routes.length < 2) return routes;
+    const staleAt = now() - LATENCY_STALE_MS;
+    return [...routes].sort((one, other) => rankOf(stateOf(one), staleAt) - rankOf(stateOf(other), staleAt));
+  }
+
+  function begin<R extends Way>(left: readonly R[]): Trial<R> {
+    const startedAt = now();
+    const route = left.length === 1 ? (left[0] as R) : choose(left, startedAt);
+    const state = stateOf(route);
+    state.askedAt = startedAt;
+    const isProbe = state.openedAt !== undefined && startedAt >= state.dueAt;
+    if (isProbe) state.dueAt = startedAt + PROBE_MS;
+    let isFirst = true;
+
+    function first(): void {
+      if (!isFirst) return;
+      isFirst = false;
+      const at = now();
+      state.latencyMs = averageOf(state.latencyMs, at - startedAt);
+      // An answer may take minutes: the next call may try as well, but only a whole answer closes the route.
+      if (isProbe) state.dueAt = at;
+    }
+
+    function end(ending: Ending | undefined): void {
+      const verdict = verdictOf(ending);
+      if (ending?.type === 'finish') first();
+      if (verdict === 'well') succeed(state, startedAt);
+      else if (verdict === 'failed') fail(state, ending, isProbe);
+      else if (isProbe) state.dueAt = Math.min(state.dueAt, now());
+    }
+
+    return { route, first, end };
+  }
+
+  function succeed(state: State, startedAt: number): void {
+    const { way, openedAt } = state;
+    // What began before the route failed says nothing of how it is now.
+    if (openedAt !== undefined && startedAt < openedAt) return;
+    state.failures = 0;
+    if (openedAt === undefined) return;
+    state.openedAt = undefined;
+    state.openMs = OPEN_MS;
+    onChange?.({ way, to: 'closed', kind: undefined, openMs: Math.round(now() - openedAt) });
+  }
+
+  function fail(state: State, ending: Ending | undefined, isProbe: boolean): void {
+    const at = now();
+    state.failures += 1;
+    if (state.openedAt !== undefined) {
+      if (!isProbe) return;
+      state.openMs = Math.min(state.openMs * 2, OPEN_MS_MAX);
+      state.dueAt = at + state.openMs;
+    } else if (state.failures >= FAILURES_MAX) {
+      state.openedAt = at;
+      state.dueAt = at + state.openMs;
+      onChange?.({ way: state.way, to: 'open', kind: kindOf(ending), openMs: 0 });
+    }
+  }
+
+  return { inOrder, begin, isOpen: (way) => states.get(way.key)?.openedAt !== undefined };
+}
+
+const monotonic = () => performance.now();
+
+function isReady({ openedAt, dueAt }: State, at: number): boolean {
+  return openedAt === undefined || at >= dueAt;
+}
+
+/** What nobody knows goes first: to know it, it has to be asked. */
+function rankOf({ askedAt, latencyMs }: State, staleAt: number): number {
+  if (askedAt < staleAt) return -1;
+  return latencyMs ?? Number.MAX_VALUE;
+}
+
+function averageOf(average: number | undefined, ms: number): number {
+  return average === undefined ? ms : average + LATENCY_WEIGHT * (ms - average);
+}
+
+/** An upstream that refuses a request for what it says is well. */
+function verdictOf(ending: Ending | undefined): 'well' | 'failed' | undefined {
+  if (ending === undefined || ending.type === 'gone') return undefined;
+  return ending.type === 'finish' || ending.fault.data?.retryable === false ? 'well' : 'failed';
+}
+
+function kindOf(ending: Ending | undefined): UpstreamFaultKind | undefined {
+  const cause = ending?.type === 'error' ? ending.fault.cause : undefined;
+  return isUpstreamFault(cause) ? cause.kind : undefined;
+}

@@ -1,0 +1,29 @@
+// How the upstreams of the catalog in force are, for the operator: names and numbers only.
+import type { Catalog } from '../catalog/catalog.ts';
+import type { KeyHealth } from '../plugin/keys.ts';
+import type { RouteHealth } from './health.ts';
+
+export interface UpstreamHealth {
+  /** Its name in the catalog. */
+  readonly upstream: string;
+  /** The routes that lead to it, whatever models they belong to. */
+  readonly routes: number;
+  readonly routesOpen: number;
+  readonly keys: KeyHealth;
+}
+
+export interface UpstreamFacts {
+  readonly catalog: () => Catalog;
+  /** The keys of the upstreams that are switched on. */
+  readonly keyHealth: () => ReadonlyMap<string, KeyHealth>;
+  readonly health: RouteHealth;
+}
+
+export function healthOfUpstreams({ catalog, keyHealth, health }: UpstreamFacts): readonly UpstreamHealth[] {
+  const routes = new Map(catalog().models.flatMap((model) => model.routes.map((route) => [route.key, route])));
+  const byUpstream = Map.groupBy(routes.values(), ({ upstream }) => upstream);
+  return [...keyHealth()].map(([upstream, keys]) => {
+    const own = byUpstream.get(upstream) ?? [];
+    return { upstream, routes: own.length, routesOpen: own.filter(health.isOpen).length, keys };
+  });
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { GONE } from '../../lib/call/context.ts';
+import { type Ending, endingOfAbort } from '../../lib/call/ending.ts';
+import { createRouteHealth, type RouteHealth, type Way } from '../../lib/call/health.ts';
+import { askRoutes } from '../../lib/call/routes.ts';
+import { fault } from '../../lib/faults.ts';
+import { toClientFault } from '../../lib/plugin/client-fault.ts';
+import { upstreamFault } from '../../lib/plugin/fault.ts';
+
+const ROUTES = ['a', 'b', 'c'].map((upstream): Way => ({ upstream, key: upstream }));
+const WELL: Ending<string> = { type: 'finish', result: 'done' };
+const DOWN: Ending<string> = { type: 'error', fault: toClientFault(upstreamFault('server', 'no')) };
+const REFUSED: Ending<string> = { type: 'error', fault: toClientFault(upstreamFault('request', 'no')) };
+
+describe('the routes of a call', () => {
+  let now: number;
+  let health: RouteHealth;
+  let asked: string[];
+  let ends: Record<string, Ending<string>>;
+
+  beforeEach(() => {
+    now = 0;
+    health = createRouteHealth({ now: () => now });
+    asked = [];
+    ends = { a: WELL, b: WELL, c: WELL };
+  });
+
+  const log = { debug() {}, warn() {}, error() {}, note() {} };
+  async function ask({ signal = new AbortController().signal, routes = ROUTES, committed = false, lateMs = 0 } = {}) {
+    asked = [];
+    const ending = await askRoutes<Way, string>({
+      routes,
+      health,
+      context: { signal, log },
+      deadline: performance.now() + 1000 - lateMs,
+      isCommitted: () => committed,
+      async attempt({ upstream }) {
+        asked.push(upstream);
+        return ends[upstream] as Ending<string>;
+      },
+    });
+    return ending.type === 'finish' ? ending.result : ending;
+  }
+
+  it('are asked in order until one answers', async () => {
+    ends = { a: DOWN, b: DOWN, c: WELL };
+    expect([await ask(), asked.join('')]).to.deep.equal(['done', 'abc']);
+    expect([await ask({ routes: [] }), asked]).to.deep.equal([{ type: 'error', fault: fault('upstream_failed') }, []]);
+  });
+
+  it('are asked after the others while they fail, and all of them before a call fails', async () => {
+    ends = { a: DOWN, b: DOWN, c: WELL };
+    for (let call = 0; call < 3; call += 1) await ask();
+    expect([await ask(), asked.join('')]).to.deep.equal(['done', 'c']);
+    ends = { a: WELL, b: DOWN, c: DOWN };
+    expect([await ask(), asked.join('')]).to.deep.equal(['done', 'ca']);
+    ends = { a: DOWN, b: DOWN, c: DOWN };
+    expect(await ask()).to.equal(DOWN);
+    expect([...asked].sort()).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('are tried by one of many calls when they are due', async () => {
+    ends = { a: DOWN, b: WELL, c: WELL };
+    for (let call = 0; call < 3; call += 1) await ask();
+    now = 1_000;
+    const firsts: string[] = [];
+    const attempt = async ({ upstream }: Way) => {
+      firsts.push(upstream);
+      await new Promise((resolve) => setImmediate(resolve));
+      return ends[upstream] as Ending<string>;
+    };
+    const { signal } = new AbortController();
+    const options = { routes: ROUTES, health, context: { signal, log }, deadline: performance.now() + 1000 };
+    const calls = Array.from({ length: 5 }, () => askRoutes({ ...options, attempt, isCommitted: () => false }));
+    for (const ending of await Promise.all(calls)) expect(ending).to.equal(WELL);
+    expect(firsts.join('')).to.equal('abbbbb');
+  });
+
+  it('are not asked further once something was delivered, the request refused, or the time over', async () => {
+    ends.a = DOWN;
+    expect([await ask({ committed: true }), asked.join('')]).to.deep.equal([DOWN, 'a']);
+    expect([await ask({ lateMs: 1000 }), asked.join('')]).to.deep.equal([DOWN, 'a']);
+    ends.a = REFUSED;
+    expect([await ask(), asked.join('')]).to.deep.equal([REFUSED, 'a']);
+  });
+
+  it('are not judged by calls that the client or the service ended', async () => {
+    for (const reason of [GONE, fault('shutting_down')]) {
+      for (let call = 0; call < 5; call += 1) {
+        const controller = new AbortController();
+        const ending = await askRoutes<Way, string>({
+          routes: ROUTES,
+          health,
+          context: { signal: controller.signal, log },
+          deadline: performance.now() + 1000,
+          isCommitted: () => false,
+          async attempt() {
+            controller.abort(reason);
+            return endingOfAbort(controller.signal);
+          },
+        });
+        expect(ending.type).to.equal(reason === GONE ? 'gone' : 'error');
+      }
+    }
+    expect(health.isOpen(ROUTES[0] as Way)).to.equal(false);
+  });
+});
