@@ -23,6 +23,8 @@ const desk = createServer(async (_, response) => {
 export async function mochaGlobalSetup(): Promise<void> {
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
+  // A run that is broken off by a key press ends.
+  desk.unref();
   process.env.MONGODB_TEST_DESK = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
 }
 

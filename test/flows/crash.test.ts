@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { openCrashRig, type Round } from '../../testkit/crash.ts';
 import { STORES } from '../../testkit/stores.ts';
 
-const ROUNDS = 6;
+const ROUNDS = 3;
 /** With room for a busy machine: an idle one takes a tenth. */
 const READY_MS_MAX = 6000;
 

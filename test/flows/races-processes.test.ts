@@ -13,7 +13,7 @@ import {
   until,
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import type { Books, Service } from '../../testkit/process.ts';
+import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
@@ -36,19 +36,34 @@ function twoProcesses(kind: StoreKind): void {
   let books: Books;
   let first: Service;
   let second: Service;
+  const started = new Set<Service>();
 
   before(async () => {
     database = await kind.create();
     rig = await openRig(undefined, database.url);
     ({ upstream, books } = rig);
   });
+  afterEach(async function () {
+    if (this.currentTest?.isFailed()) await stopAll();
+  });
   after(async () => {
+    await stopAll();
     await books.checkMoney();
     await rig.close();
     await database.remove();
   });
-  const start = (env: Record<string, string> = {}) => rig.start({ env: { LEASE_MS: String(LEASE_MS), ...env } });
-  const stopBoth = () => Promise.all([first, second].map((service) => service.stop()));
+  async function start({ env, flags = [] }: StartOptions = {}): Promise<Service> {
+    const service = await rig.start({ env: { LEASE_MS: String(LEASE_MS), ...env }, flags });
+    started.add(service);
+    void service.exit.then(() => started.delete(service));
+    return service;
+  }
+  const stopAll = () => Promise.all([...started].map((service) => service.stop()));
+  /** Two as they are by default: those that an earlier test has left, or new ones. */
+  async function startBoth(): Promise<void> {
+    const missing = Array.from({ length: 2 - started.size }, () => start());
+    [first, second] = [...started, ...(await Promise.all(missing))] as [Service, Service];
+  }
 
   const askAt = async ({ url }: Service, { key }: TestAccount, index = 0) => {
     const path = DIALECTS[index % DIALECTS.length] as string;
@@ -69,11 +84,11 @@ function twoProcesses(kind: StoreKind): void {
 
   it('share one rate limit from the start of the second, and keep it when that leaves', async () => {
     const env = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
-    first = await start(env);
+    first = await start({ env });
     const account = await books.account();
     const alone = await Promise.all([1, 2, 3, 4].map((index) => askAt(first, account, index)));
     expect(alone).to.deep.equal([200, 200, 200, 200]);
-    second = await start(env);
+    second = await start({ env });
     const statuses: number[] = [];
     for (let index = 0; index < 8; index += 1) {
       statuses.push(await askAt(index % 2 === 0 ? second : first, account, index));
@@ -89,8 +104,42 @@ function twoProcesses(kind: StoreKind): void {
     await first.stop();
   });
 
+  // On SQLite both have the one clock of the machine.
+  if (kind.name === 'mongodb') {
+    it('leave the calls of the living alone when the clock of one jumps', async () => {
+      first = await start();
+      second = await start({ flags: ['--import', CLOCK_JUMP] });
+      let finish: () => void = () => undefined;
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      upstream.behave(async ({ response }) => {
+        response.writeHead(200, SSE);
+        response.write(chatChunk('first '));
+        await finished;
+        response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
+      });
+      const [account, other] = [await books.account(), await books.account()];
+      const running = [await begin(first, account, MESSAGES), await begin(second, other, MESSAGES)];
+      try {
+        // Long enough for the one to trust that whoever does not renew is dead.
+        await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
+        second.kill('SIGUSR2');
+        await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
+        for (const { id } of [account, other]) {
+          const entries = await books.store.ledger.entries(id, { limit: 10 });
+          expect(entries.map(({ kind }) => kind)).to.deep.equal(['reserve', 'topup']);
+        }
+      } finally {
+        finish();
+        await Promise.all(running.map(({ ended }) => ended));
+        await stopAll();
+      }
+    });
+  }
+
   it('return the holds of one that was killed, and leave those of the living alone', async () => {
-    [first, second] = await Promise.all([start(), start()]);
+    await startBoth();
     upstream.behave(chatStall(['first ']));
     const orphaned = await Promise.all([books.account(), books.account()]);
     for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
@@ -123,45 +172,10 @@ function twoProcesses(kind: StoreKind): void {
     const events = eventsOf(running.chunks.join(''));
     expect(textOf(events)).to.equal('first last.');
     expect(billingOf(events)).to.include({ charged_rub: 2.007 });
-    await second.stop();
   });
 
-  // On SQLite both have the one clock of the machine.
-  if (kind.name === 'mongodb') {
-    it('leave the calls of the living alone when the clock of one jumps', async () => {
-      first = await start();
-      second = await rig.start({ env: { LEASE_MS: String(LEASE_MS) }, flags: ['--import', CLOCK_JUMP] });
-      let finish: () => void = () => undefined;
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      upstream.behave(async ({ response }) => {
-        response.writeHead(200, SSE);
-        response.write(chatChunk('first '));
-        await finished;
-        response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-      });
-      const [account, other] = [await books.account(), await books.account()];
-      const running = [await begin(first, account, MESSAGES), await begin(second, other, MESSAGES)];
-      try {
-        // Long enough for the one to trust that whoever does not renew is dead.
-        await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
-        second.kill('SIGUSR2');
-        await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
-        for (const { id } of [account, other]) {
-          const entries = await books.store.ledger.entries(id, { limit: 10 });
-          expect(entries.map(({ kind }) => kind)).to.deep.equal(['reserve', 'topup']);
-        }
-      } finally {
-        finish();
-        await Promise.all(running.map(({ ended }) => ended));
-        await stopBoth();
-      }
-    });
-  }
-
   it('charge the answer of one that slept so long that the other returned its hold', async () => {
-    [first, second] = await Promise.all([start(), start()]);
+    await startBoth();
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -186,12 +200,11 @@ function twoProcesses(kind: StoreKind): void {
     const entries = await books.store.ledger.entries(account.id, { limit: 10 });
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['settle', 'expire', 'reserve', 'topup']);
     expect(entries[0]?.overshoot).to.equal(2_007_000n);
-    await stopBoth();
   });
 
   it('keep one ledger under load on both', async () => {
     upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
-    [first, second] = await Promise.all([start(), start()]);
+    await startBoth();
     const accounts = await Promise.all([books.account(), books.account()]);
     const calls = Array.from({ length: 120 }, (_, index) =>
       askAt(index % 2 === 0 ? first : second, accounts[index % 4 < 2 ? 0 : 1] as TestAccount, index),
@@ -200,12 +213,11 @@ function twoProcesses(kind: StoreKind): void {
     for (const account of accounts) {
       expect(await books.wallet(account)).to.include({ held: 0n, charged: 60n * 2_007_000n });
     }
-    await stopBoth();
   });
 
   it('refuse a key that was revoked, and an account that was suspended, within a second', async () => {
     upstream.behave(chatAnswer('Hello.', { input: 7, output: 400 }));
-    [first, second] = await Promise.all([start(), start()]);
+    await startBoth();
     const [holder, suspended] = [await books.account(), await books.account()];
     const { keys, accounts } = books.store;
     const events = [
@@ -222,7 +234,6 @@ function twoProcesses(kind: StoreKind): void {
         expect(acceptedAt - struckAt).to.be.below(1000);
       }
     }
-    await stopBoth();
   });
 
   /** When the last call was sent that was not yet refused with this status. */
