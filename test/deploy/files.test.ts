@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -20,6 +22,7 @@ interface Service {
   readonly stop_grace_period?: string;
   readonly ports?: readonly string[];
   readonly command?: readonly string[];
+  readonly mem_limit?: string;
   readonly env_file?: readonly { readonly path: string }[];
 }
 
@@ -69,6 +72,17 @@ function fill(value: string | number): string {
 
 function seconds(period: string | undefined): number {
   return Number(/^(\d+)s$/.exec(period ?? '')?.[1]);
+}
+
+/** Of a limit in gigabytes, as Compose reads it. */
+function mebibytes(limit: string | undefined): number {
+  return Number(/^(\d+)g$/.exec(fill(limit ?? ''))?.[1]) * 1024;
+}
+
+/** The lines of a block of commands in a document that begins with this line. */
+function blockOf(document: string, first: string): string {
+  const [, rest = ''] = read(document).split(`\n${first}`);
+  return `${first}${rest.slice(0, rest.indexOf('\n```'))}`;
 }
 
 describe('deployment files', () => {
@@ -130,9 +144,32 @@ describe('deployment files', () => {
   });
 
   it('pin every image', () => {
-    for (const { image } of Object.values(services)) expect(image).to.match(/:\d+\.\d+\.\d+(-[a-z]+)?$/);
-    for (const { image } of [...gateways, replicaSet]) expect(image).to.equal(`tollgate:${manifest.version}`);
+    for (const { image } of Object.values(services)) expect(fill(image)).to.match(/:\d+\.\d+\.\d+(-[a-z]+)?$/);
+    for (const { image } of [...gateways, replicaSet]) {
+      expect(image).to.equal(`tollgate:\${TOLLGATE_TAG:-${manifest.version}}`);
+    }
+    expect(read('.env.example')).to.match(new RegExp(`^TOLLGATE_TAG=${manifest.version}$`, 'm'));
     for (const image of readDockerfile().images) expect(image).to.equal(`node:${runtime.version}-slim`);
+  });
+
+  it('give every member and gateway as much memory as it needs, and a cache that fits', () => {
+    for (const { mem_limit, command = [] } of members) {
+      const cacheGb = Number(fill(command[command.indexOf('--wiredTigerCacheSizeGB') + 1] ?? ''));
+      expect(cacheGb).to.be.at.least(0.25);
+      expect(cacheGb * 1024).to.be.at.most(mebibytes(mem_limit) / 2);
+    }
+    const [, siegeMax] = /RSS_MAX_MB = (\d+)/.exec(read('scripts/siege/main.ts')) ?? [];
+    for (const { mem_limit } of gateways) expect(mebibytes(mem_limit)).to.be.at.least(2 * Number(siegeMax));
+    const shown = Object.fromEntries(
+      [...read('.env.example').matchAll(/^#(MONGODB_MEMORY|GATEWAY_MEMORY)=(.*)$/gm)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    expect(shown).to.deep.equal({
+      MONGODB_MEMORY: fill(members[0]?.mem_limit ?? ''),
+      GATEWAY_MEMORY: fill(gateways[0]?.mem_limit ?? ''),
+    });
   });
 
   it('mount what there is', () => {
@@ -158,6 +195,42 @@ describe('deployment files', () => {
     expect(needed).to.have.members(['PROXY_DOMAIN', 'GATEWAY_1', 'GATEWAY_2']);
     const optional = Object.keys(parse(tlsText).services.proxy.environment);
     expect([...Object.keys(proxy.environment ?? {}), ...optional].sort()).to.deep.equal([...needed].sort());
+  });
+
+  it('are edited by commands that GNU and macOS understand alike', () => {
+    const documents = ['README.md', 'CONTRIBUTING.md', '.env.example', 'docker-compose.yml'];
+    const docs = readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`);
+    const edits = [...documents, ...docs.filter((name) => name.endsWith('.md'))].flatMap(
+      (name) => read(name).match(/\bsed -i\S*/g) ?? [],
+    );
+    // BSD takes the next word for the suffix of the copy, GNU does not: only one joined to the option is the same to both.
+    expect(new Set(edits)).to.deep.equal(new Set(['sed -i.bak']));
+  });
+
+  it('get their secrets and their tag by the commands of the documentation', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-files-'));
+    try {
+      cpSync(join(ROOT, '.env.example'), join(folder, '.env.example'));
+      const secrets = blockOf('docs/operations.md', 'cp .env.example .env').replace(/^docker .*$/gm, '');
+      const tag = blockOf('docs/operations.md', 'tollgate_tag()').split('\n')[0];
+      const commented = read('.env.example').match(/^# {3}( *)(for|sed) .*$|^# {3}( *)sed .*$/gm) ?? [];
+      expect(commented.map((line) => line.slice(4).trim()).join(' ')).to.equal(
+        secrets
+          .split('\n')
+          .slice(1, 3)
+          .map((line) => line.trim())
+          .join(' '),
+      );
+      execFileSync('sh', ['-euc', `${secrets}\n${tag}\ntollgate_tag v1.2.3-4-gabcdef`], { cwd: folder });
+      expect(readdirSync(folder).sort()).to.deep.equal(['.env', '.env.example']);
+      const env = readFileSync(join(folder, '.env'), 'utf8');
+      const needed = namesIn(composeText, ':?');
+      for (const name of needed) expect(env).to.match(new RegExp(`^${name}=[0-9a-f]{64}$`, 'm'));
+      expect(new Set(env.match(/=[0-9a-f]{64}$/gm)).size).to.equal(needed.length);
+      expect(env).to.match(/^TOLLGATE_TAG=v1\.2\.3-4-gabcdef$/m);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('are what Docker Compose takes', function () {
