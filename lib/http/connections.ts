@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { markOfTaken } from '../platform/socket-bytes.ts';
 import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
 
 export interface ConnectionLimits {
@@ -115,9 +116,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
 
 /** Whether the reader has taken nothing since that time. */
 function hasStalled(socket: Socket, connection: Connection, since: number): boolean {
-  // Not documented: what the system has not taken of the write under way, as Node's own timeout looks at it.
-  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize: number } };
-  const taken = socket.bytesWritten - socket.writableLength - (handle?.writeQueueSize ?? 0);
+  const taken = markOfTaken(socket);
   if (taken === connection.taken) return connection.takenAt < since;
   connection.taken = taken;
   connection.takenAt = performance.now();

@@ -2,6 +2,7 @@
 // pipelined requests, each of which costs kilobytes until it is answered.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
 import { mergeChunks } from './chunks.ts';
 
 export interface Feed {
@@ -21,9 +22,9 @@ const END_OF_HEAD = '\r\n\r\n';
 /** Of a body whose end is not known. */
 const SLICE_BYTES = 4096;
 
-/** Takes the place of the parser's own listener. Not documented: it sets `_paused` while it can take no more. */
-export function createFeed(socket: Socket & { _paused?: boolean }): Feed {
-  const parse = socket.listeners('data')[0] as (bytes: Buffer) => void;
+/** Takes the place of the parser's own listener. */
+export function createFeed(socket: Socket): Feed {
+  const parse = replaceParser(socket, take);
   let rest: Buffer | undefined;
   let latest: IncomingMessage | undefined;
   let begun = 0;
@@ -40,7 +41,7 @@ export function createFeed(socket: Socket & { _paused?: boolean }): Feed {
   }
 
   function pump(): void {
-    while (rest && !stopped && !socket._paused && !socket.destroyed) {
+    while (rest && !stopped && !isParserPaused(socket) && !socket.destroyed) {
       if (bodyBytes > 0) bodyBytes -= pass(Math.min(bodyBytes, rest.length));
       else if (!latest || latest.complete) {
         if (unanswered >= UNANSWERED_MAX) break;
@@ -87,9 +88,6 @@ export function createFeed(socket: Socket & { _paused?: boolean }): Feed {
     if (end !== -1) pass(Math.min(end + END_OF_HEAD.length, SLICE_BYTES));
   }
 
-  // The new one first: a socket without any would stop.
-  socket.on('data', take);
-  socket.off('data', parse);
   socket.on('resume', pump);
 
   return {

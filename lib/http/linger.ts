@@ -2,6 +2,7 @@
 // answer with it.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
 /** More than any body may have: what a client sends beyond it stays where it is. */
@@ -13,12 +14,12 @@ const STEP_MS = 50;
 /** Call before the reply is sent: the socket is then closed for writing only, and read on for a while. */
 export function linger(request: IncomingMessage): void {
   const { socket } = request;
-  // Node calls this once the reply is written; unread bytes would turn the close into a reset.
-  socket.destroySoon = () => {
+  // Unread bytes would turn the close into a reset.
+  onLastReply(socket, () => {
     socket.end();
     swallow(socket);
     destroyLater(socket);
-  };
+  });
 }
 
 /** What may still be swallowed in this step. */

@@ -1,6 +1,7 @@
 // The one place that gives replies their common headers and renders every error as its route's face has it.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../faults.ts';
+import { markPayloadRead } from '../platform/hapi-payload.ts';
 import { isWhole } from './body.ts';
 import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
@@ -55,8 +56,7 @@ function notesOf({ data }: Fault): object {
 /** A body that the reply does not wait for takes the connection with it. */
 function endBody(request: Request, reply: ResponseObject): void {
   if (isWhole(request.raw.req)) {
-    // Not documented: hapi closes the connection of a request that Node has not called complete yet.
-    (request as unknown as { _isPayloadPending: boolean })._isPayloadPending = false;
+    markPayloadRead(request);
   } else {
     reply.header('connection', 'close');
     linger(request.raw.req);

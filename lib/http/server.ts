@@ -1,9 +1,10 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
 import { createServer as createListener, type Server as Listener, type ServerResponse, STATUS_CODES } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
+import { stopListening } from '../platform/stop-listening.ts';
 import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';
@@ -135,8 +136,8 @@ export function cannotListen(error: unknown, at: { host: string; port: number; v
 }
 
 async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {
-  // Node's own close of an HTTP server cuts connections that say nothing at the moment: a call of a proxy may be on its way.
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(listener, () => resolve()));
+  // Connections that say nothing at the moment live on: a call of a proxy may be on its way.
+  const closed = stopListening(listener);
   await drain();
   // Now the idle ones too, and the timer that looks for slow ones.
   listener.close();

@@ -1,6 +1,7 @@
 // One request on a connection of its own, pinned to checked addresses, and the head of its reply.
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
+import { connectOnce } from '../platform/undici-connect.ts';
 import { exchange } from '../plugin/exchange.ts';
 import { type Connecting, openConnection } from './connect.ts';
 import { FetchFailure, failAs } from './failure.ts';
@@ -66,18 +67,12 @@ async function ask(target: Target, headers: Readonly<Record<string, string>>, jo
 
 /** A client of one connection: it never makes another, so it can go nowhere else. */
 function pinned(origin: string, socket: Socket): Client {
-  let unused = true;
   return new Client(origin, {
     pipelining: 1,
     allowH2: false,
     // The deadline of the fetch counts.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect(_options, callback) {
-      // In a later turn: undici does not see a connection that is there before it waits for it.
-      if (unused) queueMicrotask(() => callback(null, socket));
-      else queueMicrotask(() => callback(new Error('the only connection is over'), null));
-      unused = false;
-    },
+    connect: connectOnce(socket),
   });
 }

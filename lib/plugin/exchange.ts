@@ -2,6 +2,7 @@
 // a tenth of a call and buffer once more.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { isLeftOver } from '../platform/undici-pause.ts';
 import type { ByteSource, ByteTaker } from '../stream/bytes.ts';
 
 export interface ExchangeReply {
@@ -67,8 +68,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    // After a pause at the very end of a read undici goes on with nothing.
-    if (chunk.length === 0) return;
+    if (isLeftOver(chunk)) return;
     if (this.#taker) {
       this.#taker.data(chunk);
       return;

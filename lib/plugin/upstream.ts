@@ -1,7 +1,7 @@
 // HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
-import type { Socket } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { frugally } from '../platform/undici-connect.ts';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
 import { exchange } from './exchange.ts';
@@ -52,27 +52,6 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-/** What one read of a socket takes at the most. */
-const READ_BYTES = 16 * 1024;
-
-/** What each of the buffers on the way may hold for a reader that has stopped. */
-const BUFFERED_BYTES = 16 * 1024;
-
-/**
- * All sockets read into one buffer and keep copies of what came. Left alone, Node allocates 64 KiB for every read, and
- * what is small or not read yet keeps them alive.
- */
-const READING = {
-  buffer: Buffer.allocUnsafeSlow(READ_BYTES),
-  /** Node calls it on the socket. */
-  callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
-    // Not from Node's pool: one small piece of it would keep 64 KiB.
-    const chunk = Buffer.allocUnsafeSlow(bytes);
-    chunk.set(buffer.subarray(0, bytes));
-    return this.push(chunk);
-  },
-};
-
 /** HTTP/1.1 only: aborting a call then closes a socket, which every upstream notices. */
 function createDispatcher(options: UpstreamOptions): Dispatcher {
   const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
@@ -85,9 +64,8 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  // These options go on to `net.connect`; undici's types do not know them.
   const tls = trusting(options.ca);
-  const connect = { timeout, highWaterMark: BUFFERED_BYTES, onread: READING, ...tls } as buildConnector.BuildOptions;
+  const connect = frugally({ timeout, ...tls });
   if (options.proxy === undefined) return new Agent({ ...pool, connect });
   return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
 }
