@@ -1,6 +1,7 @@
 // The fields that requests for pictures and videos share: what they must be, and which shapes may be asked for.
 import type { Size } from '../plugin/contract.ts';
 import type { FieldRule } from './dialects/fields.ts';
+import { text } from './openapi/schema.ts';
 
 /** Of pictures and videos; an upstream that draws in others gets the nearest. */
 export const ASPECTS: ReadonlySet<unknown> = new Set(['1:1', '16:9', '9:16', '4:3', '3:4']);
@@ -16,22 +17,26 @@ export const promptField: FieldRule = {
   required: true,
   accepts: (value) => typeof value === 'string' && value.trim() !== '',
   hint: 'must be a string and not empty',
+  schema: text('What to make.', { pattern: '\\S' }),
 };
 
 export const modelField: FieldRule = {
   required: true,
   accepts: (value) => typeof value === 'string' && value !== '',
   hint: 'must be a string and not empty',
+  schema: text('The id or an alias of a model. See `GET /api/v1/models`.', { minLength: 1 }),
 };
 
 export const aspectField: FieldRule = {
   required: false,
   accepts: (value) => ASPECTS.has(value),
   hint: `must be one of ${[...ASPECTS].join(', ')}`,
+  schema: text('Width to height.', { enum: [...ASPECTS] }),
 };
 
 export const imageSizeField: FieldRule = {
   required: false,
   accepts: (value) => IMAGE_SIZES.has(value),
   hint: `must be one of ${[...IMAGE_SIZES.keys()].join(', ')}`,
+  schema: text('In pixels, width first.', { enum: [...IMAGE_SIZES.keys()] }),
 };

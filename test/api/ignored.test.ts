@@ -1,8 +1,8 @@
 // What is accepted and ignored is said, in the API document and in the README, and is what the dialects do.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { IGNORED_FIELDS } from '../../lib/api/dialects/text-fields.ts';
 import { describeApi } from '../../lib/api/openapi/document.ts';
-import { IGNORED_FIELDS } from '../../lib/api/openapi/text.ts';
 import { SUBJECTS } from '../contract/dialect/subject.ts';
 
 describe('ignored fields', () => {

@@ -1,50 +1,21 @@
-// The rules of the fields that requests of both dialects share, and the fault that names a wrong one.
+// What a field of a request must be, in one place: the check, the words of its refusal, and what the API document says.
 import { type Fault, fault } from '../../faults.ts';
-import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
+import { type Json, object } from '../openapi/schema.ts';
 
-/** What a field must be. A table of these costs a tenth of a schema validator's pass, on every call. */
 export interface FieldRule {
   readonly required: boolean;
   readonly accepts: (value: unknown) => boolean;
   /** What it must be, as the end of a sentence. */
   readonly hint: string;
+  /** What the API document says of it: a JSON schema that takes the same values. That null is absence is added to it. */
+  readonly schema: Json;
 }
 
-/** The fields of a request besides the insides of its messages, which each dialect reads itself. */
-export interface CommonFields {
-  readonly model: string;
-  readonly messages: readonly unknown[];
-  readonly max_tokens?: number | null;
-  readonly max_completion_tokens?: number | null;
-  readonly stream?: boolean | null;
-  readonly system?: string | readonly unknown[] | null;
-}
-
-/** Any whole number above zero, also beyond what a double counts exactly; one beyond a double, as 1e400, is none. */
-function isTokenCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) > 0;
-}
-
-const maxTokens: FieldRule = { required: false, accepts: isTokenCount, hint: 'must be a whole number above zero' };
-
-export const commonFields: Readonly<Record<string, FieldRule>> = {
-  model: {
-    required: true,
-    accepts: (value) => typeof value === 'string' && value !== '',
-    hint: 'must be a string and not empty',
-  },
-  messages: {
-    required: true,
-    accepts: (value) => Array.isArray(value) && value.length > 0,
-    hint: 'must be an array of at least 1 message',
-  },
-  max_tokens: maxTokens,
-  max_completion_tokens: maxTokens,
-  stream: { required: false, accepts: (value) => typeof value === 'boolean', hint: 'must be a boolean, true or false' },
-};
+/** By name, in the order in which they are checked. */
+export type FieldRules = Readonly<Record<string, FieldRule>>;
 
 /** Checks the fields of a body; throws a 400 fault that names the first wrong one. `null` is the same as absent. */
-export function checkFields<Fields = CommonFields>(rules: Readonly<Record<string, FieldRule>>, body: unknown): Fields {
+export function checkFields<Fields>(rules: FieldRules, body: unknown): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw fault('invalid_json', { hint: 'an object is expected' });
   }
@@ -63,7 +34,24 @@ export function invalidField(field: string, hint: string): Fault {
   return fault('invalid_field', { field, hint });
 }
 
-/** `max_completion_tokens` counts when `max_tokens` is absent; what is above the maximum is clamped. */
-export function maxTokensOf(fields: CommonFields): number {
-  return Math.min(fields.max_tokens ?? fields.max_completion_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM);
+/** The schema of a body with these fields; those that are ignored are named, so that nobody thinks they are refused. */
+export function describeFields(rules: FieldRules, ignored: readonly string[] = []): Json {
+  const rest = ignored.map((name) => [name, IGNORED] as const);
+  const properties = Object.entries(rules).map(
+    ([name, { required, schema }]) => [name, required ? schema : orNull(schema)] as const,
+  );
+  const optional = [...Object.keys(rules).filter((name) => !rules[name]?.required), ...ignored];
+  return object(Object.fromEntries([...properties, ...rest]), { optional });
+}
+
+const IGNORED: Json = { description: 'Accepted and ignored.' };
+
+function orNull(schema: Json): Json {
+  const { type, enum: values, anyOf } = schema;
+  return {
+    ...schema,
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...anyOf, { type: 'null' }] }),
+  };
 }

@@ -1,14 +1,38 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
 import type { RequestContent, RequestMessage } from '../../text/request.ts';
+import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { invalidField } from './fields.ts';
-import { isPicture, readPicture, type WireBlock } from './pictures.ts';
+import { isPicture, PICTURE_TYPES, readPicture, type WireBlock } from './pictures.ts';
 
-/** Pictures in one message, by its role. */
-const PICTURES_MAX: Readonly<Partial<Record<string, number>>> = { user: 4, tool: 4, function: 4 };
+/** Pictures in one message of a user or a tool; those of other roles have none. */
+const PICTURES_MAX = 4;
+const WITH_PICTURES: ReadonlySet<string> = new Set(['user', 'tool', 'function']);
 /** Blocks inside blocks whose text is kept. */
 const DEPTH_MAX = 4;
 
-const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function']);
+const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] as const;
+/** Those that a refusal names: the others are for the clients that know them. */
+const NAMED_ROLES = ROLES.slice(0, 3).join(', ');
+
+/** What the API document says of a message whose content may be blocks of this schema. */
+export function describeMessage(block: string): Json {
+  const role = choice(ROLES, '`system` and `developer` messages are part of the system prompt wherever they stand.');
+  const content = {
+    description:
+      'Null, like its absence, is for `assistant` messages only. ' +
+      `A \`user\` message may hold up to ${PICTURES_MAX} images.`,
+    anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
+  };
+  return object({ role, content }, { optional: ['content'] });
+}
+
+/** And of a block of a type that a text gateway does not use. */
+export const OTHER_BLOCK: Json = {
+  description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
+  type: 'object',
+  required: ['type'],
+  properties: { type: { type: 'string', not: { enum: ['text', ...PICTURE_TYPES] } } },
+};
 
 export interface ReadMessages {
   /** Texts of messages with the roles `system` and `developer`. */
@@ -27,7 +51,10 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
   for (const [at, item] of wire.entries()) {
     const field = `messages[${at}].content`;
     const { role, content: given } = checkMessage(item, `messages[${at}]`);
-    const content = given === null && role === 'assistant' ? [] : readContent(given, field, PICTURES_MAX[role] ?? 0);
+    const content =
+      given === null && role === 'assistant'
+        ? []
+        : readContent(given, field, WITH_PICTURES.has(role) ? PICTURES_MAX : 0);
     if (role === 'system' || role === 'developer') addTexts(system, content);
     else if (content.length > 0) messages.push({ role: role === 'assistant' ? role : 'user', content });
     for (const part of content) if (part.type === 'picture') images += 1;
@@ -55,7 +82,8 @@ export function joinSystem(texts: readonly string[]): string | undefined {
 function checkMessage(item: unknown, field: string): { role: string; content: unknown } {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalidField(field, 'must be an object');
   const { role, content = null } = item as { role?: unknown; content?: unknown };
-  if (!ROLES.has(role)) throw invalidField(`${field}.role`, `must be one of ${[...ROLES].slice(0, 3).join(', ')}`);
+  if (!(ROLES as readonly unknown[]).includes(role))
+    throw invalidField(`${field}.role`, `must be one of ${NAMED_ROLES}`);
   return { role: role as string, content };
 }
 

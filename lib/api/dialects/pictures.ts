@@ -1,7 +1,10 @@
 // The pictures of a message, in the shape of either dialect: a link that is fetched later, or bytes that are decoded now.
+
+import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
 import { checkText } from '../../media/url.ts';
 import type { RequestPicture } from '../../text/request.ts';
+import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField } from './fields.ts';
 
 /** A block of content with the fields that may matter. */
@@ -10,10 +13,40 @@ export interface WireBlock {
   readonly [field: string]: unknown;
 }
 
+/** The types of blocks that are pictures. */
+export const PICTURE_TYPES: readonly string[] = ['image', 'image_url'];
+
 /** Whether a block is a picture, good or bad. */
 export function isPicture({ type }: WireBlock): boolean {
-  return type === 'image' || type === 'image_url';
+  return PICTURE_TYPES.includes(type);
 }
+
+const MEGABYTES_MAX = IMAGE_BYTES_MAX / 1024 / 1024;
+
+/** What the API document says of a block that `readSource` reads. */
+export const imageBlock: Json = object({
+  type: constant('image'),
+  source: {
+    oneOf: [
+      object({ type: constant('url'), url: text('An https URL of a public host.', { format: 'uri' }) }),
+      object({
+        type: constant('base64'),
+        media_type: text('Such as `image/png`.'),
+        data: text(`At most ${MEGABYTES_MAX} MB of image.`, { contentEncoding: 'base64' }),
+      }),
+    ],
+  },
+});
+
+/** And of one that `readImageUrl` reads. */
+export const imageUrlBlock: Json = object({
+  type: constant('image_url'),
+  image_url: object({
+    url: text(`An https URL of a public host, or a data URI of an image of at most ${MEGABYTES_MAX} MB.`, {
+      format: 'uri',
+    }),
+  }),
+});
 
 /** The picture of a block that is one. Throws 400 faults that name the field. */
 export function readPicture(block: WireBlock, field: string): RequestPicture {

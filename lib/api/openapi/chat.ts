@@ -1,18 +1,13 @@
 // POST /api/v1/chat/completions in the API document.
+
+import { chatFields } from '../dialects/chat/schema.ts';
+import { describeFields } from '../dialects/fields.ts';
+import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
+import { imageUrlBlock } from '../dialects/pictures.ts';
+import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import {
-  BILLING_EXAMPLE,
-  commonFields,
-  contentOf,
-  GENERATING_STATUSES,
-  inputTokens,
-  OPTIONAL_FIELDS,
-  OTHER_BLOCK,
-  outputTokens,
-  ROLES,
-  withRouting,
-} from './text.ts';
+import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRouting } from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
@@ -119,24 +114,10 @@ const OPERATION: Json = {
 export const chatChapter: Chapter = {
   paths: { '/api/v1/chat/completions': { post: OPERATION } },
   schemas: {
-    ChatRequest: object(
-      {
-        ...commonFields,
-        messages: list(ref('ChatMessage'), {
-          minItems: 1,
-          description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
-        }),
-      },
-      { optional: OPTIONAL_FIELDS },
-    ),
-    ChatMessage: object({ role: ROLES, content: contentOf('ChatPart') }, { optional: ['content'] }),
+    ChatRequest: describeFields(chatFields, IGNORED_FIELDS),
+    ChatMessage: describeMessage('ChatPart'),
     ChatPart: { anyOf: [ref('TextBlock'), ref('ChatImagePart'), ref('MessageImageBlock'), OTHER_BLOCK] },
-    ChatImagePart: object({
-      type: constant('image_url'),
-      image_url: object({
-        url: text('An https URL of a public host, or a data URI of an image of at most 8 MB.', { format: 'uri' }),
-      }),
-    }),
+    ChatImagePart: imageUrlBlock,
     ChatReply: withRouting(
       object({
         id: ID,

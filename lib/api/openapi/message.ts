@@ -1,18 +1,12 @@
 // POST /api/v1/messages in the API document.
+import { describeFields } from '../dialects/fields.ts';
+import { messageFields } from '../dialects/message/schema.ts';
+import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
+import { imageBlock } from '../dialects/pictures.ts';
+import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import {
-  BILLING_EXAMPLE,
-  commonFields,
-  contentOf,
-  GENERATING_STATUSES,
-  inputTokens,
-  OPTIONAL_FIELDS,
-  OTHER_BLOCK,
-  outputTokens,
-  ROLES,
-  withRouting,
-} from './text.ts';
+import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRouting } from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^msg_' });
 const MODEL = text('The model that answered.');
@@ -118,35 +112,10 @@ const NO_SEQUENCE: Json = { type: 'null' };
 export const messageChapter: Chapter = {
   paths: { '/api/v1/messages': { post: OPERATION } },
   schemas: {
-    MessageRequest: object(
-      {
-        ...commonFields,
-        messages: list(ref('Message'), {
-          minItems: 1,
-          description: 'The history, oldest first; the last `user` message is the prompt.',
-        }),
-        system: {
-          description: 'The system prompt.',
-          anyOf: [{ type: 'string' }, list(ref('MessageBlock')), { type: 'null' }],
-        },
-      },
-      { optional: [...OPTIONAL_FIELDS, 'system'] },
-    ),
-    Message: object({ role: ROLES, content: contentOf('MessageBlock') }, { optional: ['content'] }),
+    MessageRequest: describeFields(messageFields, IGNORED_FIELDS),
+    Message: describeMessage('MessageBlock'),
     MessageBlock: { anyOf: [ref('TextBlock'), ref('MessageImageBlock'), ref('ChatImagePart'), OTHER_BLOCK] },
-    MessageImageBlock: object({
-      type: constant('image'),
-      source: {
-        oneOf: [
-          object({ type: constant('url'), url: text('An https URL of a public host.', { format: 'uri' }) }),
-          object({
-            type: constant('base64'),
-            media_type: text('Such as `image/png`.'),
-            data: text('At most 8 MB of image.', { contentEncoding: 'base64' }),
-          }),
-        ],
-      },
-    }),
+    MessageImageBlock: imageBlock,
     MessageReply: withRouting(
       object({
         id: ID,

@@ -1,11 +1,12 @@
 // From a chat-style body to the engine's request.
 import type { TextRequest } from '../../../text/request.ts';
-import { checkFields, maxTokensOf } from '../fields.ts';
+import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages } from '../messages.ts';
+import { maxTokensOf, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
-  const fields = checkFields(chatFields, body);
+  const fields = checkFields<TextFields>(chatFields, body);
   const { system, messages, images } = readMessages(fields.messages);
   return {
     model: fields.model,

@@ -1,11 +1,12 @@
 // From a message-style body to the engine's request.
 import type { TextRequest } from '../../../text/request.ts';
-import { checkFields, maxTokensOf } from '../fields.ts';
+import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';
+import { maxTokensOf, type TextFields } from '../text-fields.ts';
 import { messageFields } from './schema.ts';
 
 export function parseMessageRequest(body: unknown): TextRequest {
-  const fields = checkFields(messageFields, body);
+  const fields = checkFields<TextFields>(messageFields, body);
   const { system, messages, images } = readMessages(fields.messages);
   return {
     model: fields.model,

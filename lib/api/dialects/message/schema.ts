@@ -1,11 +1,17 @@
-// The fields of a message-style request; its messages are read, not described.
-import { commonFields, type FieldRule } from '../fields.ts';
+// The fields of a message-style request; its messages are read by `messages.ts`.
+import { list, ref } from '../../openapi/schema.ts';
+import type { FieldRules } from '../fields.ts';
+import { textFields } from '../text-fields.ts';
 
-export const messageFields: Readonly<Record<string, FieldRule>> = {
-  ...commonFields,
+export const messageFields: FieldRules = {
+  ...textFields({
+    schema: 'Message',
+    description: 'The history, oldest first; the last `user` message is the prompt.',
+  }),
   system: {
     required: false,
     accepts: (value) => typeof value === 'string' || Array.isArray(value),
     hint: 'must be a string or an array of text blocks',
+    schema: { description: 'The system prompt.', anyOf: [{ type: 'string' }, list(ref('MessageBlock'))] },
   },
 };

@@ -1,0 +1,92 @@
+// The fields that requests of both dialects share, and those that both ignore.
+import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
+import { list, ref, text } from '../openapi/schema.ts';
+import type { FieldRule, FieldRules } from './fields.ts';
+
+/** The fields of a request besides the insides of its messages, which each dialect reads itself. */
+export interface TextFields {
+  readonly model: string;
+  readonly messages: readonly unknown[];
+  readonly max_tokens?: number | null;
+  readonly max_completion_tokens?: number | null;
+  readonly stream?: boolean | null;
+  readonly system?: string | readonly unknown[] | null;
+}
+
+/** What clients send that no model is told of; whatever else is unknown is ignored too. */
+export const IGNORED_FIELDS = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'thinking',
+  'reasoning_effort',
+  'n',
+  'seed',
+  'logprobs',
+  'presence_penalty',
+  'frequency_penalty',
+] as const;
+
+const model: FieldRule = {
+  required: true,
+  accepts: (value) => typeof value === 'string' && value !== '',
+  hint: 'must be a string and not empty',
+  schema: text(
+    'The id or an alias of a text model. See `GET /api/v1/models`. `smart` (or `auto`) picks a model by the complexity ' +
+      'of the task; the call is held and billed at the price of that model, and the reply names it.',
+    { minLength: 1 },
+  ),
+};
+
+/** Any whole number above zero, also beyond what a double counts exactly; one beyond a double, as 1e400, is none. */
+const isTokenCount = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
+
+const maxTokens: Omit<FieldRule, 'schema'> = {
+  required: false,
+  accepts: isTokenCount,
+  hint: 'must be a whole number above zero',
+};
+
+/** The rules of a dialect whose messages have this schema. */
+export function textFields(messages: { readonly schema: string; readonly description: string }): FieldRules {
+  return {
+    model,
+    messages: {
+      required: true,
+      accepts: (value) => Array.isArray(value) && value.length > 0,
+      hint: 'must be an array of at least 1 message',
+      schema: list(ref(messages.schema), { minItems: 1, description: messages.description }),
+    },
+    max_tokens: {
+      ...maxTokens,
+      schema: {
+        type: 'integer',
+        description:
+          'Most output tokens; the reserve is made for so many. ' +
+          `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`,
+        minimum: 1,
+        default: MAX_TOKENS_DEFAULT,
+      },
+    },
+    max_completion_tokens: {
+      ...maxTokens,
+      schema: { type: 'integer', description: 'Counts when `max_tokens` is absent.', minimum: 1 },
+    },
+    stream: {
+      required: false,
+      accepts: (value) => typeof value === 'boolean',
+      hint: 'must be a boolean, true or false',
+      schema: { type: 'boolean', description: 'True for server-sent events.', default: false },
+    },
+  };
+}
+
+/** `max_completion_tokens` counts when `max_tokens` is absent; what is above the maximum is clamped. */
+export function maxTokensOf(fields: TextFields): number {
+  return Math.min(fields.max_tokens ?? fields.max_completion_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM);
+}

@@ -1,0 +1,97 @@
+// The check of a field and what the API document says of it are one: both take the same values.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { chatFields } from '../../../lib/api/dialects/chat/schema.ts';
+import { checkFields, describeFields, type FieldRules } from '../../../lib/api/dialects/fields.ts';
+import { messageFields } from '../../../lib/api/dialects/message/schema.ts';
+import { IGNORED_FIELDS } from '../../../lib/api/dialects/text-fields.ts';
+import { aspectField, imageSizeField, modelField, promptField } from '../../../lib/api/media-fields.ts';
+import { describeApi } from '../../../lib/api/openapi/document.ts';
+import type { Json } from '../../../lib/api/openapi/schema.ts';
+
+const TABLES: Readonly<Record<string, FieldRules>> = {
+  chat: chatFields,
+  message: messageFields,
+  media: { prompt: promptField, model: modelField, aspect: aspectField, size: imageSizeField },
+};
+
+/** Values at the edges of what the rules take. */
+const EDGES = [
+  ...[0, 1, -1, 1.5, 1e-9, 32_768, 32_769, 2 ** 53, 1e300, true, false, '', ' ', '\u00a0', 'x', '1', 'true'],
+  ...['16:9', '9:16', '16:9 ', '1024x1024', '1024X1024', '1792x1024', [], [{}], [null], {}, { length: 1 }],
+];
+const values = fc.oneof(fc.constantFrom<unknown>(...EDGES), fc.jsonValue());
+
+/** The schema by itself: what is inside a message is checked where messages are read. */
+const isolated = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema, (key, value) => (key === 'items' ? undefined : value)));
+const compile = (schema: Json) => new Ajv2020({ strict: false }).compile(isolated(schema));
+
+describe('fields', () => {
+  for (const [table, rules] of Object.entries(TABLES)) {
+    for (const [name, { accepts, hint, schema }] of Object.entries(rules)) {
+      it(`${table}.${name}: takes what the document takes, and says what it must be`, () => {
+        const validate = compile(schema);
+        const seen = new Set<boolean>();
+        const agree = (value: unknown) => {
+          seen.add(validate(value));
+          expect(accepts(value), JSON.stringify(value)).to.equal(validate(value));
+        };
+        for (const value of EDGES) agree(value);
+        expect([...seen], 'the edges have values of both kinds').to.have.members([true, false]);
+        fc.assert(
+          fc.property(
+            values.filter((value) => value !== null),
+            agree,
+          ),
+        );
+        expect(hint).to.match(/^must be /);
+        expect(schema.description, 'its description').to.be.a('string').and.match(/\.$/);
+      });
+    }
+
+    it(`${table}: a body is taken by the check when it is by the document, null and absence included`, () => {
+      const validate = compile(describeFields(rules));
+      const fields = Object.fromEntries(
+        Object.keys(rules).map((name) => [name, fc.oneof(values, fc.constant(null))] as const),
+      );
+      const bodies = fc.oneof(fc.record(fields, { requiredKeys: [] }), fc.jsonValue());
+      fc.assert(
+        fc.property(bodies, (body) => {
+          const check = () => checkFields(rules, body);
+          if (validate(body)) expect(check).not.to.throw();
+          else expect(check).to.throw();
+        }),
+      );
+    });
+  }
+
+  it('stand in the document as their rules have them, with those that are ignored', () => {
+    const { schemas } = (describeApi('http://x') as never as { components: { schemas: Record<string, Json> } })
+      .components;
+    for (const [name, rules] of [
+      ['MessageRequest', messageFields],
+      ['ChatRequest', chatFields],
+    ] as const) {
+      expect(schemas[name]).to.deep.equal(describeFields(rules, IGNORED_FIELDS));
+      const { properties, required } = schemas[name] as { properties: Json; required: readonly string[] };
+      expect(Object.keys(properties)).to.have.members([...Object.keys(rules), ...IGNORED_FIELDS]);
+      expect(required).to.deep.equal(['model', 'messages']);
+    }
+  });
+
+  it('that may be absent may be null, whatever their schema is', () => {
+    const rule = { required: false, accepts: () => true, hint: '' };
+    const described = describeFields({
+      typed: { ...rule, schema: { type: 'string', minLength: 1 } },
+      chosen: { ...rule, schema: { type: 'string', enum: ['a'] } },
+      either: { ...rule, schema: { anyOf: [{ type: 'string' }, { type: 'array' }] } },
+    });
+    const validate = compile(described);
+    expect(validate({ typed: null, chosen: null, either: null }), JSON.stringify(validate.errors)).to.equal(true);
+    expect(validate({ typed: '' })).to.equal(false);
+    expect(validate({ chosen: 'b' })).to.equal(false);
+    expect(validate({ either: 5 })).to.equal(false);
+  });
+});
