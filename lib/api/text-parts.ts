@@ -1,7 +1,7 @@
 // A text request in steps: what one thread hands another is copied while nothing else runs, so little is handed over at
 // a time, long texts in slices too.
 import assert from 'node:assert/strict';
-import { createImage } from '../media/image.ts';
+import { createImage, freeBytes } from '../media/image.ts';
 import { sniffImage } from '../media/sniff.ts';
 import type { TextContent } from '../plugin/contract.ts';
 import type { RequestContent, RequestMessage, RequestPicture, TextRequest } from '../text/request.ts';
@@ -94,7 +94,7 @@ function receivedPicture({ field, source }: SentPicture): RequestPicture {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const sniffed = sniffImage(bytes);
   assert(sniffed, 'what was read as a picture is one');
-  return { type: 'picture', field, source: createImage({ bytes, release: () => undefined }, sniffed) };
+  return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
 }
 
 function* slicesOf(text: string): Generator<string> {

@@ -10,6 +10,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Called when the first of an answer is passed on. */
   readonly onFirst: () => void;
+  /** Called when no route can need the request any more: its memory is free. */
+  readonly onSpent?: () => void;
   readonly log: CallLog;
 }
 

@@ -20,6 +20,8 @@ export interface Budget {
 export interface Share {
   /** Makes the share larger by so many bytes. Throws a 503 fault when there is no room; the share is then as before. */
   take(bytes: number): void;
+  /** The same for a part that may be returned by itself; nothing when there is no room. */
+  part(bytes: number): (() => void) | undefined;
   /** Returns all of it. The share is empty afterwards. */
   giveBack(): void;
 }
@@ -44,16 +46,36 @@ export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget 
   return {
     open(owner) {
       let held = 0;
+      /** Parts of an earlier round went with all the rest. */
+      let round = 0;
+
+      function hold(bytes: number): boolean {
+        const max = held + bytes > SMALL_BYTES ? largeMax : bytesMax;
+        if (used + bytes > max || (owners.get(owner) ?? 0) + bytes > ownerBytesMax) return false;
+        held += bytes;
+        move(owner, bytes);
+        return true;
+      }
+      function giveBack(bytes: number): void {
+        held -= bytes;
+        move(owner, -bytes);
+      }
+
       return {
         take(bytes) {
-          const max = held + bytes > SMALL_BYTES ? largeMax : bytesMax;
-          if (used + bytes > max || (owners.get(owner) ?? 0) + bytes > ownerBytesMax) throw fault('no_room');
-          held += bytes;
-          move(owner, bytes);
+          if (!hold(bytes)) throw fault('no_room');
+        },
+        part(bytes) {
+          if (!hold(bytes)) return undefined;
+          let of: number | undefined = round;
+          return () => {
+            if (of === round) giveBack(bytes);
+            of = undefined;
+          };
         },
         giveBack() {
-          move(owner, -held);
-          held = 0;
+          giveBack(held);
+          round += 1;
         },
       };
     },

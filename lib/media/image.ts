@@ -11,7 +11,7 @@ export interface Image {
   readonly mediaType: string;
   /** Absent when the header of the picture does not tell. */
   readonly size: PictureSize | undefined;
-  /** Gives the bytes back to the budget; the second time it does nothing. */
+  /** Frees the bytes and gives them back to the budget; the second time it does nothing. */
   release(): void;
 }
 
@@ -23,6 +23,7 @@ export interface ByteBudget {
 
 export type Release = () => void;
 
+/** Bytes in memory of their own, which `release` frees; called once. */
 export interface Held {
   readonly bytes: Buffer;
   readonly release: Release;
@@ -30,8 +31,16 @@ export interface Held {
 
 /** Memory from the budget; nothing when it has none left. Its content is whatever was there before. */
 export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
-  const release = budget ? budget.take(bytes) : () => {};
-  return release && { bytes: Buffer.allocUnsafeSlow(bytes), release };
+  const giveBack = budget ? budget.take(bytes) : () => {};
+  if (!giveBack) return undefined;
+  const memory = Buffer.allocUnsafeSlow(bytes);
+  return {
+    bytes: memory,
+    release() {
+      freeBytes(memory);
+      giveBack();
+    },
+  };
 }
 
 export function createImage({ bytes, release }: Held, { format, mediaType }: SniffedImage): Image {
@@ -42,10 +51,16 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
     mediaType,
     size: pictureSize(bytes, format),
     release() {
-      if (held) release();
+      if (!held) return;
       held = false;
+      release();
     },
   };
+}
+
+/** Frees memory of its own at once, whoever still looks at it: a collection of garbage may come late. */
+export function freeBytes({ buffer }: Buffer): void {
+  (buffer as ArrayBuffer).transfer(0);
 }
 
 /**

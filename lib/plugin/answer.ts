@@ -26,15 +26,20 @@ const DONE: Step = { done: true, value: undefined };
 
 /** No generator: one would hold the last parts for as long as a reader does not take what comes next. */
 class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
-  readonly #options: AnswerOptions;
+  readonly #signal: AbortSignal;
+  readonly #keys: KeyRing;
   readonly #frames: Frames;
+  /** Until it is asked: what was sent is not kept for the life of the reply. */
+  #asking: AnswerOptions | undefined;
   #state: 'new' | 'open' | 'read' | 'left' = 'new';
   #parts: AsyncIterableIterator<readonly ProviderPart[]> | undefined;
   #keyId: string | undefined;
 
   constructor(options: AnswerOptions) {
-    const { reader, fault, init } = options;
-    this.#options = options;
+    const { keys, reader, fault, init } = options;
+    this.#asking = options;
+    this.#signal = init.signal;
+    this.#keys = keys;
     this.#frames = new Frames({ reader, fault, eventCharsMax: init.eventCharsMax });
   }
 
@@ -43,7 +48,7 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
   }
 
   async next(): Promise<Step> {
-    if (this.#state === 'new') await this.#open();
+    if (this.#asking && this.#state === 'new') await this.#open(this.#asking);
     if (this.#state === 'open') {
       const parts = await this.#step();
       if (parts.length > 0) return { done: false, value: parts };
@@ -58,8 +63,8 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
     return DONE;
   }
 
-  async #open(): Promise<void> {
-    const { ask, url, init } = this.#options;
+  async #open({ ask, url, init }: AnswerOptions): Promise<void> {
+    this.#asking = undefined;
     this.#state = 'open';
     try {
       const response = await ask(url, init);
@@ -79,7 +84,7 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
       if (done && !this.#isLeft()) this.#state = 'read';
       return done || this.#isLeft() ? [] : value;
     } catch (error) {
-      if (this.#options.init.signal.aborted) this.#state = 'left';
+      if (this.#signal.aborted) this.#state = 'left';
       if (this.#isLeft()) throw error;
       this.#state = 'read';
       return this.#frames.break(error);
@@ -91,7 +96,7 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
     if (error === undefined || this.#isLeft()) return DONE;
     this.#state = 'left';
     // Some upstreams say within an answer what others say by a status.
-    this.#options.keys.blame(this.#keyId, error);
+    this.#keys.blame(this.#keyId, error);
     throw error;
   }
 

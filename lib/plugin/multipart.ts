@@ -6,7 +6,7 @@ import type { Multipart } from './request-contract.ts';
 export interface EncodedMultipart {
   /** The content type, with the boundary. */
   readonly type: string;
-  readonly bytes: Uint8Array;
+  readonly pieces: readonly Uint8Array[];
 }
 
 export function encodeMultipart({ fields, files }: Multipart): EncodedMultipart {
@@ -20,7 +20,7 @@ export function encodeMultipart({ fields, files }: Multipart): EncodedMultipart 
     pieces.push(Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`), bytes, Buffer.from('\r\n'));
   }
   pieces.push(Buffer.from(`--${boundary}--\r\n`));
-  return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat(pieces) };
+  return { type: `multipart/form-data; boundary=${boundary}`, pieces };
 }
 
 function disposition(name: string): string {

@@ -22,12 +22,20 @@ export interface HostRequest {
   readonly auth?: KeyHeaders | TokenAuth;
   /** The key that an earlier reply was got with, for a job that only its own account sees. */
   readonly keyId?: string | undefined;
-  /** Multipart bodies bring their own content type. */
-  readonly body?: string | Uint8Array | Multipart;
+  /** Multipart bodies bring their own content type. A call that may have pictures takes `JsonBody`. */
+  readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
   /** For `answer`: how long one event may be where a picture comes inline. Default 1 Mi characters, at most 32 Mi. */
   readonly eventCharsMax?: number;
 }
+
+/**
+ * Makes a body of JSON; called whenever the request is sent. `base64(bytes)` stands for the base64 of bytes inside a text
+ * of it: it is made piece by piece while the body is sent, so that no copy of a picture stands around.
+ */
+export type JsonBody = (base64: Base64) => object;
+
+export type Base64 = (bytes: Uint8Array) => string;
 
 /** A body of `multipart/form-data`: the fields, then the files, in order. */
 export interface Multipart {

@@ -9,7 +9,7 @@ import { upstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HostResponse } from './host-contract.ts';
 import type { Key } from './keys.ts';
-import { encodeMultipart } from './multipart.ts';
+import { encodePayload } from './payload.ts';
 import type { HeaderFields, HostRequest } from './request-contract.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
@@ -125,10 +125,12 @@ async function sendWith(
   signal.throwIfAborted();
   const headers = ownHeaders(init.headers);
   addHeaders(headers, fields);
-  const body = encodeBody(init.body, headers);
+  const payload = encodePayload(init.body);
+  if (payload?.type !== undefined) headers['content-type'] = payload.type;
+  if (payload?.length !== undefined) headers['content-length'] = String(payload.length);
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {
-    const options = { origin, path, method, headers, ...(body !== undefined && { body }) };
+    const options = { origin, path, method, headers, ...(payload && { body: payload.body as Sent }) };
     const reply = await exchange(dispatcher, options, signal);
     return {
       status: reply.status,
@@ -143,6 +145,9 @@ async function sendWith(
   }
 }
 
+/** undici takes every iterable of bytes; its types know the streams of Node alone. */
+type Sent = Exclude<Dispatcher.DispatchOptions['body'], undefined>;
+
 type OwnHeaders = Record<string, string>;
 
 function ownHeaders(given: HostRequest['headers']): OwnHeaders {
@@ -154,13 +159,6 @@ function ownHeaders(given: HostRequest['headers']): OwnHeaders {
 function addHeaders(headers: OwnHeaders, given: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
   headers['accept-encoding'] = 'identity';
-}
-
-function encodeBody(body: HostRequest['body'], headers: OwnHeaders): string | Uint8Array | undefined {
-  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body;
-  const { type, bytes } = encodeMultipart(body);
-  headers['content-type'] = type;
-  return bytes;
 }
 
 function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {

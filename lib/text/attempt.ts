@@ -14,8 +14,8 @@ export interface AttemptOptions {
   readonly route: Route;
   /** The model that the route leads to. */
   readonly model: string;
-  /** What is asked; the route adds its model and options. */
-  readonly call: Omit<TextCall, 'model' | 'options'>;
+  /** Makes what is asked, which the attempt does not keep; the route adds its model and options. */
+  readonly call: () => Omit<TextCall, 'model' | 'options'>;
   /** More output than this the upstream may not give: the answer is then cut, and the upstream closed. */
   readonly outputMax: number;
   readonly sink: AnswerSink;
@@ -112,7 +112,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
 function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]> {
   const { provider, model, options, upstream } = route;
   if (!provider.text) throw new Error(`upstream ${upstream} cannot answer text`);
-  return provider.text({ ...call, model, options }, signal);
+  return provider.text({ ...call(), model, options }, signal);
 }
 
 /** The guard's last word; it is the last of its parts. */

@@ -19,7 +19,7 @@ import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
 import { estimateInput } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
-import { messagesOf } from './pictures.ts';
+import { letGo, messagesOf } from './pictures.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 
 export interface TextEngineOptions {
@@ -85,7 +85,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        const call = callOf(request);
+        const call = () => callOf(request);
         return attempt({ route, model, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
@@ -165,10 +165,16 @@ function openAnswer(asked: Asked): Answer {
     onBegin: context.onFirst,
   });
   const held = reservedTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
-  return { ...asked, held, outputMax, meter, delivery, sink: sinkOf(meter, delivery) };
+  const onText = () => {
+    letGo(request);
+    context.onSpent?.();
+  };
+  return { ...asked, held, outputMax, meter, delivery, sink: sinkOf(meter, delivery, onText) };
 }
 
-function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
+/** `onText` is told of the first text: no other route will be asked. */
+function sinkOf(meter: Meter, delivery: Delivery, onText: () => void): AnswerSink {
+  let hadText = false;
   return {
     restart(model) {
       meter.restart();
@@ -176,6 +182,8 @@ function sinkOf(meter: Meter, delivery: Delivery): AnswerSink {
     },
     take(parts) {
       meter.observe(parts);
+      if (meter.hasText && !hadText) onText();
+      hadText = meter.hasText;
       return delivery.write(parts);
     },
     keepAlive: delivery.keepAlive,

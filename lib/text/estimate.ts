@@ -1,5 +1,6 @@
 // Estimates of input tokens, before any model has counted them.
 import { countCharacters, type PictureTokens, tokensOfCharacters } from '../stream/meter.ts';
+import { slicesOf } from '../stream/slices.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
@@ -28,7 +29,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   let counted = 0;
   let sinceTurn = 0;
   for (const text of textsOf(request)) {
-    for (const part of partsOf(text)) {
+    for (const part of slicesOf(text, CHARACTERS_AT_ONCE)) {
       sinceTurn += part.length;
       if (sinceTurn > CHARACTERS_AT_ONCE) {
         await turn();
@@ -63,16 +64,6 @@ function picturesOf(images: number, textTokens: number): PictureTokens | undefin
 function* textsOf({ system, messages }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
   for (const { content } of messages) for (const part of content) if (part.type === 'text') yield part.text;
-}
-
-/** A text in parts; a surrogate pair stays whole. */
-function* partsOf(text: string): Iterable<string> {
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(text.length, from + CHARACTERS_AT_ONCE);
-    if (to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to -= 1;
-    yield text.slice(from, to);
-    from = to;
-  }
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

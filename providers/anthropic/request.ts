@@ -1,6 +1,5 @@
 // Settings of an upstream that speaks messages, and the request one text call becomes.
-import { Buffer } from 'node:buffer';
-import type { Content, KeyHeaders, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Base64, Content, JsonBody, KeyHeaders, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 
@@ -36,26 +35,25 @@ export function authOf({ auth }: Wire): KeyHeaders {
   return auth === 'bearer' ? (key) => ({ authorization: `Bearer ${key}` }) : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf({ model, maxTokens, system, messages }: TextCall): string {
-  return JSON.stringify({
+export function bodyOf({ model, maxTokens, system, messages }: TextCall): JsonBody {
+  return (base64) => ({
     model,
     max_tokens: maxTokens,
     ...(system !== undefined && { system }),
-    messages: messages.map(messageOf),
+    messages: messages.map((message) => messageOf(message, base64)),
     stream: true,
   });
 }
 
 /** One block of text goes as a plain string: it reads the same and small servers take nothing else. */
-function messageOf({ role, content }: TextMessage): object {
+function messageOf({ role, content }: TextMessage, base64: Base64): object {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
-  return { role, content: content.map(blockOf) };
+  return { role, content: content.map((part) => blockOf(part, base64)) };
 }
 
-function blockOf(content: Content): object {
+function blockOf(content: Content, base64: Base64): object {
   if (content.type === 'text') return { type: 'text', text: content.text };
-  const { buffer, byteOffset, length } = content.bytes;
-  const data = Buffer.from(buffer, byteOffset, length).toString('base64');
-  return { type: 'image', source: { type: 'base64', media_type: content.mediaType, data } };
+  const { mediaType, bytes } = content;
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
 }

@@ -1,6 +1,5 @@
 // Settings of the Gemini API, and the requests that calls become.
-import { Buffer } from 'node:buffer';
-import type { Content, ImageCall, Picture, TextCall } from '../../lib/plugin/contract.ts';
+import type { Base64, Content, ImageCall, JsonBody, Picture, TextCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings {
   /** Up to and without `/models`. */
@@ -16,23 +15,23 @@ export function urlOf({ baseUrl }: Settings, model: string, method: string): str
   return `${baseUrl.replace(/\/+$/, '')}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
-export function textBodyOf({ system, messages, maxTokens }: TextCall): string {
-  return JSON.stringify({
+export function textBodyOf({ system, messages, maxTokens }: TextCall): JsonBody {
+  return (base64) => ({
     ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
     contents: messages.map(({ role, content }) => ({
       role: role === 'assistant' ? 'model' : 'user',
-      parts: content.map(partOf),
+      parts: content.map((part) => partOf(part, base64)),
     })),
     generationConfig: { maxOutputTokens: maxTokens },
   });
 }
 
-export function imageBodyOf(call: ImageCall, { sizeMap }: Settings): string {
+export function imageBodyOf(call: ImageCall, { sizeMap }: Settings): JsonBody {
   const { prompt, images, size } = call;
   // What is undefined is not sent.
   const imageConfig = { aspectRatio: aspectOf(call), imageSize: size && sizeMap?.[`${size.width}x${size.height}`] };
-  return JSON.stringify({
-    contents: [{ role: 'user', parts: [{ text: prompt }, ...images.map(inlineOf)] }],
+  return (base64) => ({
+    contents: [{ role: 'user', parts: [{ text: prompt }, ...images.map((image) => inlineOf(image, base64))] }],
     generationConfig: { responseModalities: ['IMAGE'], imageConfig },
   });
 }
@@ -52,11 +51,10 @@ function ratioOf(aspect: string): number {
   return Number(width) / Number(height);
 }
 
-function partOf(content: Content): object {
-  return content.type === 'text' ? { text: content.text } : inlineOf(content);
+function partOf(content: Content, base64: Base64): object {
+  return content.type === 'text' ? { text: content.text } : inlineOf(content, base64);
 }
 
-function inlineOf({ mediaType, bytes }: Picture): object {
-  const { buffer, byteOffset, length } = bytes;
-  return { inlineData: { mimeType: mediaType, data: Buffer.from(buffer, byteOffset, length).toString('base64') } };
+function inlineOf({ mediaType, bytes }: Picture, base64: Base64): object {
+  return { inlineData: { mimeType: mediaType, data: base64(bytes) } };
 }

@@ -1,6 +1,5 @@
 // Settings of an upstream that speaks chat completions, and the request one text call becomes.
-import { Buffer } from 'node:buffer';
-import type { Content, HostRequest, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Base64, Content, HostRequest, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
 export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
@@ -42,29 +41,30 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function bodyOf(call: TextCall, { maxTokensParam, usage }: Wire): string {
-  const messages: object[] = call.messages.map(messageOf);
-  if (call.system !== undefined) messages.unshift({ role: 'system', content: call.system });
-  return JSON.stringify({
-    model: call.model,
-    messages,
-    stream: true,
-    [maxTokensParam]: call.maxTokens,
-    ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
-    ...(usage === 'usage_include' && { usage: { include: true } }),
-  });
+export function bodyOf(call: TextCall, { maxTokensParam, usage }: Wire): JsonBody {
+  return (base64) => {
+    const messages: object[] = call.messages.map((message) => messageOf(message, base64));
+    if (call.system !== undefined) messages.unshift({ role: 'system', content: call.system });
+    return {
+      model: call.model,
+      messages,
+      stream: true,
+      [maxTokensParam]: call.maxTokens,
+      ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
+      ...(usage === 'usage_include' && { usage: { include: true } }),
+    };
+  };
 }
 
 /** One block of text goes as a plain string: small servers read nothing else. */
-function messageOf({ role, content }: TextMessage): object {
+function messageOf({ role, content }: TextMessage, base64: Base64): object {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
-  return { role, content: content.map(blockOf) };
+  return { role, content: content.map((part) => blockOf(part, base64)) };
 }
 
-function blockOf(content: Content): object {
+function blockOf(content: Content, base64: Base64): object {
   if (content.type === 'text') return { type: 'text', text: content.text };
-  const { buffer, byteOffset, length } = content.bytes;
-  const base64 = Buffer.from(buffer, byteOffset, length).toString('base64');
-  return { type: 'image_url', image_url: { url: `data:${content.mediaType};base64,${base64}` } };
+  const { mediaType, bytes } = content;
+  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64(bytes)}` } };
 }

@@ -1,6 +1,5 @@
 // Settings of an upstream that speaks responses, and the request one text call becomes.
-import { Buffer } from 'node:buffer';
-import type { Content, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export interface Settings {
   /** Up to and without `/responses`. */
@@ -10,11 +9,11 @@ export interface Settings {
 }
 
 /** Nothing is kept there for a later call. */
-export function bodyOf({ model, system, messages, maxTokens }: TextCall): string {
-  return JSON.stringify({
+export function bodyOf({ model, system, messages, maxTokens }: TextCall): JsonBody {
+  return (base64) => ({
     model,
     ...(system !== undefined && { instructions: system }),
-    input: messages.map((message) => ({ role: message.role, content: contentOf(message) })),
+    input: messages.map((message) => ({ role: message.role, content: contentOf(message, base64) })),
     max_output_tokens: maxTokens,
     store: false,
     stream: true,
@@ -22,13 +21,11 @@ export function bodyOf({ model, system, messages, maxTokens }: TextCall): string
 }
 
 /** What the model said before is another type than what it is told. */
-function contentOf({ role, content }: TextMessage): readonly object[] {
-  return content.map((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part)));
+function contentOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+  return content.map((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
 }
 
-function inputOf(content: Content): object {
+function inputOf(content: Content, base64: Base64): object {
   if (content.type === 'text') return { type: 'input_text', text: content.text };
-  const { buffer, byteOffset, length } = content.bytes;
-  const data = Buffer.from(buffer, byteOffset, length).toString('base64');
-  return { type: 'input_image', image_url: `data:${content.mediaType};base64,${data}` };
+  return { type: 'input_image', image_url: `data:${content.mediaType};base64,${base64(content.bytes)}` };
 }

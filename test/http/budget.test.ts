@@ -60,6 +60,22 @@ describe('budget', () => {
     refuses(() => small.take(1));
   });
 
+  it('gives back a part once, and with all the rest', () => {
+    const share = budget.open('a');
+    share.take(MIB);
+    const part = share.part(2 * MIB);
+    expect(share.part(MIB + 1)).to.equal(undefined);
+    expect(budget.used()).to.equal(3 * MIB);
+    part?.();
+    part?.();
+    expect(budget.used()).to.equal(MIB);
+    const late = share.part(MIB);
+    share.giveBack();
+    share.take(MIB);
+    late?.();
+    expect(budget.used()).to.equal(MIB);
+  });
+
   it('is full for small shares too in the end', () => {
     budget.open('a').take(4 * MIB);
     budget.open('b').take(3 * MIB);

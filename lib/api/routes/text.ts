@@ -12,7 +12,7 @@ import { createSseReply } from '../../http/sse-reply.ts';
 import { TEXT_MINIMUM, type TextPrice, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { TextOutput } from '../../text/delivery.ts';
-import { fetchPictures, inlineBytesOf } from '../../text/pictures.ts';
+import { bytesOf, fetchPictures, letGo } from '../../text/pictures.ts';
 import type { TextRequest } from '../../text/request.ts';
 import { confirmHolder } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
@@ -48,36 +48,38 @@ interface Answering extends PaidRequest {
 }
 
 async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
-  const { request, h, dialect, services, call } = answering;
-  const parsed = await readWhole(answering);
-  await confirmHolder(request, services.holders);
-  const context = contextOf(answering);
+  let parsed = await readRequest(answering);
+  try {
+    parsed = await withPictures(parsed, answering);
+    await confirmHolder(answering.request, answering.services.holders);
+    await run(parsed, answering);
+    return answering.h.abandon;
+  } finally {
+    letGo(parsed);
+  }
+}
+
+async function run(parsed: TextRequest, answering: Answering): Promise<void> {
+  const { request, dialect, services, call, share } = answering;
+  const context = { ...contextOf(answering), onSpent: share.giveBack };
   call.streams = parsed.stream;
   stateOf(request).notes.stream = parsed.stream;
   if (parsed.stream) {
     await services.text.run(parsed, context, streamOutput(request, dialect, services.clientStallMs));
-    return h.abandon;
+    return;
   }
   const reply = await collect(services, parsed, context);
   if (reply) writeJson(request, dialect.reply(reply, { vision: parsed.images > 0 }), services.clientStallMs);
-  return h.abandon;
 }
 
-/** The request with all its pictures. */
-async function readWhole(reading: Answering): Promise<TextRequest> {
-  const { request, services, call, share } = reading;
-  const parsed = await readRequest(reading);
+/** The request with all its pictures; the share holds what it weighs until no route can need it. */
+async function withPictures(parsed: TextRequest, { request, services, call, share }: Answering): Promise<TextRequest> {
+  const bytes = bytesOf(parsed);
+  if (bytes > SMALL_BYTES) share.take(bytes);
   if (parsed.images === 0) return parsed;
-  share.take(inlineBytesOf(parsed));
   await refusePenniless(request, services, LEAST);
-  const budget = {
-    take(bytes: number) {
-      share.take(bytes);
-      return () => undefined;
-    },
-  };
-  const { signal } = call;
-  return fetchPictures(parsed, (url, field) => services.fetcher().fetchImage(url, { field, signal, budget }));
+  const budget = { take: share.part };
+  return fetchPictures(parsed, (url, ask) => services.fetcher().fetchImage(url, { ...ask, budget }), call.signal);
 }
 
 async function readRequest({ request, dialect, services, call, share }: Answering): Promise<TextRequest> {

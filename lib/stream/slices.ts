@@ -1,0 +1,11 @@
+// Long texts in slices that are quick to work on.
+
+/** A text in slices of so many characters at the most; a surrogate pair stays whole. */
+export function* slicesOf(text: string, charactersMax: number): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + charactersMax);
+    if (to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to -= 1;
+    yield text.slice(from, to);
+    from = to;
+  }
+}

@@ -1,0 +1,119 @@
+// A gateway in a process of its own whose memory and loop are measured; started by `startMeasured`.
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { startGateway, type TestGatewayOptions } from './gateway.ts';
+
+export interface MeasuredOptions extends Pick<TestGatewayOptions, 'catalog' | 'env'> {
+  readonly accounts: number;
+}
+
+export interface MeasuredGateway {
+  readonly url: string;
+  readonly keys: readonly string[];
+  /** Objects and buffers in use, in bytes, after collections of garbage. */
+  usedBytes(): Promise<number>;
+  /** What a timer waited longer than it should have since the last time, in ms. */
+  delay(): Promise<Delay>;
+  /** The whole process, now. */
+  rssBytes(): number;
+  /** Fails when the ledger does not add up or something is still held. */
+  checkMoney(): Promise<void>;
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface Delay {
+  readonly p99Ms: number;
+  readonly mostMs: number;
+}
+
+type Question = 'used' | 'delay' | 'money' | 'log';
+
+const FILE = fileURLToPath(import.meta.url);
+
+export async function startMeasured(options: MeasuredOptions): Promise<MeasuredGateway> {
+  const child = fork(FILE, [JSON.stringify(options)], {
+    // As `npm start` runs it.
+    execArgv: ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const { url, keys } = await said<{ url: string; keys: readonly string[] }>(child);
+  const ask = <T>(question: Question): Promise<T> => {
+    const answer = said<T>(child);
+    child.send(question);
+    return answer;
+  };
+  return {
+    url,
+    keys,
+    usedBytes: () => ask('used'),
+    delay: () => ask('delay'),
+    rssBytes: () => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]),
+    async checkMoney() {
+      const problem = await ask<string>('money');
+      if (problem !== '') throw new Error(problem);
+    },
+    log: () => ask('log'),
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+function said<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`the gateway ended with ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    });
+  });
+}
+
+async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<void> {
+  const gateway = await startGateway({ catalog, env });
+  const keys: string[] = [];
+  for (let at = 0; at < accounts; at += 1) keys.push((await gateway.account('100000')).key);
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+
+  const answers: Readonly<Record<Question, () => unknown>> = {
+    async used() {
+      // Finalizers free more of it between them.
+      for (let round = 0; round < 4; round += 1) {
+        collectGarbage();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+      return heapUsed + Math.max(external, arrayBuffers);
+    },
+    delay() {
+      const measured: Delay = { p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 };
+      delay.reset();
+      return measured;
+    },
+    money: () =>
+      gateway.checkMoney().then(
+        () => '',
+        (error) => String(error),
+      ),
+    log: () => readFileSync(`${gateway.folder}/log`, 'utf8'),
+  };
+  process.on('message', async (question: Question) => process.send?.(await answers[question]()));
+  process.on('disconnect', async () => {
+    await gateway.stop();
+    process.exit(0);
+  });
+  process.send?.({ url: gateway.url, keys });
+}
+
+if (process.argv[1] === FILE && process.send) await serve(JSON.parse(process.argv[2] as string));
