@@ -71,12 +71,16 @@ const held = (detail: FaultDetail) =>
 
 const table = {
   invalid_json: invalid((d) => `The request body is not valid JSON${d.hint ? `: ${d.hint}` : ''}.`),
+  invalid_form: invalid((d) => `The request body is not valid form data${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_field: invalid((d) => `Invalid \`${d.field}\`: ${d.hint}.`),
   unknown_model: invalid(
     (d) =>
       `Unknown model \`${d.model}\`.${d.hint ? ` Did you mean ${d.hint}?` : ''} See GET /api/v1/models for the list.`,
   ),
   retired_model: invalid((d) => `Model \`${d.model}\` is retired.${d.hint ? ` ${d.hint}.` : ''}`),
+  cannot_edit: invalid(
+    (d) => `Model \`${d.model}\` makes images but does not edit them.${d.hint ? ` Use ${d.hint}.` : ''}`,
+  ),
   wrong_model_type: invalid((d) => `Model \`${d.model}\` does not answer on this endpoint. Use it with ${d.hint}.`),
   image_unreachable: invalid((d) => `Invalid \`${d.field}\`: the image cannot be fetched from a public https address.`),
   image_refused: invalid((d) => `Invalid \`${d.field}\`: the server of the image ${d.hint}.`),
@@ -174,6 +178,13 @@ const table = {
     chatCode: 'service_unavailable',
     retryable: true,
     text: () => 'Too many large requests are being received at the moment. Nothing was charged.',
+  },
+  images_unavailable: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: (d) => `${d.hint} is temporarily unavailable. Nothing was charged.`,
   },
   shutting_down: {
     status: 503,

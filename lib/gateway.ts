@@ -1,11 +1,11 @@
 // The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
+import { createBodyParser } from './api/body-parser.ts';
 import { faceAt } from './api/face.ts';
 import { createLimiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import type { Services } from './api/services.ts';
-import { createTextParser } from './api/text-parser.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
 import { healthOfUpstreams } from './call/upstreams.ts';
@@ -101,7 +101,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
   const holders = openHolders(config, store, log);
-  const [calls, parser] = [createLiveCalls(), createTextParser()];
+  const [calls, parser] = [createLiveCalls(), createBodyParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
   const services: Services = {
     store,

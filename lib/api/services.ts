@@ -10,8 +10,8 @@ import type { LiveCalls } from '../http/context.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
+import type { BodyParser } from './body-parser.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
-import type { TextParser } from './text-parser.ts';
 
 export interface Services {
   readonly store: Store;
@@ -21,7 +21,7 @@ export interface Services {
   readonly holders: Holders;
   readonly limiter: Limiter;
   readonly text: TextEngine;
-  readonly parser: TextParser;
+  readonly parser: BodyParser;
   /** Fetches pictures that requests name. */
   readonly fetcher: () => Fetcher;
   readonly calls: LiveCalls;

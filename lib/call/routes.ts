@@ -33,15 +33,21 @@ export async function askRoutes<Route extends Way, Result>(
     if (context.signal.aborted) return endingOfAbort(context.signal);
     const { route, first, end } = health.begin(left);
     last = await attempt(route, first);
-    end(context.signal.aborted ? undefined : last);
+    const isOurs = isOwnFailure(last);
+    end(context.signal.aborted || isOurs ? undefined : last);
     onAttempt?.(route.upstream, last);
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
-    // Another route cannot help a request that is refused for what it says.
-    if (isCommitted() || last.fault.data?.retryable === false || performance.now() >= deadline) break;
+    // Another route cannot help a request that is refused for what it says, nor a gateway that fails by itself.
+    if (isCommitted() || isOurs || last.fault.data?.retryable === false || performance.now() >= deadline) break;
     left = left.filter((other) => other !== route);
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
+}
+
+/** A result that our own store did not take, say. */
+function isOwnFailure(ending: Ending): boolean {
+  return ending.type === 'error' && ending.fault.data?.chatCode !== 'upstream_error';
 }
 
 /**

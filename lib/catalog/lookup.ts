@@ -2,7 +2,7 @@
 import { distance } from 'fastest-levenshtein';
 import { fault } from '../faults.ts';
 import { type Catalog, SMART_NAMES, type SmartModel } from './catalog.ts';
-import type { Model, ModelOf, ModelType, TextModel } from './model.ts';
+import type { ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 
 /** Where models of a type are used. */
 const ENDPOINTS: Readonly<Record<ModelType, string>> = {
@@ -23,6 +23,28 @@ export function findTextModel(catalog: Catalog, name: string): TextModel {
   const model = findModel(catalog, name, 'text');
   if (model.routes.length === 0) throw unknown(catalog, name);
   return model;
+}
+
+/** An image model with a route; the default one where none is named. */
+export function findImageModel(catalog: Catalog, name: string | undefined): ImageModel {
+  const { image } = catalog.defaults;
+  if (name === undefined) return image ?? unavailable('Image generation');
+  const model = findModel(catalog, name, 'image');
+  if (model.routes.length === 0) throw unknown(catalog, name);
+  return model;
+}
+
+/** The same of a model that edits. What cannot be used now is said otherwise: editing may be switched off for a while. */
+export function findEditModel(catalog: Catalog, name: string | undefined): ImageModel {
+  const { edit } = catalog.defaults;
+  if (name === undefined) return edit ?? unavailable('Image editing');
+  const model = findModel(catalog, name, 'image');
+  if (!model.edits) throw fault('cannot_edit', { model: shown(name), ...(edit && { hint: `\`${edit.id}\`` }) });
+  return model.routes.length > 0 ? model : unavailable('Image editing');
+}
+
+function unavailable(what: string): never {
+  throw fault('images_unavailable', { hint: what });
 }
 
 /** A model of a type, whether or not it has a route now: what its absence means differs by endpoint. */

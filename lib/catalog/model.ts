@@ -32,7 +32,10 @@ export interface TextModel extends Priced<TextEntry, TextPrice> {
   readonly prices: string;
 }
 
-export interface ImageModel extends Priced<ImageEntry, ImagePrice> {}
+export interface ImageModel extends Priced<ImageEntry, ImagePrice> {
+  /** The price as JSON, as every charge keeps it. */
+  readonly prices: string;
+}
 
 export interface VideoModel extends Priced<VideoEntry, VideoPrice> {}
 
@@ -50,8 +53,10 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
       return { ...entry, routes, price, prices: pricesOf(price) };
     }
-    case 'image':
-      return { ...entry, routes, price: { request: priceOf(entry.price.request) } };
+    case 'image': {
+      const price = { request: priceOf(entry.price.request) };
+      return { ...entry, routes, price, prices: pricesOf(price) };
+    }
     case 'video':
       return { ...entry, routes, price: videoPriceOf(entry.price) };
   }
@@ -73,8 +78,8 @@ function costRank({ cost }: RouteEntry): number {
 }
 
 /** Decimal micro-roubles as JSON: a charge keeps the prices it was made with. */
-function pricesOf(price: TextPrice): string {
-  return JSON.stringify({ input: `${price.input}`, output: `${price.output}` });
+function pricesOf(price: TextPrice | ImagePrice): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(price).map(([name, micro]) => [name, `${micro}`])));
 }
 
 function videoPriceOf(price: VideoEntry['price']): VideoPrice {

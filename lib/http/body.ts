@@ -2,8 +2,9 @@
 // chunked body that is too long.
 import type { IncomingMessage } from 'node:http';
 import { GONE } from '../call/context.ts';
-import { fault } from '../faults.ts';
+import { type Fault, fault } from '../faults.ts';
 import type { Share } from './budget.ts';
+import { createRoom } from './room.ts';
 
 /** 48 MiB: four images in base64 are 43 MiB. */
 export const BODY_BYTES_MAX = 48 * 1024 * 1024;
@@ -14,8 +15,6 @@ const WINDOW_MS = 10_000;
 const RATE_MIN_BYTES_PER_S = 1024;
 /** 48 MiB take so long at 1.3 Mbit/s. */
 const DEADLINE_MS = 300_000;
-/** Room for a body of several chunks to begin with. */
-const ROOM_BYTES_MIN = 64 * 1024;
 
 export interface BodyLimits {
   readonly bytesMax?: number;
@@ -27,29 +26,77 @@ export interface BodyLimits {
   readonly deadlineMs?: number;
 }
 
+export interface BodyOptions {
+  readonly signal: AbortSignal;
+  /** Holds the body from then on. */
+  readonly share: Share;
+  readonly limits?: BodyLimits;
+}
+
 /**
- * The whole body, which the share then holds. Throws 408, 413, 415 or 503 faults; an aborted signal ends the wait with
- * its reason, a client that leaves with `GONE`.
+ * The whole body. Throws 408, 413, 415 or 503 faults; an aborted signal ends the wait with its reason, a client that
+ * leaves with `GONE`.
  */
-export function readBody(
+export function readBody(request: IncomingMessage, { signal, share, limits = {} }: BodyOptions): Promise<Buffer> {
+  const { bytesMax = BODY_BYTES_MAX } = limits;
+  const announced = checkHead(request, bytesMax);
+  const whole = arrivedBody(request, bytesMax);
+  if (whole && !signal.aborted) return Promise.resolve(whole);
+  if (announced !== undefined) share.take(announced);
+  const room = createRoom({ announced, bytesMax, ...(announced === undefined && { take: share.take }) });
+  return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
+}
+
+export interface PieceOptions extends BodyOptions {
+  /** Gets the body as it comes, and what is still to come of it, if that is known; what it throws ends the wait. */
+  onChunk(chunk: Buffer, left: number | undefined): void;
+}
+
+/** The same of a body that is not kept as it is. */
+export function readPieces(
   request: IncomingMessage,
-  { signal, share, limits = {} }: { signal: AbortSignal; share: Share; limits?: BodyLimits },
-): Promise<Buffer> {
-  const { bytesMax = BODY_BYTES_MAX, idleMs = IDLE_MS } = limits;
-  const tooLarge = () => fault('body_too_large', { hint: `${Math.floor(bytesMax / 1024 / 1024)} MiB` });
+  { signal, share, limits = {}, onChunk }: PieceOptions,
+): Promise<void> {
+  const announced = checkHead(request, limits.bytesMax ?? BODY_BYTES_MAX);
+  if (announced !== undefined) share.take(announced);
+  let left = announced;
+  return receive(request, {
+    signal,
+    limits,
+    onChunk(chunk) {
+      if (left === undefined) share.take(chunk.length);
+      else left -= chunk.length;
+      onChunk(chunk, left);
+    },
+  });
+}
+
+/** The length that is announced. */
+function checkHead(request: IncomingMessage, bytesMax: number): number | undefined {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw fault('unsupported_media_type', { field: 'content-encoding', hint: 'plain, without compression' });
   }
   const announced = announcedBytes(request);
-  if (announced !== undefined && announced > bytesMax) throw tooLarge();
-  const whole = arrivedBody(request, bytesMax);
-  if (whole && !signal.aborted) return Promise.resolve(whole);
-  if (announced !== undefined) share.take(announced);
+  if (announced !== undefined && announced > bytesMax) throw tooLarge(bytesMax);
+  return announced;
+}
 
-  return new Promise<Buffer>((resolve, reject) => {
-    const room = createRoom(announced, bytesMax, share);
+function tooLarge(bytesMax: number): Fault {
+  return fault('body_too_large', { hint: `${Math.floor(bytesMax / 1024 / 1024)} MiB` });
+}
+
+interface Receiving {
+  readonly signal: AbortSignal;
+  readonly limits: BodyLimits;
+  onChunk(chunk: Buffer): void;
+}
+
+function receive(request: IncomingMessage, { signal, limits, onChunk }: Receiving): Promise<void> {
+  const { bytesMax = BODY_BYTES_MAX, idleMs = IDLE_MS } = limits;
+  return new Promise<void>((resolve, reject) => {
     const isTooSlow = createPace(limits);
+    let total = 0;
 
     function end(settle: () => void): void {
       clearTimeout(timer);
@@ -58,24 +105,22 @@ export function readBody(
       settle();
     }
     function onData(chunk: Buffer): void {
-      const total = room.bytes + chunk.length;
-      if (total > bytesMax) fail(tooLarge());
+      total += chunk.length;
+      if (total > bytesMax) fail(tooLarge(bytesMax));
       else if (isTooSlow(total)) onLate();
       else {
         try {
-          room.append(chunk);
+          onChunk(chunk);
           timer.refresh();
         } catch (error) {
           fail(error);
         }
       }
     }
-    function onEnd(): void {
-      end(() => resolve(room.content()));
-    }
     function fail(reason: unknown): void {
       end(() => reject(reason));
     }
+    const onEnd = () => end(resolve);
     const onLate = () => fail(fault('body_timeout'));
     const onGone = () => fail(GONE);
     const onAbort = () => fail(signal.reason);
@@ -109,40 +154,6 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
     windowAt = now;
     windowFrom = totalBytes;
     return isSlow && now - startedAt > graceMs;
-  };
-}
-
-interface Room {
-  readonly bytes: number;
-  append(chunk: Buffer): void;
-  content(): Buffer;
-}
-
-/** Chunks are copied behind each other: kept as they came they would hold many times their own size. */
-function createRoom(announced: number | undefined, bytesMax: number, share: Share): Room {
-  let room: Buffer = Buffer.alloc(0);
-  let bytes = 0;
-
-  /** Memory that nothing was written to yet takes none of the machine's. */
-  function grow(total: number): void {
-    const size = announced ?? Math.min(Math.max(2 * total, ROOM_BYTES_MIN), bytesMax);
-    if (announced === undefined) share.take(size - room.length);
-    const larger = Buffer.allocUnsafeSlow(size);
-    room.copy(larger, 0, 0, bytes);
-    room = larger;
-  }
-
-  return {
-    get bytes() {
-      return bytes;
-    },
-    append(chunk) {
-      const total = bytes + chunk.length;
-      if (total > room.length) grow(total);
-      chunk.copy(room, bytes);
-      bytes = total;
-    },
-    content: () => room.subarray(0, bytes),
   };
 }
 

@@ -20,11 +20,11 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** Checks a `content-type` that should be JSON; none at all is read as JSON. */
-export function checkJsonType(contentType: string | undefined): void {
+export function checkJsonType(contentType: string | undefined, hint = '`application/json`'): void {
   if (contentType === undefined || contentType.trim() === '') return;
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
   if (type === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(type)) return;
-  throw fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' });
+  throw fault('unsupported_media_type', { field: 'content-type', hint });
 }
 
 /** Throws a 400 fault for what is not JSON, too deep or too many values. */

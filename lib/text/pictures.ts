@@ -1,46 +1,16 @@
-// The pictures of a request on their way to a model: links are fetched, a few at a time, and all are let go at the end.
-import type { Image } from '../media/image.ts';
+// The pictures of a text request on their way to a model, let go at the end.
+import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../media/reference.ts';
 import type { Content, TextMessage } from '../plugin/contract.ts';
-import type { RequestContent, RequestPicture, TextRequest } from './request.ts';
+import type { RequestContent, TextRequest } from './request.ts';
 
-/** Fetches one picture; throws the fault that names its field, or the signal's reason. */
-export type FetchPicture = (url: string, options: FetchOptions) => Promise<Image>;
-
-export interface FetchOptions {
-  readonly field: string;
-  readonly signal: AbortSignal;
-}
-
-/** Links that are asked at once for one call. */
-const FETCHES_AT_ONCE = 4;
-
-/** The request with all its pictures there. Of several that cannot be had, one is named, and nothing goes on. */
+/** The request with all its pictures there. */
 export async function fetchPictures(
   request: TextRequest,
-  fetch: FetchPicture,
-  outer: AbortSignal,
+  fetch: FetchReference,
+  signal: AbortSignal,
 ): Promise<TextRequest> {
-  const links = picturesOf(request).filter(({ source }) => typeof source === 'string');
-  if (links.length === 0) return request;
-  const fetched = new Map<RequestPicture, Image>();
-  const over = new AbortController();
-  const signal = AbortSignal.any([outer, over.signal]);
-  const next = links.values();
-  const work = async () => {
-    for (const picture of next) {
-      const { field, source } = picture;
-      fetched.set(picture, await fetch(source as string, { field, signal }));
-    }
-  };
-  const workers = Array.from({ length: Math.min(FETCHES_AT_ONCE, links.length) }, work);
-  try {
-    await Promise.all(workers);
-  } catch (error) {
-    over.abort(error);
-    await Promise.allSettled(workers);
-    for (const image of fetched.values()) image.release();
-    throw error;
-  }
+  const fetched = await fetchReferences(picturesOf(request), fetch, signal);
+  if (fetched.size === 0) return request;
   const there = (content: RequestContent): RequestContent => {
     const image = content.type === 'picture' ? fetched.get(content) : undefined;
     return image && content.type === 'picture' ? { ...content, source: image } : content;
@@ -78,12 +48,5 @@ export function messagesOf({ messages, images }: TextRequest): readonly TextMess
 }
 
 function contentOf(part: RequestContent): Content {
-  if (part.type === 'text') return part;
-  const { source, field } = part;
-  if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
-  return {
-    type: 'image',
-    mediaType: source.mediaType as `image/${'png' | 'jpeg' | 'gif' | 'webp'}`,
-    bytes: source.bytes,
-  };
+  return part.type === 'text' ? part : { type: 'image', ...pictureOf(part) };
 }

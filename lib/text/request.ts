@@ -1,5 +1,5 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
-import type { Image } from '../media/image.ts';
+import type { RequestPicture } from '../media/reference.ts';
 import type { TextContent, TextMessage } from '../plugin/contract.ts';
 import type { PictureTokens } from '../stream/meter.ts';
 
@@ -9,14 +9,6 @@ export interface RequestMessage extends Pick<TextMessage, 'role'> {
 }
 
 export type RequestContent = TextContent | RequestPicture;
-
-export interface RequestPicture {
-  readonly type: 'picture';
-  /** The request field it stands in, for faults. */
-  readonly field: string;
-  /** A link that is not fetched yet, or the picture itself. */
-  readonly source: string | Image;
-}
 
 /** How many input tokens a request has, as far as can be told before any model has counted them. */
 export interface InputEstimate {

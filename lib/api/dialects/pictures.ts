@@ -2,8 +2,8 @@
 
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
+import type { RequestPicture } from '../../media/reference.ts';
 import { checkText } from '../../media/url.ts';
-import type { RequestPicture } from '../../text/request.ts';
 import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField } from './fields.ts';
 
@@ -75,7 +75,8 @@ function readImageUrl(value: unknown, field: string): RequestPicture {
   return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
 }
 
-function readLink(url: unknown, field: string): RequestPicture {
+/** A link that may be fetched, or the picture of a data URI. Throws 400 faults that name the field. */
+export function readLink(url: unknown, field: string): RequestPicture {
   if (typeof url !== 'string' || url === '') {
     throw invalidField(field, 'must be an https URL or a data URI of an image');
   }

@@ -90,7 +90,7 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
   try {
     const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
     const look = (head: TextRequest) => refuseUnread(request, services, head);
-    return await services.parser.parse(bytes, { dialect: dialect.name, signal, look });
+    return await services.parser.parse(bytes, { format: dialect.name, signal, look });
   } finally {
     share.giveBack();
   }

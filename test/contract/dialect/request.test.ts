@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isFault } from '../../../lib/faults.ts';
-import type { RequestPicture, TextRequest } from '../../../lib/text/request.ts';
+import type { RequestPicture } from '../../../lib/media/reference.ts';
+import type { TextRequest } from '../../../lib/text/request.ts';
 import { PNG } from '../../media/pictures.ts';
 import { type Asked, SUBJECTS } from './subject.ts';
 

@@ -1,8 +1,8 @@
 // A request of any shape and size keeps the thread that serves everybody for no longer than 50 ms before its hold.
 import { expect } from 'chai';
+import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { Dialect } from '../../lib/api/dialects/dialect.ts';
 import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
-import { createTextParser, type TextParser } from '../../lib/api/text-parser.ts';
 import { isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
 import { parseJson } from '../../lib/http/json.ts';
@@ -15,14 +15,14 @@ const BLOCKED_MS_MAX = 50;
 const LONG = 300 * 1024;
 const SIZES = [256 * 1024, 2 * 1024 * 1024];
 
-describe('text parser', () => {
-  let parser: TextParser;
+describe('body parser', () => {
+  let parser: BodyParser;
   let keepAlive: NodeJS.Timeout;
 
   before(() => {
     // Its thread keeps no process alive; a server does.
     keepAlive = setInterval(() => undefined, 1000);
-    parser = createTextParser({ idleMs: 200 });
+    parser = createBodyParser({ idleMs: 200 });
   });
   after(async () => {
     clearInterval(keepAlive);
@@ -40,8 +40,8 @@ describe('text parser', () => {
     messages: [{ role: 'user', content }],
     ...more,
   });
-  const parse = async (text: string, dialect: Dialect['name'] = 'message') =>
-    parser.parse(bytesOf(text), { dialect, signal: never });
+  const parse = async (text: string, format: Dialect['name'] = 'message') =>
+    parser.parse(bytesOf(text), { format, signal: never });
 
   describe('of long bodies', () => {
     it('reads what is read of short ones', async () => {
@@ -96,7 +96,7 @@ describe('text parser', () => {
       const body = JSON.stringify(ask('x'.repeat(8 * 1024 * 1024)));
       const first = parse(body);
       const controller = new AbortController();
-      const second = parser.parse(bytesOf(body), { dialect: 'chat', signal: controller.signal });
+      const second = parser.parse(bytesOf(body), { format: 'chat', signal: controller.signal });
       const third = parse(body);
       controller.abort('gone');
       expect(await Promise.resolve(second).catch((reason: unknown) => reason)).to.equal('gone');
@@ -112,7 +112,7 @@ describe('text parser', () => {
       seen = request;
       throw new Error('too dear');
     };
-    const refused = parser.parse(bytesOf(body), { dialect: 'message', signal: never, look });
+    const refused = parser.parse(bytesOf(body), { format: 'message', signal: never, look });
     expect(await Promise.resolve(refused).catch(({ message }: Error) => message)).to.equal('too dear');
     expect(seen).to.deep.include({ model: 'smart', maxTokens: 9, messages: [], system: undefined });
     expect(seen?.input?.tokens).to.equal(Math.ceil((LONG + 1) / 4) + 4);
@@ -170,7 +170,7 @@ describe('text parser', () => {
     const turns = watchTurns();
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      const request = await parser.parse(bytes, { dialect: 'message', signal: never });
+      const request = await parser.parse(bytes, { format: 'message', signal: never });
       if (!request.input) await estimateInput(request);
       route(request);
     } catch (error) {

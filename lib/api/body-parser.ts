@@ -1,27 +1,29 @@
-// From the body of a text call to its request. A long body is parsed by a thread of its own: 48 MiB of JSON keep a
+// From the body of a call to its request. A long body is parsed by a thread of its own: 48 MiB of JSON keep a
 // thread busy for most of a second, and this one serves everybody.
 import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../faults.ts';
 import { parseJson } from '../http/json.ts';
-import type { TextRequest } from '../text/request.ts';
-import { chatDialect } from './dialects/chat/dialect.ts';
-import type { Dialect } from './dialects/dialect.ts';
-import { messageDialect } from './dialects/message/dialect.ts';
-import { joinRequest, type ParseOrder, type ParseReply, type PartReply } from './text-parts.ts';
+import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
+import { FORMATS, type Format, type FormatName, type RequestOf } from './formats.ts';
+import type { Joining } from './parts.ts';
 
-export interface TextParser {
+export interface BodyParser {
   /**
    * Reads a request; throws or rejects with 400 faults, or with the signal's reason when it aborts first. The bytes are
-   * gone afterwards. Of a long one `look` sees what is known without its texts, and may refuse it before they come.
+   * gone afterwards. Of a long one `look` sees what is known without its texts and pictures, and may refuse it before
+   * they come.
    */
-  parse(bytes: Buffer, options: ParseOptions): TextRequest | Promise<TextRequest>;
+  parse<Name extends FormatName>(
+    bytes: Buffer,
+    options: ParseOptions<Name>,
+  ): RequestOf<Name> | Promise<RequestOf<Name>>;
   close(): Promise<void>;
 }
 
-export interface ParseOptions {
-  readonly dialect: Dialect['name'];
+export interface ParseOptions<Name extends FormatName> {
+  readonly format: Name;
   readonly signal: AbortSignal;
-  readonly look?: (request: TextRequest) => Promise<void>;
+  look?(head: RequestOf<Name>): Promise<void>;
 }
 
 /** Up to this length a body takes less time than handing it over. */
@@ -37,27 +39,27 @@ const THREAD_YOUNG_MB = 8;
 
 /** `tsc` renames imports, not this. */
 const THREAD = new URL(
-  import.meta.url.endsWith('.ts') ? './text-parser-thread.ts' : './text-parser-thread.js',
+  import.meta.url.endsWith('.ts') ? './body-parser-thread.ts' : './body-parser-thread.js',
   import.meta.url,
 );
 
-const DIALECTS = { message: messageDialect, chat: chatDialect };
-
+/** Of any format: whoever waits for it knows which. */
 interface Job {
   readonly bytes: Buffer;
-  readonly options: ParseOptions;
-  readonly resolve: (request: TextRequest) => void;
+  readonly format: FormatName;
+  readonly look: ((head: object) => Promise<void>) | undefined;
+  readonly resolve: (request: object) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: number } = {}): TextParser {
+export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: number } = {}): BodyParser {
   const waiting: Job[] = [];
   let running: Job | undefined;
   let isLarge = false;
   const thread = createThread({
     idleMs,
     onReply: (reply) => {
-      if ('request' in reply || 'steps' in reply) {
+      if ('head' in reply || 'group' in reply) {
         read(reply);
         return;
       }
@@ -66,25 +68,25 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     },
     onDeath: (error) => end((job) => job.reject(fault('internal', {}, error))),
   });
-  let joined: ReturnType<typeof joinRequest> | undefined;
+  let joining: Joining<object> | undefined;
 
   function read(reply: PartReply): void {
-    if ('request' in reply) {
-      joined = joinRequest(reply.request);
-      void look(reply.request);
+    if ('head' in reply) {
+      if (running) joining = (FORMATS[running.format] as Format).join(reply.head);
+      void look(reply.head);
       return;
     }
-    joined?.add(reply.steps);
-    const whole = joined?.whole();
+    joining?.add(reply.group);
+    const whole = joining?.whole();
     if (reply.more || !whole) thread.post('next');
     else end((job) => job.resolve(whole));
   }
 
   /** The thread waits meanwhile, as do those behind this one: it is one read of the store. */
-  async function look(request: TextRequest): Promise<void> {
+  async function look(head: object): Promise<void> {
     const job = running;
     try {
-      await job?.options.look?.(request);
+      await job?.look?.(head);
       if (running === job) thread.post('next');
     } catch (error) {
       if (running === job) end(() => job?.reject(error));
@@ -98,25 +100,24 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
       thread.rest();
       return;
     }
-    const { bytes, options } = running;
-    const { dialect } = options;
+    const { bytes, format } = running;
     isLarge = bytes.length > LARGE_BYTES;
-    thread.post({ dialect, bytes }, [bytes.buffer as ArrayBuffer]);
+    thread.post({ format, bytes }, [bytes.buffer as ArrayBuffer]);
   }
 
   function end(settle: (job: Job) => void): void {
     const job = running;
-    running = joined = undefined;
+    running = joining = undefined;
     if (isLarge) void thread.stop();
     isLarge = false;
     if (job) settle(job);
     next();
   }
 
-  function parseAside(bytes: Buffer, options: ParseOptions): Promise<TextRequest> {
+  function parseAside<Name extends FormatName>(bytes: Buffer, options: ParseOptions<Name>): Promise<RequestOf<Name>> {
     return new Promise((resolve, reject) => {
-      const { signal } = options;
-      const job = { bytes, options, resolve, reject };
+      const { format, signal, look } = options;
+      const job = { bytes, format, look, resolve, reject } as Job;
       const onAbort = () => {
         const at = waiting.indexOf(job);
         if (at !== -1) waiting.splice(at, 1);
@@ -133,8 +134,10 @@ export function createTextParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
   }
 
   return {
-    parse: (bytes, options) =>
-      bytes.length > SHORT_BYTES_MAX ? parseAside(bytes, options) : DIALECTS[options.dialect].parse(parseJson(bytes)),
+    parse<Name extends FormatName>(bytes: Buffer, options: ParseOptions<Name>) {
+      if (bytes.length > SHORT_BYTES_MAX) return parseAside(bytes, options);
+      return FORMATS[options.format].parse(parseJson(bytes)) as RequestOf<Name>;
+    },
     close: thread.stop,
   };
 }

@@ -1,0 +1,47 @@
+// The bodies that are parsed, by the name of their format: both text dialects, and requests for pictures.
+
+import type { ImageRequest } from '../images/request.ts';
+import { estimateInput } from '../text/estimate.ts';
+import type { TextRequest } from '../text/request.ts';
+import { chatDialect } from './dialects/chat/dialect.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { messageDialect } from './dialects/message/dialect.ts';
+import { cutImageRequest, joinImageRequest } from './image-parts.ts';
+import { parseEdit, parseGeneration } from './image-request.ts';
+import type { Cut, Joining } from './parts.ts';
+import { cutTextRequest, joinTextRequest } from './text-parts.ts';
+
+/** Methods, so that a table may hold formats of different requests. */
+export interface Format<Request extends object = object> {
+  /** Checks and reads a JSON body. Throws 400 faults that name the field. */
+  parse(body: unknown): Request;
+  /** Cuts a long request for its way from one thread to another. */
+  cut(request: Request): Promise<Cut<Request>>;
+  join(head: Request): Joining<Request>;
+}
+
+export const FORMATS = {
+  message: textFormat(messageDialect),
+  chat: textFormat(chatDialect),
+  generation: imageFormat(parseGeneration),
+  edit: imageFormat(parseEdit),
+};
+
+export type FormatName = keyof typeof FORMATS;
+
+export type RequestOf<Name extends FormatName> = ReturnType<(typeof FORMATS)[Name]['parse']>;
+
+function textFormat({ parse }: Dialect): Format<TextRequest> {
+  return {
+    parse,
+    async cut(request) {
+      const { head, groups } = cutTextRequest(request);
+      return { head: { ...head, input: await estimateInput(request) }, groups };
+    },
+    join: joinTextRequest,
+  };
+}
+
+function imageFormat(parse: Format<ImageRequest>['parse']): Format<ImageRequest> {
+  return { parse, cut: async (request) => cutImageRequest(request), join: joinImageRequest };
+}

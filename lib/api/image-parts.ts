@@ -1,0 +1,40 @@
+// A request for a picture in steps, for the thread that parses long ones.
+import type { ImageRequest } from '../images/request.ts';
+import type { RequestPicture } from '../media/reference.ts';
+import {
+  type Cut,
+  groupSteps,
+  type Joining,
+  type PictureStep,
+  pictureStep,
+  receivedPicture,
+  slicesOf,
+} from './parts.ts';
+
+/** More of the prompt, or a picture. */
+export type ImageStep = { readonly text: string } | PictureStep;
+
+/** Its head has neither a prompt nor pictures. */
+export function cutImageRequest(whole: ImageRequest): Cut<ImageRequest> {
+  const charactersOf = (step: ImageStep) => ('text' in step ? step.text.length : 0);
+  return { head: { ...whole, prompt: '', pictures: [] }, groups: groupSteps(stepsOf(whole), charactersOf) };
+}
+
+function* stepsOf({ prompt, pictures }: ImageRequest): Generator<ImageStep> {
+  for (const text of slicesOf(prompt)) yield { text };
+  for (const picture of pictures) yield pictureStep(picture);
+}
+
+export function joinImageRequest(head: ImageRequest): Joining<ImageRequest, ImageStep> {
+  const pictures: RequestPicture[] = [];
+  let prompt = '';
+  return {
+    add(group) {
+      for (const step of group) {
+        if ('text' in step) prompt += step.text;
+        else pictures.push(receivedPicture(step.picture));
+      }
+    },
+    whole: () => ({ ...head, prompt, pictures }),
+  };
+}

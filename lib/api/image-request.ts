@@ -1,0 +1,147 @@
+// From a body to a request for a picture: JSON of both endpoints, and forms of edits.
+import { fault, isFault } from '../faults.ts';
+import type { Form, FormFile } from '../http/form.ts';
+import type { ImageRequest, Refusal } from '../images/request.ts';
+import { createImage, freeBytes, tooLarge } from '../media/image.ts';
+import type { RequestPicture } from '../media/reference.ts';
+import { sniffImage } from '../media/sniff.ts';
+import { checkFields, type FieldRules, invalidField } from './dialects/fields.ts';
+import { readLink } from './dialects/pictures.ts';
+import { aspectField, IMAGE_SIZES, imageSizeField, modelField, promptField } from './media-fields.ts';
+import { list, text } from './openapi/schema.ts';
+
+const IMAGE_HINT =
+  'A public https URL, a data URI in base64, or the link to a picture that was made here. PNG, JPEG, GIF or WebP, 8 MiB at the most.';
+
+/** Pictures that one edit begins with. */
+export const REFERENCES_MAX = 4;
+
+interface Fields {
+  readonly prompt: string;
+  readonly model?: string | null;
+  readonly size?: string | null;
+  readonly aspect?: string | null;
+}
+
+interface EditFields extends Fields {
+  readonly image?: string | null;
+  readonly images?: readonly unknown[] | null;
+}
+
+/** Of a picture that is made. */
+export const generationFields: FieldRules = {
+  prompt: promptField,
+  model: { ...modelField, required: false },
+  size: imageSizeField,
+  aspect: aspectField,
+  n: {
+    required: false,
+    accepts: (value) => value === 1,
+    hint: 'must be 1: one image is made at a time',
+    schema: { type: 'integer', description: 'How many; one is made at a time.', enum: [1] },
+  },
+};
+
+/** Of an edit in JSON. */
+export const editFields: FieldRules = {
+  ...generationFields,
+  image: {
+    required: false,
+    accepts: (value) => typeof value === 'string',
+    hint: 'must be a string: an https URL or a data URI of an image',
+    schema: text(IMAGE_HINT),
+  },
+  images: {
+    required: false,
+    accepts: (value) => Array.isArray(value),
+    hint: 'must be an array of strings',
+    schema: list(text(IMAGE_HINT), { description: 'Up to 4, `image` among them.', maxItems: REFERENCES_MAX }),
+  },
+};
+
+export function parseGeneration(body: unknown): ImageRequest {
+  return requestOf(checkFields<Fields>(generationFields, body), { pictures: [], refusal: undefined });
+}
+
+export function parseEdit(body: unknown): ImageRequest {
+  const fields = checkFields<EditFields>(editFields, body);
+  const { image, images } = fields;
+  const named: Named[] = image == null ? [] : [{ field: 'image', source: image }];
+  for (const [at, source] of (images ?? []).entries()) {
+    const field = `images[${at}]`;
+    if (typeof source !== 'string') throw invalidField(field, 'must be a string');
+    named.push({ field, source });
+  }
+  return requestOf(fields, readPictures(named));
+}
+
+const FILE_FIELD = /^images?(?:\[\d*\])?$/;
+const TEXT_FIELDS: ReadonlySet<string> = new Set(Object.keys(generationFields));
+
+/** Whether a part of a form is a picture, a text, or something that no edit asks for. */
+export function sortPart(name: string, isFile: boolean): 'file' | 'text' | 'other' {
+  if (FILE_FIELD.test(name)) return isFile ? 'file' : 'text';
+  return TEXT_FIELDS.has(name) ? 'text' : 'other';
+}
+
+export function parseEditForm({ texts, files }: Form): ImageRequest {
+  const body: Record<string, unknown> = {};
+  const named: Named[] = [];
+  for (const { name, text: value } of texts) {
+    if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
+    // A form sends what was not filled in as an empty text.
+    else if (value !== '' || name === 'prompt')
+      body[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
+  }
+  for (const file of files) named.push({ field: file.name, source: file });
+  return requestOf(checkFields<Fields>(generationFields, body), readPictures(named));
+}
+
+interface Named {
+  readonly field: string;
+  readonly source: string | FormFile;
+}
+
+type Read = Pick<ImageRequest, 'pictures' | 'refusal'>;
+
+function readPictures(named: readonly Named[]): Read {
+  if (named.length === 0) throw invalidField('image', 'is required: an edit begins with an image');
+  if (named.length > REFERENCES_MAX) {
+    throw invalidField('images', `an edit may begin with at most ${REFERENCES_MAX} images`);
+  }
+  const pictures: RequestPicture[] = [];
+  for (const { field, source } of named) {
+    try {
+      pictures.push(typeof source === 'string' ? readLink(source, field) : readFile(source, field));
+    } catch (error) {
+      return { pictures: [], refusal: refusalOf(error) };
+    }
+  }
+  return { pictures, refusal: undefined };
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (!isFault(error) || !error.data) throw error;
+  const { code, detail } = error.data;
+  return { code, detail };
+}
+
+/** The type that a part declares is not asked: it is often the most general one. */
+function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
+  if (isCut) throw tooLarge(field);
+  const sniffed = sniffImage(bytes);
+  if (!sniffed) throw fault('image_unsupported', { field });
+  return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
+}
+
+/** A size that is sent says the aspect too. */
+function requestOf({ prompt, model, size, aspect }: Fields, read: Read): ImageRequest {
+  const pixels = IMAGE_SIZES.get(size);
+  return {
+    model: model ?? undefined,
+    prompt,
+    size: pixels,
+    aspect: pixels ? undefined : (aspect ?? undefined),
+    ...read,
+  };
+}

@@ -1,0 +1,80 @@
+// Requests in steps: what one thread hands another is copied while nothing else runs, so little is handed over at a
+// time, long texts in slices too.
+import assert from 'node:assert/strict';
+import { createImage, freeBytes } from '../media/image.ts';
+import type { RequestPicture } from '../media/reference.ts';
+import { sniffImage } from '../media/sniff.ts';
+
+/** A link, or the bytes of a picture, which change hands without a copy. */
+export interface PictureStep {
+  readonly picture: Pick<RequestPicture, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
+}
+
+/** Steps that are quick to copy. */
+export type Group<Step extends object = object> = readonly Step[];
+
+/** A request without its long parts, and those. */
+export interface Cut<Request> {
+  readonly head: Request;
+  readonly groups: Iterator<Group>;
+}
+
+/** Puts a request together again. */
+export interface Joining<Request, Step extends object = object> {
+  add(group: Group<Step>): void;
+  whole(): Request;
+}
+
+const STEPS_MAX = 1000;
+const CHARACTERS_MAX = 1024 * 1024;
+
+/** `charactersOf` tells how many characters of a step are copied. */
+export function* groupSteps<Step extends object>(
+  steps: Iterable<Step>,
+  charactersOf: (step: Step) => number,
+): Generator<Group<Step>> {
+  let group: Step[] = [];
+  let characters = 0;
+  for (const step of steps) {
+    group.push(step);
+    characters += charactersOf(step);
+    if (group.length < STEPS_MAX && characters < CHARACTERS_MAX) continue;
+    yield group;
+    [group, characters] = [[], 0];
+  }
+  if (group.length > 0) yield group;
+}
+
+/** At least one, which may be empty. */
+export function* slicesOf(text: string): Generator<string> {
+  for (let from = 0; from === 0 || from < text.length; from += CHARACTERS_MAX) {
+    yield text.slice(from, from + CHARACTERS_MAX);
+  }
+}
+
+export function pictureStep({ field, source }: RequestPicture): PictureStep {
+  const sent = typeof source === 'string' ? source : (source.bytes as Uint8Array<ArrayBuffer>);
+  return { picture: { field, source: sent } };
+}
+
+/** The memory of a group's pictures, to be handed over. */
+export function memoryOf(group: Group): ArrayBuffer[] {
+  return group.flatMap((step) => {
+    if (!isPictureStep(step)) return [];
+    const { source } = step.picture;
+    return typeof source === 'string' ? [] : [source.buffer];
+  });
+}
+
+function isPictureStep(step: object): step is PictureStep {
+  return 'picture' in step;
+}
+
+/** The picture as it was read on the other side. */
+export function receivedPicture({ field, source }: PictureStep['picture']): RequestPicture {
+  if (typeof source === 'string') return { type: 'picture', field, source };
+  const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+  const sniffed = sniffImage(bytes);
+  assert(sniffed, 'what was read as a picture is one');
+  return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
+}

@@ -1,0 +1,141 @@
+// Reads bodies of `multipart/form-data` under the clocks and limits of every body; files are collected once, into memory
+// of their own.
+import type { IncomingMessage } from 'node:http';
+import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
+import { type Fault, fault } from '../faults.ts';
+import { orAbort } from '../media/deadline.ts';
+import { type BodyOptions, readPieces } from './body.ts';
+import { createRoom, type Room } from './room.ts';
+
+export interface Form {
+  /** In the order they came. */
+  readonly texts: readonly FormText[];
+  readonly files: readonly FormFile[];
+}
+
+export interface FormText {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface FormFile {
+  readonly name: string;
+  /** Up to the limit: what is longer is not kept. */
+  readonly bytes: Buffer;
+  /** True when there was more. */
+  readonly isCut: boolean;
+}
+
+export interface FormOptions extends BodyOptions {
+  readonly type: string;
+  /** What a part is by its name, and by whether it comes as a file; what is neither is read and forgotten. */
+  sort(name: string, isFile: boolean): 'file' | 'text' | 'other';
+  readonly fileBytesMax: number;
+  readonly textBytesMax: number;
+}
+
+/** Whether a `content-type` is that of a form. */
+export function isForm(type: string | undefined): type is string {
+  return /^multipart\/form-data\s*(?:;|$)/i.test(type?.trim() ?? '');
+}
+
+const PARTS_MAX = 64;
+/** Of one part. */
+const HEADER_BYTES_MAX = 8 * 1024;
+const HEADERS_MAX = 16;
+
+/** Throws what `readBody` throws, and 400 faults for what is not a form. */
+export async function readForm(request: IncomingMessage, options: FormOptions): Promise<Form> {
+  const form = openForm(options);
+  await readPieces(request, { ...options, onChunk: form.write });
+  return orAbort(form.end(), options.signal);
+}
+
+interface OpenForm {
+  write(chunk: Buffer, left: number | undefined): void;
+  end(): Promise<Form>;
+}
+
+function openForm(options: FormOptions): OpenForm {
+  const texts: FormText[] = [];
+  const files: { readonly name: string; readonly stream: BusboyFileStream; readonly room: Room }[] = [];
+  let failure: Fault | undefined;
+  let left: number | undefined;
+  const parser = openParser(options);
+  const fail = (reason: Fault) => {
+    failure ??= reason;
+  };
+  const tooMany = () => fail(malformed(`it has more than ${PARTS_MAX} parts`));
+  const finished = new Promise<void>((resolve) => {
+    parser.once('finish', resolve).on('error', () => {
+      fail(malformed('it ends too early'));
+      resolve();
+    });
+  });
+  parser.on('partsLimit', tooMany);
+  parser.on('field', (name, text, _nameCut, isCut) => {
+    if (isCut) fail(fault('invalid_field', { field: shown(name), hint: 'is too long' }));
+    texts.push({ name, text });
+  });
+  parser.on('file', (name, stream) => {
+    stream.on('error', () => undefined);
+    if (options.sort(name ?? '', true) !== 'file') {
+      stream.resume();
+      return;
+    }
+    const bytesMax = options.fileBytesMax;
+    const announced = left === undefined ? undefined : Math.min(left, bytesMax);
+    const room = createRoom({ announced, bytesMax });
+    files.push({ name, stream, room });
+    stream.on('data', room.append);
+  });
+  return {
+    write(chunk, stillLeft) {
+      // The file that begins in this chunk may end in it.
+      left = stillLeft === undefined ? undefined : stillLeft + chunk.length;
+      parser.write(chunk);
+      if (failure) throw failure;
+    },
+    async end() {
+      parser.end();
+      await finished;
+      if (failure) throw failure;
+      return {
+        texts,
+        files: files.map(({ name, stream, room }) => ({ name, bytes: room.content(), isCut: stream.truncated })),
+      };
+    },
+  };
+}
+
+function openParser({ type, sort, fileBytesMax, textBytesMax }: FormOptions) {
+  const limits = {
+    parts: PARTS_MAX,
+    headerPairs: HEADERS_MAX,
+    headerSize: HEADER_BYTES_MAX,
+    fieldSize: textBytesMax,
+    fileSize: fileBytesMax,
+  };
+  const isPartAFile = (name = '', partType = '', fileName?: string) =>
+    sort(name, isFile(partType, fileName)) !== 'text';
+  try {
+    return createParser({ headers: { 'content-type': type }, limits, isPartAFile });
+  } catch {
+    throw malformed('its content type names no boundary that can be used');
+  }
+}
+
+function isFile(type: string, fileName: string | undefined): boolean {
+  return fileName !== undefined || type === 'application/octet-stream' || type.startsWith('image/');
+}
+
+function malformed(hint: string): Fault {
+  return fault('invalid_form', { hint });
+}
+
+const NAME_LENGTH_MAX = 50;
+
+/** A client's text as a message may repeat it. */
+function shown(name: string): string {
+  return name.slice(0, NAME_LENGTH_MAX).replace(/[^\w[\].-]/g, '?');
+}

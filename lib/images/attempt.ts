@@ -1,0 +1,56 @@
+// One attempt at one route: the upstream's picture on its way into the store, under the clock and the life of the call.
+import type { CallContext } from '../call/context.ts';
+import { type Ending, endingOfAbort } from '../call/ending.ts';
+import type { Route } from '../catalog/model.ts';
+import { fault } from '../faults.ts';
+import { orAbort } from '../media/deadline.ts';
+import type { Results } from '../media/results.ts';
+import { toClientFault } from '../plugin/client-fault.ts';
+import type { ImageCall } from '../plugin/contract.ts';
+import type { StoredMedia } from '../store/ports/media.ts';
+
+export interface AttemptOptions {
+  readonly route: Route;
+  readonly call: Omit<ImageCall, 'model' | 'options'>;
+  readonly results: Results;
+  readonly context: Pick<CallContext, 'signal' | 'accountId'>;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  /** The upstream is asked. */
+  readonly onAsk: () => void;
+  /** The upstream has answered with a picture. */
+  readonly onFirst: () => void;
+}
+
+/** Never rejects. */
+export async function attempt(options: AttemptOptions): Promise<Ending<StoredMedia>> {
+  const { deadline } = options;
+  const { signal } = options.context;
+  const upstream = new AbortController();
+  const onAbort = () => upstream.abort(signal.reason);
+  const timer = setTimeout(() => upstream.abort(fault('upstream_timeout')), deadline - performance.now());
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    // A plugin or a store that does not heed the signal holds up nobody.
+    return { type: 'finish', result: await orAbort(make(options, upstream.signal), upstream.signal) };
+  } catch (error) {
+    return signal.aborted ? endingOfAbort(signal) : { type: 'error', fault: toClientFault(error) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function make(
+  { route, call, results, context, onAsk, onFirst }: AttemptOptions,
+  signal: AbortSignal,
+): Promise<StoredMedia> {
+  const { provider, model, options, upstream, origin } = route;
+  if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
+  onAsk();
+  const { images } = await provider.image({ ...call, model, options }, signal);
+  const [first] = images;
+  if (!first) throw fault('upstream_empty');
+  onFirst();
+  return results.keep(first, { kind: 'image', account: context.accountId, upstreamOrigin: origin, signal });
+}

@@ -1,0 +1,82 @@
+// The image engine: holds the price of a picture, asks the routes of its model for it, keeps what comes, and charges.
+import assert from 'node:assert/strict';
+import type { CallContext } from '../call/context.ts';
+import type { RouteHealth } from '../call/health.ts';
+import type { PaidCalls } from '../call/paid.ts';
+import { askRoutes, type OnAttempt } from '../call/routes.ts';
+import type { ImageModel } from '../catalog/model.ts';
+import { refundedFault } from '../faults.ts';
+import type { Due, Settlement } from '../ledger/ledger.ts';
+import type { Results } from '../media/results.ts';
+import type { ImageCall } from '../plugin/contract.ts';
+import type { StoredMedia } from '../store/ports/media.ts';
+import { attempt } from './attempt.ts';
+
+export interface ImageEngineOptions {
+  readonly paidCalls: PaidCalls;
+  readonly results: Results;
+  readonly health: RouteHealth;
+  /** All routes together, and the way of the picture into the store. */
+  readonly totalTimeoutMs: number;
+  readonly onAttempt?: OnAttempt | undefined;
+}
+
+export interface ImageOrder {
+  readonly kind: 'image' | 'edit';
+  readonly model: ImageModel;
+  /** What is asked; a route adds its model and options. */
+  readonly call: Omit<ImageCall, 'model' | 'options'>;
+}
+
+export interface ImageAnswer {
+  readonly picture: StoredMedia;
+  readonly paid: Settlement;
+}
+
+export interface ImageEngine {
+  /**
+   * Runs one call to its end, its money included; resolves to nothing when the client left meanwhile. Rejects with a fault
+   * when there is no picture, and then the call costs nothing.
+   */
+  run(order: ImageOrder, context: CallContext): Promise<ImageAnswer | undefined>;
+}
+
+export function createImageEngine(options: ImageEngineOptions): ImageEngine {
+  const { paidCalls, results, health, totalTimeoutMs, onAttempt } = options;
+  return {
+    async run({ kind, model, call }, context) {
+      context.log.note({ model: model.id });
+      let wasAsked = false;
+      const onAsk = () => {
+        wasAsked = true;
+      };
+      const { ending, paid } = await paidCalls.run({
+        context,
+        terms: { kind, model: model.id, prices: model.prices, amount: model.price.request },
+        ask() {
+          const deadline = performance.now() + totalTimeoutMs;
+          return askRoutes({
+            routes: health.inOrder(model),
+            health,
+            context,
+            deadline,
+            onAttempt,
+            isCommitted: () => false,
+            attempt: (route, onFirst) => attempt({ route, call, results, context, deadline, onAsk, onFirst }),
+          });
+        },
+        // Nobody knows whether the upstream would have stopped in time for a client who left.
+        owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? dueOf(model) : undefined),
+      });
+      if (ending.type === 'gone') return undefined;
+      if (ending.type === 'error') throw refundedFault(ending.fault);
+      assert(ending.result, 'a picture that is charged is there');
+      return { picture: ending.result, paid };
+    },
+  };
+}
+
+/** One picture, however many an upstream sends. */
+function dueOf({ price }: ImageModel): Due {
+  return { amount: price.request, usage: { images: 1 } };
+}

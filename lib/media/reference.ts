@@ -1,0 +1,58 @@
+// Pictures that a request names by a link or brings along: fetched a few at a time, all of them or none.
+import type { Picture } from '../plugin/contract.ts';
+import type { Image } from './image.ts';
+
+export interface RequestPicture {
+  readonly type: 'picture';
+  /** The request field it stands in, for faults. */
+  readonly field: string;
+  /** A link that is not fetched yet, or the picture itself. */
+  readonly source: string | Image;
+}
+
+/** Fetches one picture; throws the fault that names its field, or the signal's reason. */
+export type FetchReference = (url: string, options: FetchOptions) => Promise<Image>;
+
+export interface FetchOptions {
+  readonly field: string;
+  readonly signal: AbortSignal;
+}
+
+/** Links that are asked at once for one call. */
+const FETCHES_AT_ONCE = 4;
+
+/** What the links lead to. Of several that cannot be had, one is named, and nothing goes on. */
+export async function fetchReferences(
+  pictures: readonly RequestPicture[],
+  fetch: FetchReference,
+  outer: AbortSignal,
+): Promise<ReadonlyMap<RequestPicture, Image>> {
+  const links = pictures.filter(({ source }) => typeof source === 'string');
+  const fetched = new Map<RequestPicture, Image>();
+  if (links.length === 0) return fetched;
+  const over = new AbortController();
+  const signal = AbortSignal.any([outer, over.signal]);
+  const next = links.values();
+  const work = async () => {
+    for (const picture of next) {
+      const { field, source } = picture;
+      fetched.set(picture, await fetch(source as string, { field, signal }));
+    }
+  };
+  const workers = Array.from({ length: Math.min(FETCHES_AT_ONCE, links.length) }, work);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    over.abort(error);
+    await Promise.allSettled(workers);
+    for (const image of fetched.values()) image.release();
+    throw error;
+  }
+  return fetched;
+}
+
+/** As a provider takes it: it is there. */
+export function pictureOf({ source, field }: RequestPicture): Picture {
+  if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
+  return { mediaType: source.mediaType as Picture['mediaType'], bytes: source.bytes };
+}
