@@ -50,6 +50,8 @@ export interface GatewayFacts {
   readonly sandbox: boolean;
   /** The demo account's key, when this start made it. */
   readonly demoKey: string | undefined;
+  /** The id of the demo account, in the sandbox while it can be used. */
+  readonly demoAccount: string | undefined;
   /** Models that can be used. */
   readonly models: readonly { readonly id: string; readonly type: string }[];
   readonly switchedOff: readonly string[];
@@ -92,7 +94,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, facts);
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
-  let demoKey: string | undefined;
+  let demo: Pick<GatewayFacts, 'demoKey' | 'demoAccount'> = { demoKey: undefined, demoAccount: undefined };
   let metricsUrl: string | undefined;
   const seriesFacts = { catalog: catalog.current, routes: () => http.server.table() };
   const metrics = await openMetrics(config, log, seriesFacts);
@@ -127,14 +129,14 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     server: http.server,
     get facts() {
       const { switchedOff } = facts;
-      return { sandbox, demoKey, models: listModels(catalog.current()), switchedOff, metricsUrl };
+      return { sandbox, ...demo, models: listModels(catalog.current()), switchedOff, metricsUrl };
     },
     async start() {
       await owner.start();
       metricsUrl = await metrics?.start();
       await http.start();
       // Only now: a start that fails would leave an account whose key nobody has seen.
-      if (sandbox) demoKey = await makeDemoAccount(store, config);
+      if (sandbox) demo = { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
       else await warnOfDemo(store, log);
       catalog.watch();
       audits.start();

@@ -31,22 +31,25 @@ async function start(): Promise<void> {
   }
 }
 
+/** The command line, called as this service was. */
+const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
+
 /** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
 function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
-  const lines = [`tollgate listens on ${url} (${countOf(facts.models.length, 'model')})`];
+  const lines = [`Tollgate is listening on ${url} (${countOf(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
   if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
-  if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, no upstream is asked.');
-  if (facts.sandbox && !facts.demoKey) {
+  if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, and no upstream is called.');
+  if (facts.demoAccount && !facts.demoKey) {
     lines.push(
-      'The key of the demo account is lost? `account list` names the account, `key issue ID --name NAME` makes another.',
+      `Lost the key of the demo account? This issues another: ${COMMAND} key issue ${facts.demoAccount} --name demo`,
     );
   }
   if (facts.demoKey) {
     lines.push(
       '',
-      'A demo account with 1000 RUB was made. Its key is shown only now:',
+      'A demo account with 1000 RUB was created. Its key is shown only once:',
       '',
       `  ${facts.demoKey}`,
       '',

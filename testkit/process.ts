@@ -200,7 +200,7 @@ function listening(child: Child): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no start: ${child.stdout()}${child.stderr()}`)), START_MS_MAX);
     const look = () => {
-      const url = /^tollgate listens on (\S+) .*\n/m.exec(child.stdout())?.[1];
+      const url = /^Tollgate is listening on (\S+) .*\n/m.exec(child.stdout())?.[1];
       if (url === undefined) return;
       child.process.stdout?.off('data', look);
       clearTimeout(timer);

@@ -15,13 +15,14 @@ export function addCatalogCommands(program: Command): void {
 
 async function check(config: Config): Promise<Answer> {
   const { checkCatalog } = await import('../catalog/check.ts');
-  const { models, upstreams, switched_off, warnings } = await checkCatalog(config);
+  const { models, usable, upstreams, switched_off, warnings } = await checkCatalog(config);
   const pairs = formatPairs([
     ['catalog', 'valid'],
     ['models', String(models)],
+    ['usable', `${usable}, as a start counts them: smart included`],
     ['upstreams', String(upstreams)],
     ['switched off', switched_off.join(', ') || 'none'],
   ]);
   const lines = warnings.map((warning) => `warning: ${warning}`);
-  return { json: { ok: true, models, upstreams, switched_off, warnings }, text: [pairs, ...lines].join('\n') };
+  return { json: { ok: true, models, usable, upstreams, switched_off, warnings }, text: [pairs, ...lines].join('\n') };
 }

@@ -39,7 +39,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    process.stderr.write(`tollgate: ${describe(error)}\n`);
+    process.stderr.write(`tollgate: ${describe(error, argv)}\n`);
     return error instanceof CommanderError ? USAGE : REFUSED;
   }
 }
@@ -70,9 +70,10 @@ function createProgram(): Command {
 }
 
 /** One line for people, whatever was thrown. */
-function describe(thrown: unknown): string {
+function describe(thrown: unknown, argv: readonly string[]): string {
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
-    return 'which command? "tollgate --help" lists them.';
+    const group = argv.find((word) => !word.startsWith('-'));
+    return `which command? "tollgate ${group === undefined ? '' : `${group} `}--help" lists them.`;
   }
   const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown));
   const line = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');

@@ -17,6 +17,7 @@ import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 export function addUsageCommand(program: Command): void {
   const usage = program
     .command('usage')
+    .summary('what an account used and what it cost')
     .description(
       'Adds up the calls of an account. A call counts where it began, in UTC, with what it cost after refunds: ' +
         'without filters the total is what the wallet was charged.',

@@ -1,5 +1,6 @@
 // The audit of one account: its entries in order, summed as they come, and its wallet at the end of them.
 
+import { countOf } from '../count.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
@@ -53,7 +54,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
   function end(wallet: Wallet | undefined, account: AccountAudit | undefined): void {
     if (!account) problem('there is no such account');
     if (account?.problem) problem(account.problem);
-    if (!wallet) problem(`there is no such wallet, but ${seqs.count} entries of it`, sizeOf(sums));
+    if (!wallet) problem(`there is no such wallet, but ${countOf(seqs.count, 'entry', 'entries')} of it`, sizeOf(sums));
     else if (!isWallet(wallet)) problem('the wallet is not of the form that the ledger writes');
     else checkWallet(wallet);
   }
@@ -66,7 +67,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
     for (const { text, drift } of differences(all)) problem(text, drift);
     const { count, first, last } = seqs;
     if (seq !== last || seq !== count || (count > 0 && first !== 1)) {
-      problem(`seq ${seq} with ${count} entries from ${first} to ${last}`);
+      problem(`seq ${seq} with ${countOf(count, 'entry', 'entries')} from ${first} to ${last}`);
     }
   }
 

@@ -1,5 +1,6 @@
 // The audit: holds every wallet against its journal, every charge against its entries, and says what does not add up.
 
+import { countOf } from '../count.ts';
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
@@ -148,7 +149,7 @@ async function checkKeys({ journal }: Store, found: Found): Promise<void> {
     for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
       if (!hasAccount) found(account, `key ${id}: its account is not there`);
       if ((requestsCount === 0) !== (lastUsedAt === null)) {
-        found(account, `key ${id}: ${requestsCount} requests, last used ${lastUsedAt ?? 'never'}`);
+        found(account, `key ${id}: ${countOf(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
       }
     }
     const last = rows.at(-1);

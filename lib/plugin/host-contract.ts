@@ -141,7 +141,7 @@ export interface Polling<T> {
 export type Poll<T> = { readonly value: T } | { readonly value?: never; readonly retryAfterMs?: number | undefined };
 
 export interface HostLog {
-  /** Something odd in an upstream's answer that did not fail the call. */
+  /** Something odd in an upstream's answer that did not fail the call; never its words, which may quote a prompt. */
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 

@@ -19,7 +19,7 @@ export async function loadPlugins({ shipped, path }: PluginFolders): Promise<Map
   const plugins = new Map<string, ProviderPlugin>();
   const folders = new Map<string, string>();
   for (const parent of [shipped, ...path]) {
-    for (const name of await listFolders(parent)) {
+    for (const name of await listFolders(parent, parent === shipped ? 'the shipped plugins' : 'PROVIDERS_PATH')) {
       const folder = resolve(parent, name);
       const plugin = await loadPlugin(folder);
       const other = folders.get(name);
@@ -48,7 +48,7 @@ const INDEX_FILES = ['index.js', 'index.ts'];
 
 const CONTRACT_VERSION = 1;
 
-async function listFolders(parent: string): Promise<readonly string[]> {
+async function listFolders(parent: string, where: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(parent, { withFileTypes: true });
     return entries
@@ -57,7 +57,7 @@ async function listFolders(parent: string): Promise<readonly string[]> {
       .filter((name) => !name.startsWith('.') && name !== 'node_modules')
       .sort();
   } catch (error) {
-    throw new OperatorError(`The folder of plugins ${parent} cannot be read: ${firstLine(error)}`);
+    throw new OperatorError(`The folder ${parent} (${where}) cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 

@@ -60,7 +60,10 @@ function createProvider(settings: Settings, host: Host): Provider {
   /** Nobody waits for it: a file that stays is a matter for the log. */
   function remove(url: string, keyId: string | undefined): void {
     const init = { ...request, keyId, signal: AbortSignal.timeout(REMOVE_MS) };
-    host.json(url, init).catch((error: Error) => host.log.warn('a picture was not deleted', { why: error.message }));
+    // Its words may quote a prompt.
+    const tell = ({ kind, status }: { readonly kind?: string; readonly status?: number }) =>
+      host.log.warn('a picture was not deleted', { kind, status });
+    host.json(url, init).catch(tell);
   }
 }
 

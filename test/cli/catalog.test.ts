@@ -48,12 +48,12 @@ describe('cli catalog', () => {
     const { code, stdout, stderr } = await check('right', content, '--json');
     expect([code, stderr]).to.deep.equal([0, '']);
     const json = parseObject(stdout);
-    expect(Object.keys(json)).to.deep.equal(['ok', 'models', 'upstreams', 'switched_off', 'warnings']);
-    expect(json).to.deep.include({ ok: true, models: 1 });
+    expect(Object.keys(json)).to.deep.equal(['ok', 'models', 'usable', 'upstreams', 'switched_off', 'warnings']);
+    expect(json).to.deep.include({ ok: true, models: 1, usable: 2 });
     expect(json.switched_off).to.have.length(1);
     expect(String(json.switched_off)).to.match(/^two\b/);
     const text = await check('right-too', content);
-    expect(text.stdout).to.match(/^models +1$/m);
+    expect(text.stdout).to.match(/^models +1\nusable +2, /m);
     expect(text.stdout).to.match(/^switched off +two\b/m);
     expect(stdout + text.stdout).to.not.include('secret-of-the-upstream');
   });

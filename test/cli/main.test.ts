@@ -66,7 +66,7 @@ describe('cli', () => {
   it('answers a wrong command line with one line and exit code 2', async () => {
     const wrong: [line: RegExp, ...args: string[]][] = [
       [/which command\?/],
-      [/which command\?/, 'account'],
+      [/which command\? "tollgate account --help"/, 'account'],
       [/unknown command 'walet' \(Did you mean wallet\?\)/, 'walet', 'show'],
       [/unknown command 'creat' \(Did you mean create\?\)/, 'account', 'creat'],
       [/unknown option '--jsn'/, '--jsn', 'account', 'list'],

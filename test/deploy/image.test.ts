@@ -72,7 +72,7 @@ describe('Dockerfile', () => {
     // The image has Node only; the working directory is the application's.
     const [, ...main] = dockerfile.command.map((word) => (word.endsWith('.ts') ? join(app, word) : word));
     const service = spawnChild(process.execPath, main, env);
-    await until(() => service.stdout().includes('tollgate listens on http://0.0.0.0:'), 20_000);
+    await until(() => service.stdout().includes('Tollgate is listening on http://0.0.0.0:'), 20_000);
     expect((await send(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
     expect(run(healthcheck).status, 'the health check').to.equal(0);
     const list = run(['lib/cli/main.ts', 'account', 'list', '--json']);

@@ -85,7 +85,7 @@ describe('the packed package', () => {
     const start = (unit.get('ExecStart')?.[0] ?? '').replace(PREFIX, prefix);
     const service = spawnChild('sh', ['-c', `cd '${home}' && exec ${start}`], env);
     await until(() => service.stdout().includes('curl -N'), 30_000);
-    const [, url = ''] = /^tollgate listens on (\S+)/.exec(service.stdout()) ?? [];
+    const [, url = ''] = /^Tollgate is listening on (\S+)/.exec(service.stdout()) ?? [];
     const [key = ''] = /tg-sk-\w+/.exec(service.stdout()) ?? [];
     const reply = await send(`${url}/api/v1/messages`, {
       method: 'POST',

@@ -5,7 +5,14 @@ import { expect } from 'chai';
 import { ask, DIALECTS, open, responseOf, send, until } from '../../testkit/client.ts';
 import { scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { answerStatus, chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import {
+  answerStatus,
+  chatAnswer,
+  chatChunk,
+  chatStall,
+  startUpstream,
+  type TestUpstream,
+} from '../../testkit/upstream.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -112,9 +119,39 @@ describe('the log line of a request', () => {
       await send(gateway.url + DIALECTS[1], { key: account.key, body: ask('hi') });
       const { line, others } = await logged();
       expect(line).to.include({ status: 502, ending: 'error' });
-      expect(others.map(({ upstream: name, status: said }) => [name, said])).to.deep.equal([['up', status]]);
+      const attempts = others.filter(({ route }) => route === undefined);
+      expect(attempts.map(({ upstream: name, status: said }) => [name, said])).to.deep.equal([['up', status]]);
       expect(JSON.stringify([line, ...others])).not.to.contain('words of');
     }
+    upstream.behave(answerStatus(200));
+  });
+
+  it('never has them from a stream either, nor from answers of another form', async () => {
+    const quoted = 'words of the prompt in the error of the vendor';
+    const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
+    const failure = event({ error: { message: quoted, code: quoted } });
+    const bodies = [failure, chatChunk('Hel') + failure, chatChunk('Hel') + event(`{${quoted}`), event(quoted)];
+    for (const body of [...bodies, quoted, JSON.stringify({ error: { message: quoted } })]) {
+      for (const type of ['text/event-stream', 'application/json']) {
+        earlier = lines().length;
+        upstream.behave(({ response }) => {
+          response.writeHead(200, { 'content-type': type, 'x-error': quoted });
+          response.end(body);
+        });
+        await send(gateway.url + DIALECTS[0], { key: account.key, body: ask('hi', { stream: true }) });
+        const { line, others } = await logged();
+        expect(line.ending, `${type} ${body}`).to.equal('error');
+        expect(JSON.stringify([line, ...others])).not.to.contain('words of');
+      }
+    }
+    upstream.behave(({ response }) => {
+      response.writeHead(302, { location: `https://example.com/${quoted}` }).end();
+    });
+    earlier = lines().length;
+    await send(gateway.url + DIALECTS[1], { key: account.key, body: ask('hi') });
+    const { others } = await logged();
+    expect(others).not.to.deep.equal([]);
+    expect(JSON.stringify(others)).not.to.contain('words of');
     upstream.behave(answerStatus(200));
   });
 });

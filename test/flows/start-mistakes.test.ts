@@ -271,7 +271,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a folder of plugins that is missing',
     env: () => ({ PROVIDERS_PATH: '/nowhere/plugins' }),
-    says: /The folder of plugins \/nowhere\/plugins cannot be read/,
+    says: /^The folder \/nowhere\/plugins \(PROVIDERS_PATH\) cannot be read: ENOENT$/,
   },
   {
     name: 'a plugin without an index',

@@ -15,6 +15,7 @@ import {
   startService,
 } from '../../testkit/process.ts';
 import { startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { spawnCommand } from '../cli/command.ts';
 
 const KEY = /tg-sk-[0-9A-Za-z]{49}/g;
 const READY_MS_MAX = 1500;
@@ -90,6 +91,17 @@ describe('start', () => {
       expect((await send(url + MESSAGES, { key, body })).status).to.equal(200);
     });
     expect([isSandbox(second), keysIn(second).size]).to.deep.equal([true, 0]);
+  });
+
+  it('says how to get another key when that of the demo account is lost', async () => {
+    await run({});
+    await run({}, async (service) => {
+      const [, command = ''] = /^Lost the key .*: tollgate (key issue acc_.*)$/m.exec(service.stdout()) ?? [];
+      const { code, stdout } = await spawnCommand([...command.split(' '), '--json'], home.env);
+      expect(code).to.equal(0);
+      const balance = await send(`${service.url}/api/v1/balance`, { key: JSON.parse(stdout).key });
+      expect(balance.json).to.include({ balance_rub: 1000 });
+    });
   });
 
   it('leaves the sandbox for good when an upstream is set, and warns of the demo account', async () => {

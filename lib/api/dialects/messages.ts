@@ -1,4 +1,5 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
+import { countOf } from '../../count.ts';
 import type { RequestContent, RequestMessage } from '../../text/request.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
 import { invalidField } from './fields.ts';
@@ -109,7 +110,7 @@ function readContent(given: unknown, field: string, picturesMax: number): readon
 function tooManyPictures(picturesMax: number): string {
   return picturesMax === 0
     ? 'images are taken in messages of the user only'
-    : `a message may contain at most ${picturesMax} images`;
+    : `a message may contain at most ${countOf(picturesMax, 'image')}`;
 }
 
 function addTexts(texts: string[], content: readonly RequestContent[]): void {
