@@ -6,7 +6,7 @@ import { createAccounts } from '../lib/accounts/accounts.ts';
 import type { Operation, Outcome, Wallet } from '../lib/money/decide.ts';
 import { openStore } from '../lib/store/open.ts';
 import type { LedgerStore, Submission } from '../lib/store/ports/ledger.ts';
-import { mapCalls, type PortName } from '../lib/store/ports.ts';
+import { type CallName, mapCalls, type PortName } from '../lib/store/ports.ts';
 import { type Store, StoreError } from '../lib/store/store.ts';
 
 /** Does the real call, or not, or later, or keeps its answer back. */
@@ -107,13 +107,26 @@ export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promi
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 
+  const behaviourOf = ({ port, name }: CallName) =>
+    planned.get(`${port}.${name}`)?.shift() ?? constant.get(`${port}.${name}`);
+
   const faulty = (store: Store): Store =>
-    mapCalls(store, (call, { port, name }) => (...args) => {
-      const full = `${port}.${name}`;
-      if (full === 'ledger.apply') batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
-      const behaviour = planned.get(full)?.shift() ?? constant.get(full);
-      return behaviour ? behaviour(() => call(...args), args) : call(...args);
-    });
+    mapCalls(
+      store,
+      (call, name) =>
+        (...args) => {
+          if (name.port === 'ledger' && name.name === 'apply') {
+            batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
+          }
+          const behaviour = behaviourOf(name);
+          return behaviour ? behaviour(() => call(...args), args) : call(...args);
+        },
+      (call, name) =>
+        async function* stream(...args) {
+          await behaviourOf(name)?.(async () => undefined, args);
+          yield* call(...args);
+        },
+    );
 
   const apply = async (op: Operation) => {
     const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);

@@ -5,17 +5,23 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../operator-error.ts';
+import { synced } from './disk.ts';
 
 const SUFFIX = '.unfinished';
 /** What SQLite puts beside a file. */
 const SIDE_FILES = ['-journal', '-wal', '-shm'];
+
+/** The folder of a database's media files, where no other is named. */
+export function mediaBeside(file: string): string {
+  return `${file}.media`;
+}
 
 /** Whether a file is one that a killed backup has left. */
 export function isUnfinished(path: string): boolean {
   return path.endsWith(SUFFIX);
 }
 
-/** Lets `write` fill an empty file, which then becomes `file`. Throws `OperatorError`. */
+/** Lets `write` fill an empty file, and a folder beside it, which then become `file` and its own. Throws `OperatorError`. */
 export async function writeBackup(file: string, write: (path: string) => Promise<void>): Promise<void> {
   refuseExisting(file);
   const path = `${file}.${randomBytes(4).toString('hex')}${SUFFIX}`;
@@ -25,16 +31,34 @@ export async function writeBackup(file: string, write: (path: string) => Promise
     seal(path);
     await synced(path);
     refuseExisting(file);
-    await rename(path, file);
-    await synced(dirname(file));
+    await giveNames(path, file);
   } catch (error) {
     for (const name of ['', ...SIDE_FILES]) await rm(path + name, { force: true });
+    await rm(mediaBeside(path), { recursive: true, force: true });
     throw error;
   }
 }
 
+/** The folder first: a file with its name is whole. */
+async function giveNames(path: string, file: string): Promise<void> {
+  const [media, folder] = [mediaBeside(path), mediaBeside(file)];
+  if (!existsSync(media)) await rename(path, file);
+  else {
+    await rename(media, folder);
+    try {
+      await synced(dirname(folder));
+      await rename(path, file);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+  await synced(dirname(file));
+}
+
 function refuseExisting(file: string): void {
   if (existsSync(file)) throw new OperatorError(`The file ${file} exists already.`);
+  if (existsSync(mediaBeside(file))) throw new OperatorError(`The folder ${mediaBeside(file)} exists already.`);
 }
 
 /** For its owner only. */
@@ -57,14 +81,5 @@ function seal(path: string): void {
     db.exec('PRAGMA journal_mode = DELETE; DELETE FROM owners');
   } finally {
     db.close();
-  }
-}
-
-async function synced(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

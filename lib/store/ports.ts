@@ -14,9 +14,14 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   owners: [],
   settings: ['get', 'list'],
   jobs: ['get', 'open', 'page'],
+  media: ['get', 'read', 'page'],
 };
 
+/** The reads that answer with a stream instead of a promise. */
+export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts[Name])[] } = { media: ['read'] };
+
 export type Call = (...args: readonly unknown[]) => Promise<unknown>;
+export type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
 
 /** Which call it is; those of the store itself are of no port. */
 export interface CallName {
@@ -31,16 +36,26 @@ export function portNamesOf(store: object): readonly string[] {
     .map(([name]) => name);
 }
 
-/** A store whose calls are what `wrap` makes of them. */
-export function mapCalls<S extends object>(store: S, wrap: (call: Call, name: CallName) => Call): S {
+/** A store whose calls are what `wrap` makes of them, and its streams what `wrapStream` does: by default as they are. */
+export function mapCalls<S extends object>(
+  store: S,
+  wrap: (call: Call, name: CallName) => Call,
+  wrapStream: (call: StreamCall, name: CallName) => StreamCall = (call) => call,
+): S {
   const mapped = (of: object, port?: string): object =>
     Object.fromEntries(
       Object.entries(of).map(([name, value]) => {
-        if (typeof value === 'function') return [name, wrap(value, { port, name })];
+        const call = { port, name };
+        if (typeof value === 'function') return [name, isStream(call) ? wrapStream(value, call) : wrap(value, call)];
         return port === undefined && typeof value === 'object' && value !== null
           ? [name, mapped(value, name)]
           : [name, value];
       }),
     );
   return mapped(store) as S;
+}
+
+function isStream({ port = '', name }: CallName): boolean {
+  const streams: Readonly<Record<string, readonly string[]>> = STREAMS;
+  return streams[port]?.includes(name) ?? false;
 }

@@ -5,6 +5,7 @@ import type { JournalStore } from './ports/journal.ts';
 import type { KeyStore } from './ports/keys.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { LimitStore } from './ports/limits.ts';
+import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
 import type { SettingStore } from './ports/settings.ts';
 
@@ -18,6 +19,7 @@ export interface StorePorts {
   readonly owners: OwnerStore;
   readonly settings: SettingStore;
   readonly jobs: JobStore;
+  readonly media: MediaStore;
 }
 
 /** A store, opened and migrated. */
@@ -40,6 +42,8 @@ export interface Opening {
   readonly existing?: boolean;
   /** It must be there, and nothing is written to it, not even a newer schema. */
   readonly readOnly?: boolean;
+  /** Where a SQLite store has its media files: by default beside the database, as a backup has them. */
+  readonly mediaFolder?: string | undefined;
 }
 
 /** How far a long walk over a store has come. */

@@ -148,6 +148,29 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     indexes: [{ key: { dueAt: 1, _id: 1 }, name: 'due', partialFilterExpression: { dueAt: { $gt: 0 } } }],
   },
   {
+    name: 'media.files',
+    validator: fields({
+      ...{ _id: name, length: count, chunkSize: count, uploadDate: { bsonType: 'date' }, filename: name },
+      metadata: {
+        bsonType: 'object',
+        properties: {
+          ...{ account: name, kind: oneOf('image', 'video'), mediaType: name, createdAt: time, expiresAt: time },
+          whole: { bsonType: 'bool' },
+        },
+      },
+    }),
+    indexes: [
+      { key: { filename: 1 }, name: 'whole', unique: true, partialFilterExpression: { 'metadata.whole': true } },
+      { key: { 'metadata.expiresAt': 1 }, name: 'by_end', partialFilterExpression: { 'metadata.whole': true } },
+      { key: { uploadDate: 1 }, name: 'unfinished', partialFilterExpression: { 'metadata.whole': false } },
+    ],
+  },
+  {
+    name: 'media.chunks',
+    validator: fields({ _id: name, files_id: name, n: count, data: { bsonType: 'binData' } }),
+    indexes: [{ key: { files_id: 1, n: 1 }, name: 'of_file', unique: true }],
+  },
+  {
     name: 'limits',
     validator: fields({ _id: name, endsAt: time, count: { ...count, minimum: 1 } }),
     indexes: [{ key: { endsAt: 1 }, name: 'by_end' }],

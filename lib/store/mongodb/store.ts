@@ -15,6 +15,7 @@ import { journalStore } from './journal.ts';
 import { keyStore } from './keys.ts';
 import { ledgerReads } from './ledger.ts';
 import { limitStore } from './limits.ts';
+import { mediaStore } from './media.ts';
 import { migrate, requireStore } from './migration.ts';
 import { aliveOwners, ownerStore } from './owners.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -64,6 +65,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     owners: ownerStore(connection, sessions),
     settings: settingStore(connection),
     jobs: jobStore(connection, transactions),
+    media: mediaStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },
@@ -78,14 +80,27 @@ export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function track<T>(work: () => Promise<T>): Promise<T> {
+  function refuseClosed(): void {
     if (closing) throw new StoreError('the store is closed', 'no');
+  }
+
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    refuseClosed();
     const result = work();
     running.add(result);
     try {
       return await result;
     } finally {
       running.delete(result);
+    }
+  }
+
+  /** A close does not wait for whoever reads a stream: it ends there. */
+  async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
+    refuseClosed();
+    for await (const part of stream) {
+      refuseClosed();
+      yield part;
     }
   }
 
@@ -100,6 +115,9 @@ export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>
       (call) =>
         (...args) =>
           track(() => call(...args)),
+      (call) =>
+        (...args) =>
+          trackStream(call(...args)),
     ),
     close: () => {
       closing ??= close();

@@ -1,12 +1,19 @@
-// A consistent copy of the database file, made while other connections write.
+// A consistent copy of the database file and its media files, made while other connections write.
 import { backup, DatabaseSync } from 'node:sqlite';
-import { writeBackup } from '../backup-file.ts';
+import { mediaBeside, writeBackup } from '../backup-file.ts';
+import { StoreError } from '../store.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { type MediaFiles, openMediaFiles } from './media-files.ts';
 
 /** Pages copied per turn of the thread pool: 16 MiB. */
 const PAGES_PER_STEP = 4096;
 
 /** `pages` is shared with whoever watches: those that are copied, and all of them. */
-export function copyDatabase(path: string, file: string, pages: Int32Array): Promise<void> {
+export function copyDatabase(
+  { path, mediaFolder }: Pick<ConnectionOptions, 'path' | 'mediaFolder'>,
+  file: string,
+  pages: Int32Array,
+): Promise<void> {
   return writeBackup(file, async (target) => {
     const source = new DatabaseSync(path);
     try {
@@ -22,7 +29,31 @@ export function copyDatabase(path: string, file: string, pages: Int32Array): Pro
     } finally {
       source.close();
     }
+    await copyMedia(target, { from: openMediaFiles(mediaFolder), to: openMediaFiles(mediaBeside(target)) });
   });
+}
+
+/** The copy has rows of those files only that it has. */
+async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: MediaFiles }): Promise<void> {
+  const db = new DatabaseSync(target);
+  try {
+    db.prepare('DELETE FROM media WHERE expires_at <= ?').run(Date.now());
+    const forget = db.prepare('DELETE FROM media WHERE id = ?');
+    for (const row of db.prepare('SELECT id, bytes FROM media').all()) {
+      const [id, bytes] = [row.id as string, row.bytes as number];
+      await to.write(id, from.read(id, { first: 0, last: bytes - 1 })).catch((error) => {
+        if (!isGone(error)) throw error;
+        forget.run(id);
+      });
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** It has expired meanwhile and been removed, or was lost before. */
+function isGone(error: unknown): boolean {
+  return error instanceof StoreError && error.blames === 'batch';
 }
 
 const LOOK_EVERY_MS = 200;

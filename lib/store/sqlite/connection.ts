@@ -9,6 +9,8 @@ import { checkIdentity, checkReadable, migrate, noStore, requireTables } from '.
 
 export interface ConnectionOptions {
   readonly path: string;
+  /** Where media files are. */
+  readonly mediaFolder: string;
   /** How long a write waits for other processes. */
   readonly busyMs: number;
   /** The file must be there, with its tables: none is made. */

@@ -8,6 +8,7 @@ import { journalReads } from './journal.ts';
 import { keyReads, keyWrites } from './keys.ts';
 import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
+import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
 import { settingReads, settingWrites } from './settings.ts';
 
@@ -25,6 +26,7 @@ export function openWriter(options: ConnectionOptions) {
     ...ownerWrites(connection),
     ...settingWrites(connection),
     ...jobWrites(connection),
+    ...mediaWrites(connection),
   };
   return { db: connection.db, procedures };
 }
@@ -39,7 +41,8 @@ export function openReader(options: ConnectionOptions) {
     ...settingReads(db),
     ...journalReads(db),
     ...jobReads(db),
-    backup: (file: string, pages: Int32Array) => copyDatabase(options.path, file, pages),
+    ...mediaReads(db),
+    backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
   };
   return { db, procedures };
 }

@@ -122,6 +122,17 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX jobs_due ON jobs (due_at) WHERE due_at IS NOT NULL;
 
+  CREATE TABLE media (
+    id TEXT NOT NULL PRIMARY KEY,
+    account TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('image', 'video')),
+    media_type TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX media_by_end ON media (expires_at);
+
   CREATE TABLE limits (
     bucket TEXT NOT NULL PRIMARY KEY,
     ends_at INTEGER NOT NULL,

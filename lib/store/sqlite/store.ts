@@ -1,11 +1,14 @@
 // The SQLite store: one thread writes, one reads, and a third does what takes long, so that nothing waits for it.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
+import { mediaBeside } from '../backup-file.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { watchPages } from './backup.ts';
 import type { ConnectionOptions } from './connection.ts';
+import { type MediaFiles, openMediaFiles } from './media-files.ts';
+import { mediaStore } from './media-store.ts';
 import type { Reads, Writes } from './procedures.ts';
 import { createThread, type Thread } from './thread.ts';
 import { decodeOutcomes, encodeOperations } from './wire.ts';
@@ -24,24 +27,29 @@ const BATCH_MAX = 256;
 /** Opens the file, making it if there is none. Rejects with `OperatorError` when it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false } = options;
-  const connection: ConnectionOptions = { path: resolve(path), busyMs, existing, readOnly, temporary };
+  const file = resolve(path);
+  const mediaFolder = resolve(options.mediaFolder ?? mediaBeside(file));
+  const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary };
   // Never started on a store that is opened for reading only.
   const writer = createThread<Writes>({ role: 'writer', connection });
   const reader = createThread<Reads>({ role: 'reader', connection });
   await (readOnly ? reader : writer).call('ping');
   reader.start();
   const scanner = createThread<Reads>({ role: 'scanner', connection });
-  const store = createStore({ writer, reader, scanner });
+  const store = createStore({ writer, reader, scanner, files: openMediaFiles(mediaFolder) });
   return readOnly ? withoutWrites(store) : store;
 }
 
-interface Threads {
+interface Parts {
   readonly writer: Thread<Writes>;
   readonly reader: Thread<Reads>;
   readonly scanner: Thread<Reads>;
+  readonly files: MediaFiles;
 }
 
-function createStore({ writer, reader, scanner }: Threads): Store {
+function createStore(parts: Parts): Store {
+  const { writer, reader, scanner } = parts;
+
   async function close(): Promise<void> {
     await Promise.all([reader.close(), scanner.close()]);
     // The last connection that closes puts the log into the file.
@@ -49,7 +57,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   }
 
   return {
-    ledger: ledgerOf({ writer, reader, scanner }),
+    ledger: ledgerOf(parts),
     journal: {
       size: () => scanner.call('journalSize'),
       page: (from, limit) => scanner.call('journalPage', from, limit),
@@ -93,6 +101,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
       page: (page) => scanner.call('jobPage', page),
       put: (jobs) => writer.call('putJobs', jobs),
     },
+    media: mediaStore(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
     backup: (file, onProgress) =>
@@ -104,7 +113,7 @@ function createStore({ writer, reader, scanner }: Threads): Store {
   };
 }
 
-function ledgerOf({ writer, reader, scanner }: Threads): LedgerStore {
+function ledgerOf({ writer, reader, scanner }: Parts): LedgerStore {
   return {
     lane: 'store',
     batchMax: BATCH_MAX,

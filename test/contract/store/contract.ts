@@ -9,6 +9,7 @@ import { ledgerContract } from './ledger.ts';
 import { ledgerReadContract } from './ledger-reads.ts';
 import { lifecycleContract } from './lifecycle.ts';
 import { limitContract } from './limits.ts';
+import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
 import { processContract } from './processes.ts';
@@ -26,6 +27,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: owners`, () => ownerContract(kind));
   describe(`${kind.name}: settings`, () => settingContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
+  describe(`${kind.name}: media`, () => mediaContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
 }

@@ -1,0 +1,50 @@
+// Copies media files from one store into another: those that have not expired.
+import { isDeepStrictEqual } from 'node:util';
+import { OperatorError } from '../operator-error.ts';
+import type { MediaStore, StoredMedia } from './ports/media.ts';
+import { StoreError } from './store.ts';
+
+const FILES_PER_PAGE = 200;
+
+/** Resolves to the number of files. Those that are in the target already are as they were copied before. */
+export async function copyMedia(from: MediaStore, to: MediaStore): Promise<number> {
+  let [copied, after] = [0, ''];
+  while (true) {
+    const page = await from.page({ after, limit: FILES_PER_PAGE });
+    for (const media of page) if (media.expiresAt > Date.now() && (await copyFile(from, to, media))) copied += 1;
+    const last = page.at(-1);
+    if (!last) return copied;
+    after = last.id;
+  }
+}
+
+/** False when the file is lost: it has expired meanwhile, or was lost before. */
+async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): Promise<boolean> {
+  const { bytes: _, ...head } = media;
+  const source = watched(from.read(media.id));
+  try {
+    const copy = (await to.get(media.id)) ?? (await to.write(head, source.chunks));
+    if (isDeepStrictEqual(copy, media)) return true;
+  } catch (error) {
+    if (source.isLost(error)) return false;
+    throw error;
+  }
+  throw new OperatorError(
+    `The copy of a media file of ${media.account} is not like the source: start again with an empty target.`,
+  );
+}
+
+/** The chunks, and whether it was they that failed. */
+function watched(chunks: AsyncIterable<Uint8Array>) {
+  let failure: unknown;
+  async function* watch() {
+    try {
+      yield* chunks;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  }
+  const isLost = (error: unknown) => error === failure && error instanceof StoreError && error.blames === 'batch';
+  return { chunks: watch(), isLost };
+}

@@ -1,0 +1,75 @@
+// Media of the SQLite store: files in a folder, and a row for each that is whole.
+import assert from 'node:assert/strict';
+import { isBase62, SECRET_DIGITS } from '../../base62.ts';
+import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
+import { StoreError } from '../store.ts';
+import { drop, type MediaFiles, type OldFile } from './media-files.ts';
+import type { Reads, Writes } from './procedures.ts';
+import type { Thread } from './thread.ts';
+
+export interface MediaStoreParts {
+  readonly writer: Thread<Writes>;
+  readonly reader: Thread<Reads>;
+  readonly scanner: Thread<Reads>;
+  readonly files: MediaFiles;
+}
+
+/** A write that has not gone on for so long never will: a fetch ends sooner, and every chunk of one renews it. */
+const BROKEN_AFTER_MS = 3_600_000;
+
+export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts): MediaStore {
+  async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
+    // It becomes the name of a file.
+    assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
+    if (await reader.call('media', media.id)) throw taken();
+    const stored = { ...media, bytes: await files.write(media.id, chunks) };
+    try {
+      await writer.call('addMedia', stored);
+      return stored;
+    } catch (error) {
+      // A file that another has written, or that may have its row, is none of ours to remove.
+      const isOurs = error instanceof StoreError && error.applied === 'no' && error.blames === 'store';
+      if (isOurs) await files.remove(media.id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function* read(id: string, range?: { readonly first: number; readonly last: number }) {
+    const media = await reader.call('media', id);
+    if (!media) throw new StoreError('there is no such media file', 'no', undefined, 'batch');
+    const last = media.bytes - 1;
+    yield* files.read(id, range ? { first: range.first, last: Math.min(range.last, last) } : { first: 0, last });
+  }
+
+  async function clean(now: number, limit: number): Promise<number> {
+    const expired = await scanner.call('expiredMedia', now, limit);
+    // The row goes last: until then it says what there is to remove.
+    for (const id of expired) await files.remove(id);
+    const dropped = expired.length > 0 ? await writer.call('dropMedia', expired) : 0;
+    return dropped + (await dropLost(limit - dropped));
+  }
+
+  /** Files of writes that broke off, and of rows that are gone. */
+  async function dropLost(limit: number): Promise<number> {
+    if (limit <= 0) return 0;
+    const old = await files.findOld(BROKEN_AFTER_MS);
+    const whole = old.filter(({ unfinished }) => !unfinished).map(({ id }) => id);
+    const known = new Set(whole.length > 0 ? await scanner.call('knownMedia', whole) : []);
+    const isLost = ({ id, unfinished }: OldFile) => unfinished || !known.has(id);
+    let dropped = 0;
+    for (const { path } of old.filter(isLost).slice(0, limit)) if (await drop(path)) dropped += 1;
+    return dropped;
+  }
+
+  return {
+    write,
+    get: (id) => reader.call('media', id),
+    read,
+    clean,
+    page: (page) => scanner.call('mediaPage', page),
+  };
+}
+
+function taken(): StoreError {
+  return new StoreError('there is such a media file already', 'no', undefined, 'batch');
+}

@@ -1,0 +1,182 @@
+// Media: found when whole, read in parts, refused when taken, removed when expired, by however many at once.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { makeSecret } from '../../../lib/base62.ts';
+import type { ByteRange, NewMedia } from '../../../lib/store/ports/media.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { makeGate } from '../../../testkit/faulty-store.ts';
+import { AT, newId, rejection, type StoreKind, useStore } from './context.ts';
+
+const KIB = 1024;
+
+export function newMedia(more: Partial<NewMedia> = {}): NewMedia {
+  const kind = { kind: 'image', mediaType: 'image/png' } as const;
+  return { id: makeSecret(), account: newId('acc'), ...kind, createdAt: AT, expiresAt: AT + 1000, ...more };
+}
+
+/** Pieces of odd sizes, as networks have them. */
+export async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 3) % 100_003) {
+    yield bytes.subarray(at, at + size);
+  }
+}
+
+export async function bytesOf(store: Store, id: string, range?: ByteRange): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.media.read(id, range)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Whether the store says that it is well and there is no such file. */
+export async function isGone(store: Store, id: string): Promise<boolean> {
+  const error = await rejection(bytesOf(store, id));
+  return error instanceof StoreError && error.blames === 'batch';
+}
+
+export function mediaContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  const write = async (bytes: Uint8Array, more: Partial<NewMedia> = {}) =>
+    context.store.media.write(newMedia(more), piecesOf(bytes));
+  /** What other tests have left is not counted. */
+  beforeEach(async () => {
+    while ((await context.store.media.clean(Number.MAX_SAFE_INTEGER, 100)) > 0);
+  });
+
+  for (const size of [0, 1, 100 * KIB, 512 * KIB, 512 * KIB + 1, 1300 * KIB]) {
+    it(`are read as they were written: ${size} bytes`, async () => {
+      const bytes = randomBytes(size);
+      const media = newMedia({ kind: 'video', mediaType: 'video/mp4' });
+      const stored = await context.store.media.write(media, piecesOf(bytes));
+      expect(stored).to.deep.equal({ ...media, bytes: size });
+      expect(await context.store.media.get(media.id)).to.deep.equal(stored);
+      expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
+    });
+  }
+
+  it('are read in parts, both ends included, and to their end at the most', async () => {
+    const bytes = randomBytes(1300 * KIB);
+    const { id } = await write(bytes);
+    const edge = 512 * KIB;
+    const ranges = [
+      [0, 0],
+      [5, 9],
+      [edge - 1, edge],
+      [edge, edge],
+      [edge - 1, 2 * edge],
+      [bytes.length - 1, bytes.length - 1],
+      [bytes.length - 3, bytes.length + 5],
+    ];
+    for (const [first = 0, last = 0] of ranges) {
+      const part = await bytesOf(context.store, id, { first, last });
+      expect(part.equals(bytes.subarray(first, last + 1)), `${first}-${last}`).to.equal(true);
+    }
+  });
+
+  it('are read by another process, and in part by one that leaves', async () => {
+    const bytes = randomBytes(1300 * KIB);
+    const { id } = await write(bytes);
+    const other = await context.open();
+    for await (const chunk of other.media.read(id)) {
+      expect(bytes.subarray(0, chunk.length).equals(chunk)).to.equal(true);
+      break;
+    }
+    expect((await bytesOf(other, id)).equals(bytes)).to.equal(true);
+  });
+
+  it('are not found before they are whole, and no cleaner takes what is being written', async () => {
+    const gate = makeGate();
+    const begun = makeGate();
+    const media = newMedia();
+    async function* slow() {
+      yield randomBytes(600 * KIB);
+      begun.open();
+      await gate.opened;
+      yield randomBytes(600 * KIB);
+    }
+    const writing = context.store.media.write(media, slow());
+    await begun.opened;
+    const other = await context.open();
+    expect(await other.media.get(media.id)).to.equal(undefined);
+    expect(await other.media.page({ limit: 100 })).to.deep.equal([]);
+    expect(await isGone(other, media.id)).to.equal(true);
+    expect(await other.media.clean(Number.MAX_SAFE_INTEGER, 100)).to.equal(0);
+    gate.open();
+    expect((await writing).bytes).to.equal(1200 * KIB);
+    expect((await bytesOf(other, media.id)).length).to.equal(1200 * KIB);
+  });
+
+  it('are nothing when what they are made of breaks off, and can be written again', async () => {
+    const media = newMedia();
+    const broken = new Error('the source broke off');
+    async function* breaking() {
+      yield randomBytes(700 * KIB);
+      throw broken;
+    }
+    expect(await rejection(context.store.media.write(media, breaking()))).to.equal(broken);
+    expect(await context.store.media.get(media.id)).to.equal(undefined);
+    expect(await isGone(context.store, media.id)).to.equal(true);
+    const bytes = randomBytes(10);
+    await context.store.media.write(media, piecesOf(bytes));
+    expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
+  });
+
+  it('keep what they are when another is written by their id', async () => {
+    const bytes = randomBytes(10);
+    const media = await write(bytes);
+    const again = context.store.media.write({ ...newMedia(), id: media.id }, piecesOf(randomBytes(20)));
+    expect(await rejection(again))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'batch');
+    expect(await context.store.media.get(media.id)).to.deep.equal(media);
+    expect((await bytesOf(context.store, media.id)).equals(bytes)).to.equal(true);
+  });
+
+  it('are not written whole in memory', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    async function* long() {
+      for (let piece = 0; piece < 40; piece += 1) {
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+        yield Buffer.alloc(1024 * KIB, piece);
+      }
+    }
+    const { id, bytes } = await context.store.media.write(newMedia(), long());
+    expect(bytes).to.equal(40 * 1024 * KIB);
+    expect(most).to.be.below(24 * 1024 * KIB);
+    const end = await bytesOf(context.store, id, { first: bytes - 1, last: bytes - 1 });
+    expect([...end]).to.deep.equal([39]);
+  }).timeout(60_000);
+
+  it('are there until they expire, and gone with the cleaning after that', async () => {
+    const { store } = context;
+    const [early, late] = [await write(randomBytes(10)), await write(randomBytes(10), { expiresAt: AT + 2000 })];
+    expect(await store.media.clean(AT + 999, 100)).to.equal(0);
+    expect(await store.media.get(early.id)).to.deep.equal(early);
+    expect(await store.media.clean(AT + 1000, 100)).to.equal(1);
+    expect(await store.media.get(early.id)).to.equal(undefined);
+    expect(await isGone(store, early.id)).to.equal(true);
+    expect(await store.media.get(late.id)).to.deep.equal(late);
+    expect((await bytesOf(store, late.id)).length).to.equal(10);
+  });
+
+  it('are cleaned by many at once, each once, and no more at a time than asked for', async () => {
+    const { store } = context;
+    const made = [];
+    for (let count = 0; count < 12; count += 1) made.push(await write(randomBytes(100)));
+    expect(await store.media.clean(AT + 5000, 2)).to.equal(2);
+    const stores = [store, await context.open(), await context.open()];
+    const removed = await Promise.all(stores.map((each) => each.media.clean(AT + 5000, 100)));
+    expect(removed.reduce((sum, count) => sum + count, 0)).to.equal(10);
+    for (const { id } of made) expect(await store.media.get(id)).to.equal(undefined);
+  });
+
+  it('are read page by page, in order of id', async () => {
+    const made = [];
+    for (let count = 0; count < 5; count += 1) made.push(await write(randomBytes(10)));
+    made.sort((a, b) => (a.id < b.id ? -1 : 1));
+    const { media } = context.store;
+    expect(await media.page({ limit: 2 })).to.deep.equal(made.slice(0, 2));
+    expect(await media.page({ after: made[1]?.id ?? '', limit: 10 })).to.deep.equal(made.slice(2));
+    expect(await media.page({ after: made[4]?.id ?? '', limit: 10 })).to.deep.equal([]);
+  });
+}
