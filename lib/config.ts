@@ -11,7 +11,10 @@ export interface Config {
   /** True when `PUBLIC_URL` was set. */
   readonly publicUrlSet: boolean;
   readonly databaseUrl: string;
+  /** Files of the service itself: stored media, where the database is SQLite. */
   readonly dataDir: string;
+  /** How long stored media can be read. */
+  readonly mediaTtlHours: number;
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
@@ -59,6 +62,7 @@ const schema = Joi.object({
     .messages({ 'string.pattern.name': '{#label} is neither sqlite:<path> nor mongodb://<hosts>/<database>' })
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
+  MEDIA_TTL_HOURS: Joi.number().integer().min(1).max(8760).default(24),
   CATALOG_DIR: Joi.string(),
   CATALOG_VARIABLES: Joi.string()
     .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/, 'names with * for any text, separated by commas')
@@ -109,6 +113,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrlSet: value.PUBLIC_URL !== undefined,
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
+    mediaTtlHours: value.MEDIA_TTL_HOURS,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
     providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),

@@ -36,6 +36,7 @@ export interface FaultDetail {
   readonly heldRub?: string;
   readonly minimumRub?: string;
   readonly retryAfterS?: number;
+  readonly bytes?: number;
   /** True once the hold of the call was returned: the text then says so. */
   readonly refunded?: boolean;
   /** True while nobody knows whether the hold of the call was made. */
@@ -86,6 +87,7 @@ const table = {
   image_refused: invalid((d) => `Invalid \`${d.field}\`: the server of the image ${d.hint}.`),
   image_too_large: invalid((d) => `Invalid \`${d.field}\`: the image is larger than ${d.hint}.`),
   image_unsupported: invalid((d) => `Invalid \`${d.field}\`: the file is not a PNG, JPEG, GIF or WebP picture.`),
+  image_gone: invalid((d) => `Invalid \`${d.field}\`: the link to the stored image is not known or has expired.`),
   missing_key: {
     status: 401,
     type: 'authentication_error',
@@ -148,6 +150,11 @@ const table = {
     retryable: false,
     text: (d) => `Unsupported ${d.field}: send the body as ${d.hint}.`,
   },
+  range_not_satisfiable: {
+    ...refused(416, 'range_not_satisfiable', ''),
+    retryable: false,
+    text: (d) => `The range is outside of the file, which has ${d.bytes} bytes.`,
+  },
   headers_too_large: { ...refused(431, 'request_too_large', 'The request headers are too large.'), retryable: false },
   bad_http: invalid(() => 'The request is not valid HTTP.'),
   rate_limited: {
@@ -171,6 +178,13 @@ const table = {
     retryable: true,
     text: (d) =>
       `The service is temporarily unavailable. ${d.unconfirmed ? 'What may be held for this call goes back by itself.' : 'Nothing was charged.'}`,
+  },
+  result_not_kept: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'The service could not store the result.',
   },
   no_room: {
     status: 503,

@@ -24,12 +24,13 @@ import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
+import { createResults } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
 import type { MetricsServer } from './metrics/server.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
-import { openStore } from './store/open.ts';
+import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import type { TextTimeouts } from './text/attempt.ts';
 import { createTextEngine } from './text/engine.ts';
@@ -75,7 +76,7 @@ const CLOSE_MS = 5_000;
 const PROBLEMS_LOGGED_MAX = 20;
 
 export async function createGateway(config: Config, log: Log, timings: Timings = {}): Promise<Gateway> {
-  const store = await openStore(config.databaseUrl);
+  const store = await openOwnStore(config);
   try {
     return await compose(config, { log, store, timings });
   } catch (error) {
@@ -118,8 +119,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     limits: limitsOf(config),
     bodyLimits: timings.bodyLimits ?? {},
     clientStallMs: config.clientStallMs,
-    publicUrl: () => publicUrlOf(config, http.server),
-    fetcher: openFetcher(config, http.server),
+    ...openMedia(config, http.server, store),
   };
   await http.server.register({ plugin: apiPlugin, options: services });
   const audits = createAudits(store, log, metrics?.onAudit);
@@ -161,13 +161,26 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   };
 }
 
-/** Made when it is first needed: the address of the service may not be known before. */
-function openFetcher(config: Config, server: Server): () => Fetcher {
+const HOUR_MS = 3_600_000;
+
+/** What fetches, keeps and links pictures and videos. */
+function openMedia(
+  config: Config,
+  server: Server,
+  { media }: Store,
+): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> {
   const trustedOrigins = readOrigins(config.imageTrustedOrigins);
-  let fetcher: Fetcher | undefined;
-  return () => {
-    fetcher ??= createFetcher({ trustedOrigins, ownOrigin: publicUrlOf(config, server) });
-    return fetcher;
+  const publicUrl = () => publicUrlOf(config, server);
+  let made: Fetcher | undefined;
+  const fetcher = () => {
+    // Only when it is needed: the address of the service may not be known before.
+    made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
+    return made;
+  };
+  return {
+    publicUrl,
+    fetcher,
+    results: createResults({ media, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
   };
 }
 

@@ -74,6 +74,15 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     bad: ['postgres://user:hunter22@host/db', 'sqlite', 'sqlite:', './data/tollgate.db', 'mysql:hunter22'],
   },
   DATA_DIR: { field: 'dataDir', byDefault: './data', good: [['/srv', '/srv']], bad: [] },
+  MEDIA_TTL_HOURS: {
+    field: 'mediaTtlHours',
+    byDefault: 24,
+    good: [
+      ['1', 1],
+      ['8760', 8760],
+    ],
+    bad: ['0', '8761', '1.5', 'a day'],
+  },
   PROVIDERS_PATH: {
     field: 'providersPath',
     byDefault: [],

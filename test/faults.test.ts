@@ -23,6 +23,7 @@ const DETAIL = {
   heldRub: 'HELD',
   minimumRub: 'MINIMUM',
   retryAfterS: 'SECONDS',
+  bytes: 'BYTES',
 } as unknown as FaultDetail;
 
 /** Which type and chat code belong to a status; the specification has most of them. */
@@ -36,6 +37,7 @@ const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes:
   408: ['invalid_request_error', 'request_timeout'],
   413: ['invalid_request_error', 'request_too_large'],
   415: ['invalid_request_error', 'unsupported_media_type'],
+  416: ['invalid_request_error', 'range_not_satisfiable'],
   429: ['rate_limit_error', 'rate_limit_exceeded'],
   431: ['invalid_request_error', 'request_too_large'],
   500: ['api_error', 'internal_error'],

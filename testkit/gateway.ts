@@ -9,7 +9,7 @@ import { createLog } from '../lib/http/log.ts';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import type { Wallet } from '../lib/money/decide.ts';
 import { parseRub } from '../lib/money/money.ts';
-import { openStore } from '../lib/store/open.ts';
+import { openOwnStore } from '../lib/store/open.ts';
 import type { Store } from '../lib/store/store.ts';
 
 export interface TestGateway {
@@ -67,7 +67,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
   const gateway = await createGateway(config, log, timings);
   await gateway.start();
-  const store = await openStore(databaseUrl);
+  const store = await openOwnStore(config);
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   let payments = 0;
 

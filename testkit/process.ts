@@ -8,7 +8,7 @@ import { createAccounts } from '../lib/accounts/accounts.ts';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import type { Operation, Wallet } from '../lib/money/decide.ts';
 import { parseRub } from '../lib/money/money.ts';
-import { openStore } from '../lib/store/open.ts';
+import { openOwnStore } from '../lib/store/open.ts';
 import type { Store } from '../lib/store/store.ts';
 import type { TestAccount } from './gateway.ts';
 
@@ -76,7 +76,7 @@ export interface Books {
 }
 
 export async function openBooks({ env }: Pick<Home, 'env'>): Promise<Books> {
-  const store = await openStore(env.DATABASE_URL ?? '');
+  const store = await openOwnStore({ databaseUrl: env.DATABASE_URL ?? '', dataDir: env.DATA_DIR ?? '' });
   const accounts = createAccounts({ store, keyPrefix: 'tg-' });
   const books: Books = {
     store,

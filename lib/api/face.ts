@@ -1,5 +1,6 @@
 // How the API answers: errors in the envelope of the endpoint's dialect, and to pages of any origin, without cookies.
 import type { Face } from '../http/face.ts';
+import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
 import { messageFault } from './dialects/message/fault.ts';
 
@@ -25,11 +26,24 @@ export const chatFace: Face = {
   renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
 };
 
+/** Stored media: for pages of any origin too, and never a page itself, whatever its bytes are. */
+export const mediaFace: Face = {
+  headers: {
+    ...CORS,
+    'access-control-expose-headers': `${CORS['access-control-expose-headers']}, accept-ranges, content-range, etag`,
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  },
+  renderFault: renderMessageFault,
+};
+
 /** What is asked by machines of the operator: no page of another origin has any business there. */
 export const plainFace: Face = { headers: {}, renderFault: renderMessageFault };
 
 /** Of a path that no route has. */
 export function faceAt(path: string): Face {
   if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatFace;
-  return path.startsWith(API_PREFIX) ? messageFace : plainFace;
+  if (path.startsWith(API_PREFIX)) return messageFace;
+  return path.startsWith(`${MEDIA_PATH}/`) ? mediaFace : plainFace;
 }

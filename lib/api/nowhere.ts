@@ -1,6 +1,7 @@
 // Answers to what no endpoint takes: a method that a path does not have, a path that is not there, a preflight.
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
+import { MEDIA_PATH } from '../media/results.ts';
 import { faceAt } from './face.ts';
 
 /** Every path refuses the methods it does not take. */
@@ -31,21 +32,28 @@ export function nothingHere(publicUrl: () => string): ServerRoute {
 }
 
 /** Answered without a key and outside the limit. */
-export const preflight: ServerRoute = {
-  method: 'OPTIONS',
-  path: '/api/{p*}',
-  options: { auth: false },
-  handler: (request, h) => {
-    const asked = request.raw.req.headers['access-control-request-headers'];
-    return h
-      .response()
-      .code(204)
-      .header('access-control-allow-methods', 'GET, POST, OPTIONS')
-      .header('access-control-max-age', '600')
-      .header('vary', 'access-control-request-headers')
-      .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked));
-  },
-};
+export const preflights: readonly ServerRoute[] = [
+  preflight('/api', 'GET, POST, OPTIONS'),
+  preflight(MEDIA_PATH, 'GET, HEAD, OPTIONS'),
+];
+
+function preflight(under: string, methods: string): ServerRoute {
+  return {
+    method: 'OPTIONS',
+    path: `${under}/{p*}`,
+    options: { auth: false },
+    handler: (request, h) => {
+      const asked = request.raw.req.headers['access-control-request-headers'];
+      return h
+        .response()
+        .code(204)
+        .header('access-control-allow-methods', methods)
+        .header('access-control-max-age', '600')
+        .header('vary', 'access-control-request-headers')
+        .header('access-control-allow-headers', asked === undefined ? '*' : printable(asked));
+    },
+  };
+}
 
 function printable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');

@@ -1,9 +1,10 @@
 // The API as a hapi plugin: all endpoints behind the key, and the answers to whatever is not one.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
-import { nothingHere, preflight, refuseOtherMethods, withFaces } from './nowhere.ts';
+import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { healthRoutes } from './routes/health.ts';
+import { mediaRoute } from './routes/media.ts';
 import { modelsRoute } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
 import { textRoutes } from './routes/text.ts';
@@ -19,7 +20,8 @@ export const apiPlugin: Plugin<Services> = {
       balanceRoute(services),
       ...healthRoutes(services),
       openapiRoute(services),
+      mediaRoute(services),
     ];
-    server.route(withFaces([...routes, ...refuseOtherMethods(routes), preflight, nothingHere(services.publicUrl)]));
+    server.route(withFaces([...routes, ...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl)]));
   },
 };

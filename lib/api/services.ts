@@ -8,6 +8,7 @@ import type { BodyLimits } from '../http/body.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { Fetcher } from '../media/fetcher.ts';
+import type { Results } from '../media/results.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
 import type { BodyParser } from './body-parser.ts';
@@ -22,8 +23,10 @@ export interface Services {
   readonly limiter: Limiter;
   readonly text: TextEngine;
   readonly parser: BodyParser;
-  /** Fetches pictures that requests name. */
+  /** Fetches pictures that requests name; `readLinked` knows our own links too. */
   readonly fetcher: () => Fetcher;
+  /** Pictures and videos that were made. */
+  readonly results: Results;
   readonly calls: LiveCalls;
   /** Bounds the request bodies that are held at once. */
   readonly budget: Budget;

@@ -20,8 +20,8 @@ export function onStore<Args extends readonly unknown[]>(
   opening: Opening = { existing: true },
 ) {
   return onConfig(async (config, ...args: Args) => {
-    const { nameOfStore, openStore } = await import('../store/open.ts');
-    const store = await openStore(config.databaseUrl, opening);
+    const { nameOfStore, openOwnStore } = await import('../store/open.ts');
+    const store = await openOwnStore(config, opening);
     try {
       return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
     } finally {

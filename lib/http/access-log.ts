@@ -19,6 +19,9 @@ export interface PastRequest {
 /** A client may write one of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
 
+/** Whoever knows the name of a stored file may read it: the log has its beginning only. */
+const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
+
 /** Logs the request once its response is finished or its connection is gone and its call is settled, and tells it on. */
 export function logRequest(
   request: Request,
@@ -30,7 +33,7 @@ export function logRequest(
   const response = request.raw.res;
   const onClose = () => {
     const { method } = request;
-    const path = request.path.slice(0, PATH_CHARACTERS_MAX);
+    const path = request.path.slice(0, PATH_CHARACTERS_MAX).replace(SECRET_NAME, '$1…');
     const status = response.headersSent ? response.statusCode : 0;
     const ms = Math.round(performance.now() - startedAt);
     const aborted = !response.writableFinished;

@@ -52,8 +52,8 @@ export interface ImageRequest {
 export interface ResultRequest {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
-  /** Scheme, host and port of the upstream's `baseUrl`: may be fetched from as it is. */
-  readonly upstreamOrigin: string;
+  /** Scheme, host and port of the upstream's `baseUrl`, if it has one: may be fetched from as it is. */
+  readonly upstreamOrigin: string | undefined;
   /** The operator's headers: sent to the upstream's own origin in the first request, and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -107,8 +107,9 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
 
   async function fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
     const { kind, bytesMax, signal } = request;
-    const upstream = new URL(request.upstreamOrigin).origin;
-    const own = { ...rules, trustedOrigins: new Set([...trustedOrigins, upstream]), lengthMax: RESULT_URL_LENGTH_MAX };
+    const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
+    const trusted = new Set([...trustedOrigins, ...(upstream === undefined ? [] : [upstream])]);
+    const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
     try {
       return await within(limits.resultMs, signal, async (ending) => {
         const target = readUrl(url, own);

@@ -24,7 +24,7 @@ export interface ResultLimits {
 export async function openResult(reply: Reply, limits: ResultLimits, signal: AbortSignal): Promise<RemoteResult> {
   const length = checkReply(reply);
   if (length !== undefined && length > limits.bytesMax) throw new FetchFailure('too-large');
-  const chunks = countedChunks(reply, limits, signal);
+  const chunks = countedChunks(reply, { ...limits, length }, signal);
   const head: Uint8Array[] = [];
   let bytes = 0;
   while (bytes < SNIFF_BYTES) {
@@ -43,7 +43,11 @@ async function* joined(head: readonly Uint8Array[], rest: AsyncIterable<Uint8Arr
   yield* rest;
 }
 
-async function* countedChunks(reply: Reply, limits: ResultLimits, outer: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* countedChunks(
+  reply: Reply,
+  limits: ResultLimits & { readonly length: number | undefined },
+  outer: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   const stalled = new AbortController();
   const signal = AbortSignal.any([outer, stalled.signal]);
   const toError = (cause: Error) => new FetchFailure('broken', { cause });
@@ -51,7 +55,12 @@ async function* countedChunks(reply: Reply, limits: ResultLimits, outer: AbortSi
   let bytes = 0;
   for (;;) {
     const timer = setTimeout(() => stalled.abort(new FetchFailure('slow')), limits.idleMs);
-    const { value: chunks, done } = await arrivals.next().finally(() => clearTimeout(timer));
+    // undici calls it broken when the server closes before a slow reader has taken the last bytes: they are all there.
+    const isWhole = () => bytes === limits.length && !signal.aborted;
+    const { value: chunks, done } = await arrivals
+      .next()
+      .catch((error) => (isWhole() ? { value: undefined, done: true as const } : Promise.reject(error)))
+      .finally(() => clearTimeout(timer));
     if (done) return;
     for (const chunk of chunks) {
       bytes += chunk.length;

@@ -1,7 +1,15 @@
 // Results that upstreams made: kept, linked and found again.
+import { makeSecret, SECRET_DIGITS } from '../base62.ts';
+import { fault } from '../faults.ts';
 import type { MediaSource } from '../plugin/contract.ts';
-import type { StoredMedia } from '../store/ports/media.ts';
-import type { ByteBudget, Image } from './image.ts';
+import { upstreamFault } from '../plugin/fault.ts';
+import type { MediaStore, StoredMedia } from '../store/ports/media.ts';
+import { StoreError } from '../store/store.ts';
+import type { Fetcher } from './fetcher.ts';
+import { type ByteBudget, createImage, holdBytes, IMAGE_BYTES_MAX, type Image, tooLarge } from './image.ts';
+import type { RemoteResult } from './result.ts';
+import { extensionOf, sniff, sniffImage } from './sniff.ts';
+import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {
   readonly kind: 'image' | 'video';
@@ -30,4 +38,110 @@ export interface Results {
   idOf(url: string): string | undefined;
   /** A stored picture that has not expired. Throws 400 faults for an id that is none, and a 503 when there is no room. */
   readImage(id: string, request: OwnImageRequest): Promise<Image>;
+}
+
+/** Of a result; what a provider hands over is bounded by its replies already. */
+const BYTES_MAX: Readonly<Record<KeepRequest['kind'], number>> = {
+  image: 32 * 1024 * 1024,
+  video: 2 * 1024 * 1024 * 1024,
+};
+
+/** The folder of the links, under `PUBLIC_URL`. */
+export const MEDIA_PATH = '/media';
+/** What the links are named by: id and extension. */
+const FILE = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})\\.([a-z0-9]{3,4})$`);
+/** Of a URL as one has it that was handed out: nothing that a parser would leave out or rewrite. */
+const PLAIN = /^[\x21-\x5b\x5d-\x7e]+$/;
+
+export interface ResultsOptions {
+  readonly media: MediaStore;
+  readonly fetcher: () => Fetcher;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+  readonly ttlMs: number;
+  /** ms since the epoch. */
+  readonly now?: () => number;
+}
+
+export function createResults({ media, fetcher, publicUrl, ttlMs, now = Date.now }: ResultsOptions): Results {
+  async function keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia> {
+    const { kind, upstreamOrigin, signal } = request;
+    signal.throwIfAborted();
+    if ('bytes' in source) return store(ownResult(source.bytes, kind), request);
+    const { url, headers } = source;
+    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, signal, ...(headers && { headers }) };
+    return fetcher().fetchResult(url, asked, (result) => store(result, request));
+  }
+
+  async function store({ sniffed, chunks }: Pick<RemoteResult, 'sniffed' | 'chunks'>, { kind, account }: KeepRequest) {
+    const createdAt = now();
+    const expiresAt = createdAt + ttlMs;
+    const { mediaType } = sniffed;
+    try {
+      return await media.write({ id: makeSecret(), account, kind, mediaType, createdAt, expiresAt }, chunks);
+    } catch (error) {
+      throw error instanceof StoreError ? fault('result_not_kept', {}, error) : error;
+    }
+  }
+
+  function idOf(text: string): string | undefined {
+    if (text.length > URL_LENGTH_MAX || !PLAIN.test(text)) return undefined;
+    const [url, base] = [URL.parse(text), URL.parse(`${publicUrl()}${MEDIA_PATH}/`)];
+    if (!url || url.origin !== base?.origin || url.username !== '' || url.password !== '') return undefined;
+    return url.pathname.startsWith(base.pathname) ? fileOf(url.pathname.slice(base.pathname.length))?.id : undefined;
+  }
+
+  async function readImage(id: string, { field, budget }: OwnImageRequest): Promise<Image> {
+    try {
+      const found = await media.get(id);
+      if (!found || found.expiresAt <= now()) throw fault('image_gone', { field });
+      if (found.kind !== 'image') throw fault('image_unsupported', { field });
+      if (found.bytes > IMAGE_BYTES_MAX) throw tooLarge(field);
+      return await readWhole(found, { field, ...(budget && { budget }) });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.blames === 'batch') throw fault('image_gone', { field }, error);
+      throw fault('store_unavailable', {}, error);
+    }
+  }
+
+  async function readWhole({ id, bytes }: StoredMedia, { field, budget }: OwnImageRequest): Promise<Image> {
+    const held = holdBytes(bytes, budget);
+    if (!held) throw fault('no_room');
+    try {
+      let filled = 0;
+      for await (const chunk of media.read(id)) {
+        held.bytes.set(chunk, filled);
+        filled += chunk.length;
+      }
+      const sniffed = sniffImage(held.bytes);
+      if (!sniffed) throw fault('image_unsupported', { field });
+      return createImage(held, sniffed);
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+  }
+
+  const linkOf: Results['linkOf'] = ({ id, mediaType }) =>
+    `${publicUrl()}${MEDIA_PATH}/${id}.${extensionOf(mediaType) ?? 'bin'}`;
+
+  return { keep, linkOf, idOf, readImage };
+}
+
+/** Id and extension, if it is the name of a link. */
+export function fileOf(name: string): { readonly id: string; readonly extension: string } | undefined {
+  const [, id, extension] = FILE.exec(name) ?? [];
+  return id === undefined || extension === undefined ? undefined : { id, extension };
+}
+
+function ownResult(bytes: Uint8Array, kind: KeepRequest['kind']): Pick<RemoteResult, 'sniffed' | 'chunks'> {
+  if (bytes.length > BYTES_MAX[kind]) throw upstreamFault('protocol', 'the result is too large');
+  const sniffed = sniff(bytes);
+  if (sniffed?.kind !== kind) throw upstreamFault('protocol', `the result is no ${kind}`);
+  return { sniffed, chunks: pieceOf(bytes) };
+}
+
+async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -35,6 +35,15 @@ const MP4 = video('mp4', 'mp4');
 const WEBM = video('webm', 'webm');
 const QUICKTIME = video('quicktime', 'mov');
 
+const EXTENSIONS: ReadonlyMap<string, string> = new Map(
+  [PNG, JPEG, GIF, WEBP, MP4, WEBM, QUICKTIME].map(({ mediaType, extension }) => [mediaType, extension]),
+);
+
+/** Of a media type that `sniff` gives. */
+export function extensionOf(mediaType: string): string | undefined {
+  return EXTENSIONS.get(mediaType);
+}
+
 /** Brands of the family that are pictures or sound. */
 const OTHER_BRANDS = /^(?:avi[fos]|hei[cmsx]|hev[cmsx]|mif[12]|miaf|msf1|M4[AB] |crx )$/;
 

@@ -1,5 +1,6 @@
 // From `DATABASE_URL` to a store.
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -10,6 +11,19 @@ const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 export interface OpenOptions extends Opening {
   /** Opens the target of a copy that broke off too: a gateway on half a ledger would take it for the whole. */
   readonly unfinished?: boolean;
+}
+
+/** Where the service has the media files of a SQLite store. */
+export function mediaFolderOf({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'media');
+}
+
+/** Opens the store of the service itself. Rejects with `OperatorError`. */
+export function openOwnStore(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  options: OpenOptions = {},
+): Promise<Store> {
+  return openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
 }
 
 /** Opens the store an URL names. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */

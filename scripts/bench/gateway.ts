@@ -9,7 +9,7 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { openStore } from '../../lib/store/open.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
@@ -39,7 +39,7 @@ const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination:
 const gateway = await createGateway(config, log);
 await gateway.start();
 
-const store = await openStore(config.databaseUrl);
+const store = await openOwnStore(config);
 const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
 const { id } = await accounts.create('bench');
 const { key } = await accounts.issueKey(id, 'bench');

@@ -7,7 +7,7 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { openStore } from '../../lib/store/open.ts';
+import { openOwnStore } from '../../lib/store/open.ts';
 
 /** Keys: of the callers, of a wallet that is empty, of wallets that can pay for short calls. */
 export interface Keys {
@@ -55,7 +55,7 @@ const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination:
 const gateway = await createGateway(config, log);
 await gateway.start();
 
-const store = await openStore(config.databaseUrl);
+const store = await openOwnStore(config);
 const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
 const makeKey = async (rub: bigint): Promise<string> => {
   const { id } = await accounts.create('siege');

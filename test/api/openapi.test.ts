@@ -27,6 +27,8 @@ import {
   startUpstream,
   type TestUpstream,
 } from '../../testkit/upstream.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
 
 const PUBLIC_URL = 'https://gateway.example/base';
@@ -266,6 +268,32 @@ describe('the API document', () => {
       await verify('/openapi.json', 200);
     });
 
+    it('stored media', async () => {
+      const media = newMedia({ expiresAt: Date.now() + 60_000 });
+      await gateway.store.media.write(media, piecesOf(PNG));
+      const path = `/media/${media.id}.png`;
+      const operation = 'GET /media/{file}';
+      const replies: Readonly<Record<number, SendOptions>> = {
+        200: {},
+        206: { headers: { range: 'bytes=1-' } },
+        304: { headers: { 'if-none-match': '*' } },
+        416: { headers: { range: 'bytes=5000-' } },
+      };
+      for (const [status, options] of Object.entries(replies)) {
+        const reply = await send(gateway.url + path, options);
+        expect(reply.status).to.equal(Number(status));
+        if (status === '416') api.checkReply(operation, reply);
+        else if (status !== '304') {
+          const documented = api.json.paths['/media/{file}'].get.responses[status];
+          expect(documented.content).to.have.property(String(reply.headers['content-type']));
+        }
+        seen.add(`${operation} ${status}`);
+      }
+      const unknown = await send(`${gateway.url}${path.replace('.png', '.gif')}`);
+      expect(api.checkReply(operation, unknown).status).to.equal(404);
+      seen.add(`${operation} 404`);
+    });
+
     it('a gateway that has lost a wallet, and one that has lost them all', async () => {
       const broken = await startGateway({ catalog: chatCatalog(upstream.url) });
       try {
@@ -279,9 +307,12 @@ describe('the API document', () => {
           ...[MODELS, BALANCE].map((path) => verify(path, 500, { key: lost.key }, broken.url)),
           ...DIALECTS.map((path) => verify(path, 500, { key: lost.key, body: ask('hi') }, broken.url)),
         ]);
-        database.exec('ALTER TABLE wallets RENAME TO gone');
+        database.exec('ALTER TABLE wallets RENAME TO gone; ALTER TABLE media RENAME TO gone_too');
         database.close();
         await Promise.all([MODELS, BALANCE].map((path) => verify(path, 503, { key }, broken.url)));
+        const media = await send(`${broken.url}/media/${'a'.repeat(43)}.png`);
+        expect(api.checkReply('GET /media/{file}', media).status).to.equal(503);
+        seen.add('GET /media/{file} 503');
       } finally {
         await broken.stop();
       }

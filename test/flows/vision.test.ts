@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 
 const BASE64 = PNG.toString('base64');
@@ -189,6 +190,36 @@ describe('vision', () => {
       });
     });
   }
+
+  it('looks at pictures that this service has stored, whoever asks, and at nothing else on its host', async () => {
+    const store = (more: object = {}) =>
+      gateway.store.media.write(newMedia({ expiresAt: Date.now() + 60_000, ...more }), piecesOf(PNG));
+    const link = ({ id }: { readonly id: string }) => `${gateway.url}/media/${id}.png`;
+    const stored = await store();
+    for (const path of DIALECTS) {
+      for (const url of [link(stored), `${link(stored)}?download=1`]) {
+        const reply = await send(gateway.url + path, { key, body: looking([text, linked(url)]) });
+        expect(reply.status, reply.text).to.equal(200);
+        expect(sent().messages).to.deep.equal([{ role: 'user', content: [text, part(DATA_URI)] }]);
+      }
+    }
+    const gone =
+      /^Invalid `messages\[0\]\.content\[0\][^`]*`: the link to the stored image is not known or has expired\.$/;
+    const bad: readonly (readonly [url: string, says: RegExp])[] = [
+      [link({ id: stored.id.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')) }), gone],
+      [link(await store({ expiresAt: Date.now() - 1 })), gone],
+      [link(await store({ kind: 'video', mediaType: 'video/mp4' })), /PNG, JPEG/],
+      [`${gateway.url}/healthz`, /https URL|fetched/],
+      [`${gateway.url}/media/../healthz`, /https URL|fetched/],
+      [link(stored).replace('http://', 'http://user@'), /user name/],
+    ];
+    upstream.calls.length = 0;
+    for (const [url, says] of bad) {
+      const reply = await send(gateway.url + MESSAGES, { key, body: looking([linked(url)]) });
+      expect([reply.status, upstream.calls.length], url).to.deep.equal([400, 0]);
+      expect(reply.json.error.message, url).to.match(says);
+    }
+  });
 
   it('holds a thousand tokens a picture', async () => {
     const { json } = await send(gateway.url + CHAT, { key, body: looking([block, block], { max_tokens: 100 }) });

@@ -1,7 +1,7 @@
 import { Boom, badGateway, badImplementation, forbidden } from '@hapi/boom';
 import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
-import { preflight } from '../../lib/api/nowhere.ts';
+import { preflights } from '../../lib/api/nowhere.ts';
 import { fault } from '../../lib/faults.ts';
 import { stateOf } from '../../lib/http/context.ts';
 import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
@@ -26,7 +26,7 @@ describe('reply', () => {
     for (const path of [MESSAGES, CHAT, '/api/v1/models', '/healthz']) {
       http.server.route({ method: ['GET', 'POST'], path, handler: () => failure() as object });
     }
-    http.server.route({ ...preflight, options: {} });
+    http.server.route(preflights.map((route) => ({ ...route, options: {} })));
     await http.start();
   });
   beforeEach(() => {

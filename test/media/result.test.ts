@@ -72,6 +72,18 @@ describe('media results', () => {
     expect(small).to.deep.equal(files.GIF);
   });
 
+  it('come whole to a slow reader, although their server closes at once', async () => {
+    const kept = await fetchResult(await serve(picture(film)), {}, async ({ chunks }) => {
+      let read = 0;
+      for await (const chunk of chunks) {
+        read += chunk.length;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      return read;
+    });
+    expect(kept).to.equal(film.length);
+  });
+
   it("come from the upstream's own origin, and only there with the operator's headers", async () => {
     expect(await fetchResult(await upstream(picture(files.MP4)), {}, whole)).to.deep.equal(files.MP4);
     expect(network.dialled).to.have.length(1);

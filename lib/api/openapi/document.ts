@@ -3,11 +3,12 @@ import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
 import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
 import { healthChapter } from './health.ts';
+import { mediaChapter } from './media.ts';
 import { messageChapter } from './message.ts';
 import type { Chapter, Json } from './schema.ts';
 import { textSchemas } from './text.ts';
 
-const CHAPTERS: readonly Chapter[] = [messageChapter, chatChapter, accountChapter, healthChapter];
+const CHAPTERS: readonly Chapter[] = [messageChapter, chatChapter, accountChapter, mediaChapter, healthChapter];
 
 const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
 

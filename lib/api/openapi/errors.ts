@@ -35,6 +35,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },
+  404: {
+    description: `What the path names is not there. ${NO_RETRY}`,
+    examples: [fault('not_found', { hint: 'The link is not known or has expired' })],
+  },
   408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
   413: {
     description: `The body is larger than 48 MiB. ${NO_RETRY}`,
@@ -43,6 +47,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   415: {
     description: 'The body is not JSON, or it is compressed.',
     examples: [fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' })],
+  },
+  416: {
+    description: 'The range begins behind the end of the file. `content-range` has its size.',
+    examples: [fault('range_not_satisfiable', { bytes: 1024 })],
   },
   429: {
     description: 'Too many requests on the key. `retry-after` says how long to wait.',
@@ -122,6 +130,7 @@ const CHAT_CODES = choice([
   'request_timeout',
   'request_too_large',
   'unsupported_media_type',
+  'range_not_satisfiable',
   'rate_limit_exceeded',
   'internal_error',
   'upstream_error',

@@ -9,6 +9,7 @@ import { stateOf } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
+import { readLinked } from '../../media/linked.ts';
 import { TEXT_MINIMUM, type TextPrice, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { TextOutput } from '../../text/delivery.ts';
@@ -79,7 +80,7 @@ async function withPictures(parsed: TextRequest, { request, services, call, shar
   if (parsed.images === 0) return parsed;
   await refusePenniless(request, services, LEAST);
   const budget = { take: share.part };
-  return fetchPictures(parsed, (url, ask) => services.fetcher().fetchImage(url, { ...ask, budget }), call.signal);
+  return fetchPictures(parsed, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
 }
 
 async function readRequest({ request, dialect, services, call, share }: Answering): Promise<TextRequest> {

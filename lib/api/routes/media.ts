@@ -1,0 +1,138 @@
+// GET /media/{file}: stored pictures and videos, whole or in part, for whoever has the link and until it expires.
+import { hash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { fault } from '../../faults.ts';
+import { type LiveCall, stateOf } from '../../http/context.ts';
+import { commonHeaders } from '../../http/reply.ts';
+import { fileOf, MEDIA_PATH } from '../../media/results.ts';
+import { extensionOf } from '../../media/sniff.ts';
+import type { ByteRange, StoredMedia } from '../../store/ports/media.ts';
+import { StoreError } from '../../store/store.ts';
+import { mediaFace } from '../face.ts';
+import type { Services } from '../services.ts';
+
+export function mediaRoute(services: Services): ServerRoute {
+  return {
+    method: 'GET',
+    path: `${MEDIA_PATH}/{file}`,
+    options: { auth: false, plugins: { face: mediaFace } },
+    handler: async (request, h) => {
+      const call = services.calls.open(request);
+      try {
+        return await answer(request, h, { services, call });
+      } finally {
+        call.close();
+      }
+    },
+  };
+}
+
+interface Means {
+  readonly services: Services;
+  readonly call: LiveCall;
+}
+
+async function answer(request: Request, h: ResponseToolkit, { services, call }: Means): Promise<symbol> {
+  const media = await find(request, services);
+  const reply = replyOf(request, media);
+  const response = request.raw.res;
+  if (!reply.range) {
+    response.writeHead(reply.status, reply.headers).end();
+    return h.abandon;
+  }
+  const chunks = services.store.media.read(media.id, reply.range)[Symbol.asyncIterator]();
+  try {
+    // A file that cannot be read is told so: its status is not out yet.
+    const first = await chunks.next().catch(refuse);
+    response.writeHead(reply.status, reply.headers);
+    for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
+      if (!response.write(next.value)) await drained(response, call.signal);
+    }
+    if (!call.signal.aborted) response.end();
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    stateOf(request).notes.err = error;
+  } finally {
+    await chunks.return?.();
+    if (response.headersSent && !response.writableEnded) response.destroy();
+  }
+  return h.abandon;
+}
+
+async function find(request: Request, { store }: Services): Promise<StoredMedia> {
+  const { id, extension } = fileOf(String(request.params.file)) ?? {};
+  const media = id === undefined ? undefined : await store.media.get(id).catch(refuse);
+  const isThere = media && media.expiresAt > Date.now() && extensionOf(media.mediaType) === extension;
+  if (!isThere) throw unknown();
+  return media;
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof StoreError)) throw error;
+  throw error.blames === 'batch' ? unknown() : fault('store_unavailable', {}, error);
+}
+
+const unknown = () => fault('not_found', { hint: 'The link is not known or has expired' });
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What of the file goes out; undefined for nothing. */
+  readonly range: ByteRange | undefined;
+}
+
+function replyOf(request: Request, media: StoredMedia): Reply {
+  const { method, headers: asked } = request.raw.req;
+  // Its bytes never change. The id itself stays in the link.
+  const etag = `"${hash('sha256', media.id).slice(0, 32)}"`;
+  const headers = {
+    ...commonHeaders(request),
+    'accept-ranges': 'bytes',
+    'cache-control': `private, max-age=${Math.floor((media.expiresAt - Date.now()) / 1000)}, immutable`,
+    etag,
+  };
+  if (matches(asked['if-none-match'], etag)) return { status: 304, headers, range: undefined };
+  const { bytes } = media;
+  const typed = { ...headers, 'content-type': media.mediaType, 'content-disposition': 'inline' };
+  const isOfThis = asked['if-range'] === undefined || asked['if-range'] === etag;
+  const range = method === 'GET' && isOfThis ? rangeOf(asked.range, bytes) : undefined;
+  if (range) {
+    const { first, last } = range;
+    const part = { 'content-range': `bytes ${first}-${last}/${bytes}`, 'content-length': String(last + 1 - first) };
+    return { status: 206, headers: { ...typed, ...part }, range };
+  }
+  const whole = method === 'HEAD' || bytes === 0 ? undefined : { first: 0, last: bytes - 1 };
+  return { status: 200, headers: { ...typed, 'content-length': String(bytes) }, range: whole };
+}
+
+function matches(header: string | undefined, etag: string): boolean {
+  const names = (header ?? '').split(',').map((name) => name.trim().replace(/^W\//, ''));
+  return names.includes(etag) || names.includes('*');
+}
+
+/** The one range that is asked for; several at once, and what is none, are answered by the whole file. */
+function rangeOf(header: string | undefined, bytes: number): ByteRange | undefined {
+  const [, begin, end] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
+  if (begin === undefined || end === undefined || (begin === '' && end === '')) return undefined;
+  const suffix = begin === '';
+  const first = suffix ? Math.max(0, bytes - Number(end)) : Number(begin);
+  const last = suffix || end === '' ? bytes - 1 : Math.min(Number(end), bytes - 1);
+  if (!suffix && end !== '' && Number(end) < Number(begin)) return undefined;
+  if (first > last) throw fault('range_not_satisfiable', { bytes });
+  return { first, last };
+}
+
+/** Resolves when the client has taken what was written, or is gone. */
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('drain', settle);
+      signal.removeEventListener('abort', settle);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    response.once('drain', settle);
+    signal.addEventListener('abort', settle, { once: true });
+  });
+}

@@ -1,0 +1,253 @@
+// Results: kept from bytes and from links, linked, recognised, and read back as pictures.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { isFault } from '../../lib/faults.ts';
+import { createResults, type KeepRequest, type Results, type ResultsOptions } from '../../lib/media/results.ts';
+import type { MediaSource } from '../../lib/plugin/contract.ts';
+import { isUpstreamFault } from '../../lib/plugin/fault.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { rejection } from '../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { createBudget } from './budget.ts';
+import * as files from './pictures.ts';
+import { chunked, createStage, MIB, picture } from './stage.ts';
+
+const PUBLIC_URL = 'https://gateway.example/base';
+const TTL_MS = 3_600_000;
+const HEAD = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5000000\r\n\r\n');
+const FIELD = 'messages[0].content[0]';
+
+describe('results', () => {
+  const { network, serve } = createStage();
+  let opened: FaultyStore;
+  let results: Results;
+  let now: number;
+  const open = (more: Partial<ResultsOptions> = {}) => {
+    const options = { media: opened.store.media, fetcher: () => network.fetcher(), publicUrl: () => PUBLIC_URL };
+    return createResults({ ...options, ttlMs: TTL_MS, now: () => now, ...more });
+  };
+
+  before(async () => {
+    opened = await openFaultyStore();
+  });
+  after(() => opened.close());
+  beforeEach(() => {
+    now = 1_800_000_000_000;
+    results = open();
+  });
+
+  const request = (more: Partial<KeepRequest> = {}): KeepRequest => ({
+    ...{ kind: 'image', account: 'acc_1', upstreamOrigin: undefined, signal: new AbortController().signal },
+    ...more,
+  });
+  const count = async () => (await opened.real.media.page({ limit: 1000 })).length;
+  /** What it is refused with; nothing is stored. */
+  async function refused(source: MediaSource, more: Partial<KeepRequest> = {}): Promise<unknown> {
+    const before = await count();
+    const error = await rejection(results.keep(source, request(more)));
+    expect(await count()).to.equal(before);
+    return error;
+  }
+
+  describe('are kept', () => {
+    it('from bytes, as what they are by their bytes, until they expire', async () => {
+      for (const [bytes, kind, mediaType, extension] of [
+        [files.PNG, 'image', 'image/png', 'png'],
+        [files.JPEG, 'image', 'image/jpeg', 'jpg'],
+        [files.MP4, 'video', 'video/mp4', 'mp4'],
+      ] as const) {
+        const stored = await results.keep({ bytes }, request({ kind }));
+        const { id, ...rest } = stored;
+        const times = { createdAt: now, expiresAt: now + TTL_MS };
+        expect(rest).to.deep.equal({ account: 'acc_1', kind, mediaType, bytes: bytes.length, ...times });
+        expect(results.linkOf(stored)).to.equal(`${PUBLIC_URL}/media/${id}.${extension}`);
+        expect(results.idOf(results.linkOf(stored))).to.equal(id);
+        expect((await bytesOf(opened.real, id)).equals(bytes)).to.equal(true);
+      }
+    });
+
+    it('from links, as they come, and from the origin of the upstream although it is not public', async () => {
+      const film = Buffer.concat([files.MP4, Buffer.alloc(3 * MIB, 7)]);
+      for (const answer of [picture(film), chunked(film)]) {
+        const stored = await results.keep({ url: await serve(answer) }, request({ kind: 'video' }));
+        expect(stored).to.include({ kind: 'video', mediaType: 'video/mp4', bytes: film.length });
+        expect((await bytesOf(opened.real, stored.id)).equals(film)).to.equal(true);
+      }
+      await network.host('models.intranet', picture(files.PNG), {
+        certificate: 'none',
+        address: '10.9.0.1',
+        port: 8000,
+      });
+      const upstreamOrigin = 'http://models.intranet:8000';
+      const source = { url: `${upstreamOrigin}/1.png`, headers: { authorization: 'Bearer up' } };
+      const { bytes } = await results.keep(source, request({ upstreamOrigin }));
+      expect(bytes).to.equal(files.PNG.length);
+      expect(network.heads.at(-1)).to.match(/authorization: Bearer up/i);
+      expect(isUpstreamFault(await refused(source))).to.equal(true);
+    });
+
+    it('under ids that are long and never the same', async () => {
+      const ids = new Set<string>();
+      for (let time = 0; time < 50; time += 1) ids.add((await results.keep({ bytes: files.GIF }, request())).id);
+      expect(ids.size).to.equal(50);
+      for (const id of ids) expect(id).to.match(/^[0-9A-Za-z]{43}$/);
+    });
+  });
+
+  describe('are not kept', () => {
+    it('when they are not what they should be, or nothing', async () => {
+      for (const [bytes, kind] of [
+        [files.MP4, 'image'],
+        [files.PNG, 'video'],
+        [Buffer.from('<html></html>'), 'image'],
+        [Buffer.alloc(0), 'image'],
+      ] as const) {
+        expect(await refused({ bytes }, { kind }))
+          .to.satisfy(isUpstreamFault)
+          .and.to.have.property('kind', 'protocol');
+        const url = await serve(picture(bytes));
+        expect(await refused({ url }, { kind }))
+          .to.satisfy(isUpstreamFault)
+          .and.to.have.property('kind', 'protocol');
+      }
+    });
+
+    it('when they are too large, sent or fetched', async () => {
+      const large = files.png({ bytes: 32 * MIB + 1 });
+      expect(await refused({ bytes: large })).to.satisfy(isUpstreamFault);
+      expect(await refused({ url: await serve(chunked(large)) })).to.satisfy(isUpstreamFault);
+      const { bytes } = await results.keep({ bytes: files.png({ bytes: 32 * MIB }) }, request());
+      expect(bytes).to.equal(32 * MIB);
+    }).timeout(60_000);
+
+    it('when they break off or stall', async () => {
+      const film = Buffer.concat([files.MP4, Buffer.alloc(MIB, 7)]);
+      const breaking = await serve((socket) => {
+        socket.write(Buffer.concat([HEAD, film]), () => setTimeout(() => socket.destroy(), 50));
+      });
+      expect(await refused({ url: breaking }, { kind: 'video' })).to.satisfy(isUpstreamFault);
+      const stalling = await serve((socket) => void socket.write(Buffer.concat([HEAD, film])));
+      const error = await refused({ url: stalling }, { kind: 'video' });
+      expect(error).to.satisfy(isUpstreamFault).and.to.have.property('kind', 'timeout');
+    });
+
+    it('when the call is over: with its reason', async () => {
+      const over = new AbortController();
+      const url = await serve((socket) => void socket.write(Buffer.concat([HEAD, files.MP4])));
+      const keeping = refused({ url }, { kind: 'video', signal: over.signal });
+      await sleep(50);
+      const reason = new Error('the client left');
+      over.abort(reason);
+      expect(await keeping).to.equal(reason);
+      expect(await refused({ bytes: files.PNG }, { signal: over.signal })).to.equal(reason);
+    });
+
+    it('when the store does not take them: a 503 of ours', async () => {
+      for (const source of [{ bytes: files.PNG }, { url: await serve(picture(files.PNG)) }]) {
+        opened.next('media.write', refuse);
+        const error = await refused(source);
+        expect(error).to.satisfy(isFault).and.to.have.nested.property('data.code', 'result_not_kept');
+        expect(error).to.have.nested.property('output.statusCode', 503);
+      }
+    });
+  });
+
+  describe('are told by their links', () => {
+    const id = 'Zz09'.padEnd(43, 'a');
+    const own = [
+      `${PUBLIC_URL}/media/${id}.png`,
+      `${PUBLIC_URL}/media/${id}.mp4?a=b`,
+      `${PUBLIC_URL}/media/${id}.webp#x`,
+    ];
+    const foreign = [
+      `http://gateway.example/base/media/${id}.png`,
+      `https://gateway.example:8443/base/media/${id}.png`,
+      `https://gateway.example/media/${id}.png`,
+      `https://gateway.example/basement/media/${id}.png`,
+      `https://gateway.example.evil.example/base/media/${id}.png`,
+      `https://user@gateway.example/base/media/${id}.png`,
+      `https://:secret@gateway.example/base/media/${id}.png`,
+      `https://gateway.example@evil.example/base/media/${id}.png`,
+      `https://evil.example/?${PUBLIC_URL}/media/${id}.png`,
+      `https://evil.example/#${PUBLIC_URL}/media/${id}.png`,
+      `${PUBLIC_URL}/media/${id}`,
+      `${PUBLIC_URL}/media/${id}x.png`,
+      `${PUBLIC_URL}/media/${id.slice(1)}.png`,
+      `${PUBLIC_URL}/media/${id.slice(1)}%61.png`,
+      `${PUBLIC_URL}/media/x/${id}.png`,
+      `${PUBLIC_URL}/media/${id}.png/x`,
+      `${PUBLIC_URL}\\media\\${id}.png`,
+      ` ${PUBLIC_URL}/media/${id}.png`,
+      `${PUBLIC_URL}/media/${id}.p\tng`,
+      `${PUBLIC_URL}/media/${id}.png?${'x'.repeat(3000)}`,
+      `//gateway.example/base/media/${id}.png`,
+      `/base/media/${id}.png`,
+      'data:image/png;base64,AAAA',
+      '',
+    ];
+    for (const url of own) it(`own: ${url}`, () => expect(results.idOf(url)).to.equal(id));
+    for (const url of foreign) it(`foreign: ${url.slice(0, 120)}`, () => expect(results.idOf(url)).to.equal(undefined));
+
+    it('own: the host in any case, and the port of its scheme', () => {
+      expect(results.idOf(`HTTPS://Gateway.Example:443/base/media/${id}.png`)).to.equal(id);
+      expect(open({ publicUrl: () => 'http://127.0.0.1:8080' }).idOf(`http://127.0.0.1:8080/media/${id}.png`)).to.equal(
+        id,
+      );
+    });
+  });
+
+  describe('are read as pictures', () => {
+    const refusedRead = async (id: string, more: object = {}) => {
+      const error = await rejection(results.readImage(id, { field: FIELD, ...more }));
+      if (!isFault(error)) throw new Error('not a fault', { cause: error });
+      return [error.data?.code, error.data?.detail.field];
+    };
+
+    it('with their size, in memory of the budget until they are let go', async () => {
+      const { state, budget } = createBudget(MIB);
+      const { id } = await results.keep({ bytes: files.png({ width: 7, height: 5, bytes: MIB / 2 }) }, request());
+      const image = await results.readImage(id, { field: FIELD, budget });
+      expect(image).to.deep.include({ format: 'png', mediaType: 'image/png', size: { width: 7, height: 5 } });
+      expect([image.bytes.length, state.taken]).to.deep.equal([MIB / 2, MIB / 2]);
+      image.release();
+      expect(state.taken).to.equal(0);
+    });
+
+    it('not when they are unknown, expired or lost', async () => {
+      const { id } = await results.keep({ bytes: files.PNG }, request());
+      expect(await refusedRead('a'.repeat(43))).to.deep.equal(['image_gone', FIELD]);
+      now += TTL_MS - 1;
+      (await results.readImage(id, { field: FIELD })).release();
+      now += 1;
+      expect(await refusedRead(id)).to.deep.equal(['image_gone', FIELD]);
+    });
+
+    it('not when they are films, too large, or more than there is room for', async () => {
+      const film = await results.keep({ bytes: files.MP4 }, request({ kind: 'video' }));
+      expect(await refusedRead(film.id)).to.deep.equal(['image_unsupported', FIELD]);
+      const large = await results.keep({ bytes: files.png({ bytes: 8 * MIB + 1 }) }, request());
+      expect(await refusedRead(large.id)).to.deep.equal(['image_too_large', FIELD]);
+      const fitting = await results.keep({ bytes: files.png({ bytes: 8 * MIB }) }, request());
+      const { state, budget } = createBudget(8 * MIB - 1);
+      expect(await refusedRead(fitting.id, { budget })).to.deep.equal(['no_room', undefined]);
+      expect(state.taken).to.equal(0);
+      (await results.readImage(fitting.id, { field: FIELD })).release();
+    });
+
+    it('not when the store fails, before or in the middle of it: the memory is given back', async () => {
+      const { id } = await results.keep({ bytes: files.PNG }, request());
+      const { state, budget } = createBudget(MIB);
+      for (const name of ['media.get', 'media.read'] as const) {
+        opened.next(name, refuse);
+        expect(await refusedRead(id, { budget })).to.deep.equal(['store_unavailable', undefined]);
+        expect(state.taken).to.equal(0);
+      }
+    });
+
+    it('not when the file is no picture any more', async () => {
+      const media = newMedia({ expiresAt: now + TTL_MS });
+      await opened.real.media.write(media, piecesOf(Buffer.from('something else')));
+      expect(await refusedRead(media.id)).to.deep.equal(['image_unsupported', FIELD]);
+    });
+  });
+});
