@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/money/', 'lib/jobs/decide.ts'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/media/'],
+  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/'],
   ['lib/call/', 'lib/smart/'],
   ['lib/text/', 'lib/images/'],

@@ -6,6 +6,7 @@ import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
+import { copyAuditLog, copyUsers } from './copy-people.ts';
 import { journalPages } from './journal.ts';
 import { copyMedia } from './media.ts';
 import type { Account } from './ports/accounts.ts';
@@ -32,6 +33,7 @@ export interface CopyReport {
   readonly jobs: number;
   /** Files that have not expired. */
   readonly media: number;
+  readonly users: number;
   readonly settings: number;
   /** The target was that of a copy that broke off. */
   readonly resumed: boolean;
@@ -54,7 +56,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   refuseUnknownPorts(from);
   const resumed = await claimTarget(to);
   const accounts = await from.accounts.list();
-  const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, media: 0, settings: 0 };
+  const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, media: 0, users: 0, settings: 0 };
   for (const step of Object.values(STEPS)) Object.assign(counts, await step?.(options, accounts));
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
@@ -81,6 +83,13 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
+  users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
+  // People sign in again.
+  sessions: null,
+  auditLog: async ({ from, to }) => {
+    await copyAuditLog(from, to);
+    return {};
+  },
   // Of a minute, and of processes that do not work on the copy.
   limits: null,
   owners: null,

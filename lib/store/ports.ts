@@ -15,6 +15,9 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   settings: ['get', 'list'],
   jobs: ['get', 'open', 'page'],
   media: ['get', 'read', 'page'],
+  users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
+  sessions: ['get', 'list', 'link', 'attempts'],
+  auditLog: ['page'],
 };
 
 /** The reads that answer with a stream instead of a promise. */

@@ -1,5 +1,6 @@
 // The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
 import type { AccountStore } from './ports/accounts.ts';
+import type { AuditLogStore } from './ports/audit-log.ts';
 import type { JobStore } from './ports/jobs.ts';
 import type { JournalStore } from './ports/journal.ts';
 import type { KeyStore } from './ports/keys.ts';
@@ -7,7 +8,9 @@ import type { LedgerStore } from './ports/ledger.ts';
 import type { LimitStore } from './ports/limits.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
+import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
+import type { UserStore } from './ports/users.ts';
 
 /** Every method rejects with `StoreError` when the database does not answer. */
 export interface StorePorts {
@@ -20,6 +23,9 @@ export interface StorePorts {
   readonly settings: SettingStore;
   readonly jobs: JobStore;
   readonly media: MediaStore;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  readonly auditLog: AuditLogStore;
 }
 
 /** A store, opened and migrated. */

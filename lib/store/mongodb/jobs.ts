@@ -7,7 +7,7 @@ import { NOW, readNow } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { StaleRead } from './failure.ts';
 import { aliveOwners } from './owners.ts';
-import type { Row } from './rows.ts';
+import { plainOf, type Row } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
 /** Those that have not ended: the index has only them. */
@@ -98,8 +98,5 @@ export function jobRow({ id: _id, ...job }: Job): Document {
 }
 
 export function jobOf(row: Document): Job {
-  const { _id: id, ...job } = row;
-  return Object.fromEntries(
-    Object.entries({ id, ...job }).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
-  ) as unknown as Job;
+  return plainOf<Job>(row);
 }

@@ -67,3 +67,10 @@ export function entryOf(row: Document): Entry {
 function numberOrNull(value: unknown): number | null {
   return value === null ? null : Number(value);
 }
+
+/** A document without money: `_id` is its `id`, and its whole numbers are numbers. */
+export function plainOf<T>({ _id: id, ...fields }: Document): T {
+  return Object.fromEntries(
+    Object.entries({ id, ...fields }).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  ) as T;
+}

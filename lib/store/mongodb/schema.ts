@@ -13,6 +13,7 @@ const name = { bsonType: 'string', minLength: 1 };
 const money = { bsonType: 'long' };
 const amount = { bsonType: 'long', minimum: 0 };
 const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
+const integer = { bsonType: ['int', 'long', 'double'], multipleOf: 1 };
 const time = { bsonType: ['int', 'long', 'double'], minimum: 0 };
 const orNull = (schema: { readonly bsonType: string | readonly string[] }) => ({
   ...schema,
@@ -178,5 +179,47 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'owners', validator: fields({ _id: name, until: time, leaseMs: time, alone: { bsonType: 'bool' } }) },
   { name: 'batches', validator: fields({ _id: name, number: count, at: time }) },
   { name: 'sessions', validator: fields({ _id: name, until: time, sessions: { bsonType: 'array' } }) },
+  {
+    name: 'users',
+    validator: fields({
+      ...{ _id: name, email: name, password: orNull(text), totpSecret: orNull(text), totpStep: integer },
+      ...{ recovery: { bsonType: 'array', items: text }, operator: { bsonType: 'bool' } },
+      ...{ status: oneOf('active', 'suspended'), language: oneOf('ru', 'en'), timeZone: text, createdAt: time },
+      version: { ...count, minimum: 1 },
+    }),
+    indexes: [{ key: { email: 1 }, name: 'email', unique: true }],
+  },
+  {
+    name: 'memberships',
+    validator: fields({ _id: name, user: name, account: name, role: oneOf('owner') }),
+    indexes: [
+      { key: { user: 1, account: 1 }, name: 'of_user', unique: true },
+      { key: { account: 1, user: 1 }, name: 'of_account' },
+    ],
+  },
+  {
+    name: 'signins',
+    validator: fields({
+      ...{ _id: name, user: name, createdAt: time, seenAt: time, expiresAt: time, idleMs: time },
+      ...{ provenAt: orNull(time), address: text, agent: text },
+    }),
+    indexes: [{ key: { user: 1 }, name: 'of_user' }],
+  },
+  {
+    name: 'links',
+    validator: fields({
+      ...{ _id: name, purpose: name, user: orNull(text), account: orNull(text), email: orNull(text), expiresAt: time },
+    }),
+  },
+  { name: 'attempts', validator: fields({ _id: name, count: { ...count, minimum: 1 }, lastAt: time }) },
+  {
+    name: 'audit_log',
+    validator: fields({
+      ...{ _id: count, at: time, user: name, action: name, account: orNull(text), target: text, detail: text },
+      address: text,
+    }),
+    indexes: [{ key: { account: 1, _id: -1 }, name: 'of_account' }],
+  },
+  { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];

@@ -4,6 +4,7 @@ import { mapCalls } from '../ports.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { accountStore } from './accounts.ts';
+import { auditLogStore } from './audit-log.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
@@ -20,7 +21,9 @@ import { migrate, requireStore } from './migration.ts';
 import { aliveOwners, ownerStore } from './owners.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { settingStore } from './settings.ts';
+import { signinStore } from './signins.ts';
 import { createTransactions } from './transaction.ts';
+import { userStore } from './users.ts';
 
 /** Connects and brings the schema forward. Rejects with `OperatorError` when the server or the database cannot be used. */
 export async function openMongoStore(
@@ -66,6 +69,9 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     settings: settingStore(connection),
     jobs: jobStore(connection, transactions),
     media: mediaStore(connection),
+    users: userStore(connection),
+    sessions: signinStore(connection),
+    auditLog: auditLogStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },

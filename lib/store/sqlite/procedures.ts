@@ -1,6 +1,7 @@
 // What the worker threads can be asked to do, each thread with a connection of its own.
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
+import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
 import { jobReads, jobWrites } from './jobs.ts';
@@ -10,7 +11,9 @@ import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
+import { attemptWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
+import { userReads, userWrites } from './users.ts';
 
 export type Writes = ReturnType<typeof openWriter>['procedures'];
 export type Reads = ReturnType<typeof openReader>['procedures'];
@@ -27,6 +30,11 @@ export function openWriter(options: ConnectionOptions) {
     ...settingWrites(connection),
     ...jobWrites(connection),
     ...mediaWrites(connection),
+    ...userWrites(connection),
+    ...sessionWrites(connection),
+    ...linkWrites(connection),
+    ...attemptWrites(connection),
+    ...auditLogWrites(connection),
   };
   return { db: connection.db, procedures };
 }
@@ -43,6 +51,9 @@ export function openReader(options: ConnectionOptions) {
     ...jobReads(db),
     ...mediaReads(db),
     backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
+    ...userReads(db),
+    ...sessionReads(db),
+    ...auditLogReads(db),
   };
   return { db, procedures };
 }

@@ -152,6 +152,75 @@ const MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE users (
+    id TEXT NOT NULL PRIMARY KEY,
+    email TEXT NOT NULL UNIQUE,
+    password TEXT,
+    totp_secret TEXT,
+    totp_step INTEGER NOT NULL,
+    recovery TEXT NOT NULL,
+    operator INTEGER NOT NULL CHECK (operator IN (0, 1)),
+    status TEXT NOT NULL CHECK (status IN ('active', 'suspended')),
+    language TEXT NOT NULL CHECK (language IN ('ru', 'en')),
+    time_zone TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version > 0)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE memberships (
+    user TEXT NOT NULL,
+    account TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role = 'owner'),
+    PRIMARY KEY (user, account)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX members ON memberships (account);
+
+  CREATE TABLE sessions (
+    hash TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    idle_ms INTEGER NOT NULL CHECK (idle_ms > 0),
+    proven_at INTEGER,
+    address TEXT NOT NULL,
+    agent TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_of ON sessions (user);
+
+  CREATE TABLE links (
+    hash TEXT NOT NULL PRIMARY KEY,
+    purpose TEXT NOT NULL,
+    user TEXT,
+    account TEXT,
+    email TEXT,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE attempts (
+    name TEXT NOT NULL PRIMARY KEY,
+    count INTEGER NOT NULL CHECK (count > 0),
+    last_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE audit_log (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    user TEXT NOT NULL,
+    action TEXT NOT NULL,
+    account TEXT,
+    target TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    address TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_of_account ON audit_log (account, seq) WHERE account IS NOT NULL;
+  CREATE TRIGGER audit_stays BEFORE UPDATE ON audit_log BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+  END;
+  CREATE TRIGGER audit_remains BEFORE DELETE ON audit_log BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+  END;
+
   CREATE TABLE settings (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL

@@ -102,6 +102,7 @@ function createStore(parts: Parts): Store {
       put: (jobs) => writer.call('putJobs', jobs),
     },
     media: mediaStore(parts),
+    ...peopleOf(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
     backup: (file, onProgress) =>
@@ -110,6 +111,48 @@ function createStore(parts: Parts): Store {
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),
     close,
+  };
+}
+
+function peopleOf({ writer, reader, scanner }: Parts): Pick<Store, 'users' | 'sessions' | 'auditLog'> {
+  return {
+    users: {
+      add: (user) => writer.call('addUser', user),
+      get: (id) => reader.call('user', id),
+      find: (email) => reader.call('userByEmail', email),
+      change: (user) => writer.call('changeUser', user),
+      page: (page) => scanner.call('userPage', page),
+      operators: () => reader.call('operators'),
+      join: (membership) => writer.call('joinAccount', membership),
+      membershipsOf: (user) => reader.call('membershipsOf', user),
+      membersOf: (account) => reader.call('membersOf', account),
+      memberships: (page) => scanner.call('memberships', page),
+    },
+    sessions: {
+      add: (session) => writer.call('addSession', session),
+      get: (hash) => reader.call('session', hash),
+      list: (user) => reader.call('sessions', user),
+      touch: (hash, change) => writer.call('touchSession', hash, change),
+      remove: (hash) => writer.call('removeSession', hash),
+      removeOf: (user, except) => writer.call('removeSessionsOf', user, except),
+      addLink: (link) => writer.call('addLink', link),
+      link: (hash) => reader.call('link', hash),
+      takeLink: (hash) => writer.call('takeLink', hash),
+      removeLinks: (of) => writer.call('removeLinks', of),
+      fail: (name, at) => writer.call('failAttempt', name, at),
+      attempts: (name) => reader.call('attempts', name),
+      forget: (name) => writer.call('forgetAttempts', name),
+      clean: async ({ now, since }) => {
+        await writer.call('cleanSessions', now);
+        await writer.call('cleanLinks', now);
+        await writer.call('cleanAttempts', since);
+      },
+    },
+    auditLog: {
+      append: (row) => writer.call('appendAudit', row),
+      put: (rows) => writer.call('putAudit', rows),
+      page: (page) => scanner.call('auditPage', page),
+    },
   };
 }
 

@@ -12,8 +12,10 @@ import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
+import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
 import { settingContract } from './settings.ts';
+import { signinContract } from './signins.ts';
 
 export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
@@ -28,6 +30,8 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: settings`, () => settingContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
+  describe(`${kind.name}: people`, () => peopleContract(kind));
+  describe(`${kind.name}: sessions and links`, () => signinContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
 }

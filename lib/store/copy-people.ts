@@ -1,0 +1,47 @@
+// The part of a copy that is about people: users with their memberships, and what they did.
+import { isDeepStrictEqual } from 'node:util';
+import { OperatorError } from '../operator-error.ts';
+import type { AuditLogStore } from './ports/audit-log.ts';
+import type { Membership, UserStore } from './ports/users.ts';
+
+const ROWS_PER_PAGE = 200;
+
+interface Side {
+  readonly users: UserStore;
+  readonly auditLog: AuditLogStore;
+}
+
+/** Resolves to the number of users. */
+export async function copyUsers({ users: from }: Side, { users: to }: Side): Promise<number> {
+  let copied = 0;
+  for (let after = ''; ; ) {
+    const page = await from.page({ after, limit: ROWS_PER_PAGE });
+    for (const user of page) {
+      await to.add(user);
+      if (!isDeepStrictEqual(await to.get(user.id), user)) {
+        throw new OperatorError(
+          `The copy of the user ${user.id} is not like the source: start again with an empty target.`,
+        );
+      }
+    }
+    copied += page.length;
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.id;
+  }
+  for (let after: Membership | undefined; ; ) {
+    const page = await from.memberships({ ...(after && { after }), limit: ROWS_PER_PAGE });
+    for (const membership of page) await to.join(membership);
+    after = page.at(-1);
+    if (!after) return copied;
+  }
+}
+
+export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: Side): Promise<void> {
+  for (let before: number | undefined; ; ) {
+    const page = await from.page({ ...(before !== undefined && { before }), limit: ROWS_PER_PAGE });
+    await to.put(page);
+    before = page.at(-1)?.seq;
+    if (before === undefined) return;
+  }
+}

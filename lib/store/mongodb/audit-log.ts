@@ -1,0 +1,60 @@
+// The audit log in the MongoDB store.
+import type { Document } from 'mongodb';
+import type { AuditLogStore, AuditRow } from '../ports/audit-log.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+
+const COUNTER = 'audit';
+
+export function auditLogStore({ db }: Connection): AuditLogStore {
+  const log = db.collection<{ _id: number }>('audit_log');
+
+  /** A number that nobody else has; one that is lost leaves a gap. */
+  async function nextSeq(): Promise<number> {
+    const command = {
+      ...{ findAndModify: 'counters', query: { _id: COUNTER }, update: { $inc: { value: 1 } } },
+      ...{ upsert: true, new: true, ...MAJORITY },
+    };
+    const { value } = await call({ repeatable: true }, (signal) => send(db, command, { signal }));
+    return Number(value.value);
+  }
+
+  return {
+    async append(row) {
+      const _id = await nextSeq();
+      await call({ repeatable: true }, (signal) => send(db, insertOf({ ...row, seq: _id }), { signal }));
+    },
+    async put(rows) {
+      if (rows.length === 0) return;
+      const updates = rows.map(updateOf);
+      await call({ repeatable: true }, (signal) => send(db, { update: 'audit_log', updates, ...MAJORITY }, { signal }));
+      const value = Math.max(...rows.map(({ seq }) => seq));
+      const counter = { q: { _id: COUNTER }, u: { $max: { value } }, upsert: true };
+      await call({ repeatable: true }, (signal) =>
+        send(db, { update: 'counters', updates: [counter], ...MAJORITY }, { signal }),
+      );
+    },
+    async page({ before, limit, account }) {
+      const filter = {
+        ...(before !== undefined && { _id: { $lt: before } }),
+        ...(account !== undefined && { account }),
+      };
+      const rows = await read((signal) => log.find(filter, { signal }).sort({ _id: -1 }).limit(limit).toArray());
+      return rows.map(auditRowOf);
+    },
+  };
+}
+
+function insertOf(row: AuditRow): Document {
+  return { update: 'audit_log', updates: [updateOf(row)], ...MAJORITY };
+}
+
+/** What is there stays: a repeat changes nothing. */
+function updateOf({ seq, ...row }: AuditRow): Document {
+  return { q: { _id: seq }, u: { $setOnInsert: row }, upsert: true };
+}
+
+function auditRowOf(row: Document): AuditRow {
+  const { _id: seq, at, user, action, account, target, detail, address } = row;
+  return { seq: Number(seq), at: Number(at), user, action, account, target, detail, address };
+}

@@ -1,0 +1,112 @@
+// Sessions of people, one-time links and failed attempts in the MongoDB store; `sessions` are those of processes here.
+import type { Db, Document } from 'mongodb';
+import type { Attempts, Link, Session, SessionStore } from '../ports/sessions.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+import { DUPLICATE_KEY } from './failure.ts';
+import { plainOf, type Row } from './rows.ts';
+
+export function signinStore({ db }: Connection): SessionStore {
+  const signins = db.collection<Row>('signins');
+  const write: Write = (command, repeatable = true) =>
+    call({ repeatable }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
+
+  return {
+    async add({ hash, ...session }) {
+      await write({ update: 'signins', updates: [{ q: { _id: hash }, u: { $setOnInsert: session }, upsert: true }] });
+    },
+    async get(hash) {
+      const row = await read((signal) => signins.findOne({ _id: hash }, { signal }));
+      return row ? sessionOf(row) : undefined;
+    },
+    async list(user) {
+      const rows = await read((signal) => signins.find({ user }, { signal }).sort({ createdAt: -1, _id: 1 }).toArray());
+      return rows.map(sessionOf);
+    },
+    async touch(hash, { seenAt, provenAt }) {
+      const { n } = await write({
+        update: 'signins',
+        updates: [{ q: { _id: hash }, u: { $set: { seenAt, provenAt } } }],
+      });
+      return n === 1;
+    },
+    async remove(hash) {
+      const { n } = await write({ delete: 'signins', deletes: [{ q: { _id: hash }, limit: 1 }] }, false);
+      return n === 1;
+    },
+    async removeOf(user, except = '') {
+      await write({ delete: 'signins', deletes: [{ q: { user, _id: { $ne: except } }, limit: 0 }] });
+    },
+    ...linkCalls(db, write),
+    ...attemptCalls(db, write),
+    async clean({ now, since }) {
+      const idle = { $expr: { $lte: [{ $add: ['$seenAt', '$idleMs'] }, now] } };
+      await write({ delete: 'signins', deletes: [{ q: { $or: [{ expiresAt: { $lte: now } }, idle] }, limit: 0 }] });
+      await write({ delete: 'links', deletes: [{ q: { expiresAt: { $lte: now } }, limit: 0 }] });
+      await write({ delete: 'attempts', deletes: [{ q: { lastAt: { $lt: since } }, limit: 0 }] });
+    },
+  };
+}
+
+type Write = (command: Document, repeatable?: boolean) => Promise<Document>;
+
+function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' | 'takeLink' | 'removeLinks'> {
+  const links = db.collection<Row>('links');
+  return {
+    async addLink({ hash, ...link }) {
+      await write({ update: 'links', updates: [{ q: { _id: hash }, u: { $setOnInsert: link }, upsert: true }] });
+    },
+    async link(hash) {
+      const row = await read((signal) => links.findOne({ _id: hash }, { signal }));
+      return row ? linkOf(row) : undefined;
+    },
+    async takeLink(hash) {
+      // Of an attempt whose answer was lost nobody knows who took it: the link is used up then.
+      const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
+      return value ? linkOf(value) : undefined;
+    },
+    async removeLinks({ purpose, user = null, email = null }) {
+      await write({ delete: 'links', deletes: [{ q: { purpose, user, email }, limit: 0 }] });
+    },
+  };
+}
+
+function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'fail' | 'attempts' | 'forget'> {
+  const attempts = db.collection<Row>('attempts');
+  return {
+    async fail(name, { now, since }) {
+      const isOld = { $lt: [{ $ifNull: ['$lastAt', 0] }, since] };
+      const count = { $cond: [isOld, 1, { $add: [{ $ifNull: ['$count', 0] }, 1] }] };
+      const update = [{ $set: { count, lastAt: now } }];
+      const command = { findAndModify: 'attempts', query: { _id: name }, update, upsert: true, new: true, ...MAJORITY };
+      const { value } = await call({ repeatable: true }, (signal) =>
+        // Of two that fail first at once, the later finds the row the second time.
+        send(db, command, { signal }).catch((error) =>
+          error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
+        ),
+      );
+      return attemptsOf(value);
+    },
+    async attempts(name) {
+      const row = await read((signal) => attempts.findOne({ _id: name }, { signal }));
+      return row ? attemptsOf(row) : undefined;
+    },
+    async forget(name) {
+      await write({ delete: 'attempts', deletes: [{ q: { _id: name }, limit: 1 }] });
+    },
+  };
+}
+
+function sessionOf(row: Document): Session {
+  const { id: hash, ...session } = plainOf<Session & { id: string }>(row);
+  return { ...session, hash };
+}
+
+function linkOf(row: Document): Link {
+  const { id: hash, ...link } = plainOf<Link & { id: string }>(row);
+  return { ...link, hash };
+}
+
+function attemptsOf(row: Document): Attempts {
+  return { count: Number(row.count), lastAt: Number(row.lastAt) };
+}

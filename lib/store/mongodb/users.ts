@@ -1,0 +1,75 @@
+// People and their memberships in the MongoDB store.
+import type { Document } from 'mongodb';
+import type { Membership, User, UserStore } from '../ports/users.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+import { isDuplicate } from './failure.ts';
+import { plainOf, type Row } from './rows.ts';
+
+export function userStore({ db }: Connection): UserStore {
+  const users = db.collection<Row>('users');
+  const memberships = db.collection<Row>('memberships');
+
+  const get = async (filter: Document): Promise<User | undefined> => {
+    const row = await read((signal) => users.findOne(filter, { signal }));
+    return row ? plainOf<User>(row) : undefined;
+  };
+  const members = async (filter: Document, sort: Record<string, 1>, limit = 0): Promise<Membership[]> => {
+    const rows = await read((signal) => memberships.find(filter, { signal }).sort(sort).limit(limit).toArray());
+    return rows.map(({ user, account, role }) => ({ user, account, role }));
+  };
+
+  return {
+    get: (id) => get({ _id: id }),
+    find: (email) => get({ email }),
+    async add(user) {
+      try {
+        await call({ repeatable: false }, (signal) =>
+          send(db, { insert: 'users', documents: [rowOf(user)], ...MAJORITY }, { signal }),
+        );
+        return 'added';
+      } catch (error) {
+        if (isDuplicate(causeOf(error))) return 'taken';
+        throw error;
+      }
+    },
+    async change(user) {
+      const updates = [
+        { q: { _id: user.id, version: user.version }, u: rowOf({ ...user, version: user.version + 1 }) },
+      ];
+      const { n } = await call({ repeatable: false }, (signal) =>
+        send(db, { update: 'users', updates, ...MAJORITY }, { signal }),
+      );
+      return n === 1;
+    },
+    async page({ after = '', limit }) {
+      const filter = { _id: { $gt: after } };
+      const rows = await read((signal) => users.find(filter, { signal }).sort({ _id: 1 }).limit(limit).toArray());
+      return rows.map((row) => plainOf<User>(row));
+    },
+    operators: () => read((signal) => users.countDocuments({ operator: true }, { signal })),
+    async join({ user, account, role }) {
+      const updates = [
+        { q: { _id: `${user} ${account}` }, u: { $setOnInsert: { user, account, role } }, upsert: true },
+      ];
+      await call({ repeatable: true }, (signal) =>
+        send(db, { update: 'memberships', updates, ...MAJORITY }, { signal }),
+      );
+    },
+    membershipsOf: (user) => members({ user }, { account: 1 }),
+    membersOf: (account) => members({ account }, { user: 1 }),
+    memberships: ({ after, limit }) => members(after ? behind(after) : {}, { user: 1, account: 1 }, limit),
+  };
+}
+
+function behind({ user, account }: Membership): Document {
+  return { $or: [{ user: { $gt: user } }, { user, account: { $gt: account } }] };
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+function rowOf({ id: _id, ...user }: User): Document {
+  return { _id, ...user };
+}

@@ -1,0 +1,31 @@
+// The port of the audit log: who changed what through a page, append-only.
+
+export interface AuditRow {
+  /** Grows; gaps may be. */
+  readonly seq: number;
+  /** ms since the epoch. */
+  readonly at: number;
+  /** The user's id. */
+  readonly user: string;
+  /** `key.issue`, `wallet.adjust`. */
+  readonly action: string;
+  /** The account it was done to; null for what belongs to none. */
+  readonly account: string | null;
+  /** What it was done to: the id of a key, a payment, a user. */
+  readonly target: string;
+  /** What else there is to know, as JSON; no secrets. */
+  readonly detail: string;
+  readonly address: string;
+}
+
+export interface AuditLogStore {
+  append(row: Omit<AuditRow, 'seq'>): Promise<void>;
+  /** Writes rows as they are in another store, and leaves those that are there: for a copy. */
+  put(rows: readonly AuditRow[]): Promise<void>;
+  /** Newest first, `seq` below `before` if given; of one account if given. */
+  page(page: {
+    readonly before?: number;
+    readonly limit: number;
+    readonly account?: string;
+  }): Promise<readonly AuditRow[]>;
+}

@@ -1,0 +1,69 @@
+// The port of what people hold: sessions and one-time links, of which only hashes are stored, and failed attempts.
+
+export interface Session {
+  /** SHA-256 of the token, hex. */
+  readonly hash: string;
+  readonly user: string;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  readonly seenAt: number;
+  /** When it ends whatever happens. */
+  readonly expiresAt: number;
+  /** It ends when it was not seen for so long. */
+  readonly idleMs: number;
+  /** When a code of the authenticator app was last given. */
+  readonly provenAt: number | null;
+  /** Where it began, for its owner to recognise it. */
+  readonly address: string;
+  readonly agent: string;
+}
+
+export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'invite' | 'verify' | 'demo';
+
+/** A link that works once. */
+export interface Link {
+  /** SHA-256 of the token, hex. */
+  readonly hash: string;
+  readonly purpose: LinkPurpose;
+  /** The user it is for, when there is one already. */
+  readonly user: string | null;
+  /** The account it lets its holder into. */
+  readonly account: string | null;
+  readonly email: string | null;
+  readonly expiresAt: number;
+}
+
+/** Failures in a row under one name: an address of the network, or of mail. */
+export interface Attempts {
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+export interface SessionStore {
+  add(session: Session): Promise<void>;
+  get(hash: string): Promise<Session | undefined>;
+  /** Of the user, newest first. */
+  list(user: string): Promise<readonly Session[]>;
+  /** False when there is none. */
+  touch(hash: string, change: { readonly seenAt: number; readonly provenAt: number | null }): Promise<boolean>;
+  /** False when there is none. */
+  remove(hash: string): Promise<boolean>;
+  /** All of the user's but one. */
+  removeOf(user: string, except?: string): Promise<void>;
+
+  addLink(link: Link): Promise<void>;
+  /** As it is, while it is there. */
+  link(hash: string): Promise<Link | undefined>;
+  /** Takes the link away and returns it: of several at once one gets it. */
+  takeLink(hash: string): Promise<Link | undefined>;
+  /** Those of a purpose for a user, an address or, with neither, for anybody. */
+  removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;
+
+  /** Counts one more failure and returns all of them; those before `since` do not count. */
+  fail(name: string, at: { readonly now: number; readonly since: number }): Promise<Attempts>;
+  attempts(name: string): Promise<Attempts | undefined>;
+  forget(name: string): Promise<void>;
+
+  /** Removes sessions and links that ended before `now`, and attempts whose last was before `since`. */
+  clean(at: { readonly now: number; readonly since: number }): Promise<void>;
+}

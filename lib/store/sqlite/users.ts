@@ -1,0 +1,74 @@
+// People and their memberships in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Membership, User, UserStore } from '../ports/users.ts';
+import type { Connection } from './connection.ts';
+
+const COLUMNS = `id, email, password, totp_secret, totp_step, recovery, operator, status, language, time_zone, created_at,
+  version`;
+
+export function userWrites({ db, write }: Connection) {
+  const insert = db.prepare(
+    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const update = db.prepare(
+    `UPDATE users SET email = ?2, password = ?3, totp_secret = ?4, totp_step = ?5, recovery = ?6, operator = ?7,
+      status = ?8, language = ?9, time_zone = ?10, created_at = ?11, version = ?12 + 1 WHERE id = ?1 AND version = ?12`,
+  );
+  const join = db.prepare('INSERT INTO memberships (user, account, role) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+  return {
+    addUser: (user: User): 'added' | 'taken' =>
+      write(() => (insert.run(...valuesOf(user)).changes === 1 ? 'added' : 'taken')),
+    changeUser: (user: User): boolean => write(() => update.run(...valuesOf(user)).changes === 1),
+    joinAccount: ({ user, account, role }: Membership): void => {
+      write(() => join.run(user, account, role));
+    },
+  };
+}
+
+export function userReads(db: DatabaseSync) {
+  const get = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id = ?`);
+  const find = db.prepare(`SELECT ${COLUMNS} FROM users WHERE email = ?`);
+  const page = db.prepare(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`);
+  const operators = db.prepare('SELECT count(*) AS operators FROM users WHERE operator = 1');
+  const ofUser = db.prepare('SELECT user, account, role FROM memberships WHERE user = ? ORDER BY account');
+  const ofAccount = db.prepare('SELECT user, account, role FROM memberships WHERE account = ? ORDER BY user');
+  const all = db.prepare(
+    'SELECT user, account, role FROM memberships WHERE (user, account) > (?, ?) ORDER BY user, account LIMIT ?',
+  );
+  return {
+    user: (id: string): User | undefined => userOf(get.get(id)),
+    userByEmail: (email: string): User | undefined => userOf(find.get(email)),
+    userPage: ({ after = '', limit }: Parameters<UserStore['page']>[0]): User[] =>
+      page.all(after, limit).map((row) => userOf(row) as User),
+    operators: (): number => operators.get()?.operators as number,
+    membershipsOf: (user: string) => ofUser.all(user).map(membershipOf),
+    membersOf: (account: string) => ofAccount.all(account).map(membershipOf),
+    memberships: ({ after, limit }: Parameters<UserStore['memberships']>[0]) =>
+      all.all(after?.user ?? '', after?.account ?? '', limit).map(membershipOf),
+  };
+}
+
+function valuesOf(user: User) {
+  const { id, email, password, totpSecret, totpStep, recovery, operator, status, language, timeZone } = user;
+  const texts = [id, email, password, totpSecret, totpStep, JSON.stringify(recovery), Number(operator)] as const;
+  return [...texts, status, language, timeZone, user.createdAt, user.version] as const;
+}
+
+function userOf(row: Record<string, unknown> | undefined): User | undefined {
+  if (!row) return undefined;
+  const { totp_secret: totpSecret, totp_step: totpStep, time_zone: timeZone, created_at: createdAt, ...same } = row;
+  const recovery = JSON.parse(row.recovery as string);
+  return {
+    ...same,
+    totpSecret,
+    totpStep,
+    timeZone,
+    createdAt,
+    recovery,
+    operator: row.operator === 1,
+  } as unknown as User;
+}
+
+function membershipOf(row: Record<string, unknown>): Membership {
+  return { ...row } as unknown as Membership;
+}

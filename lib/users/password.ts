@@ -1,0 +1,111 @@
+// Passwords: argon2id with its parameters beside the hash, so that they can be raised, and rules that keep bad ones out.
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const derive = promisify(argon2);
+
+/** 19 MiB, two passes, one lane: OWASP's recommendation for argon2id. */
+const MEMORY_KIB = 19 * 1024;
+const PASSES = 2;
+const LANES = 1;
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+
+/** Each takes 19 MiB and a thread of the pool for its time. */
+const AT_ONCE_MAX = 2;
+
+export const PASSWORD_LENGTH_MIN = 10;
+export const PASSWORD_LENGTH_MAX = 256;
+
+export type PasswordProblem = 'short' | 'long' | 'common';
+
+const FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]{16,86})\$([\w+/]{22,86})$/;
+
+interface Hashed {
+  readonly parameters: Omit<Argon2Parameters, 'message'>;
+  readonly tag: Buffer;
+}
+
+/** `$argon2id$v=19$m=…,t=…,p=…$salt$hash`, in base64 without padding. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(SALT_BYTES);
+  const tag = await runInTurn({ message: messageOf(password), ...current(nonce) });
+  const parts = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${parts.join('$')}`;
+}
+
+/** Takes as long for a user that there is not: `undefined` matches nothing. */
+export async function verifyPassword(hashed: string | undefined, password: string): Promise<boolean> {
+  const stored = hashed === undefined ? undefined : parse(hashed);
+  const { parameters, tag } = stored ?? { parameters: current(randomBytes(SALT_BYTES)), tag: randomBytes(TAG_BYTES) };
+  const found = await runInTurn({ message: messageOf(password), ...parameters });
+  return timingSafeEqual(found, tag) && stored !== undefined;
+}
+
+/** Whether a hash was made with other parameters than are used now. */
+export function isOutdated(hashed: string): boolean {
+  const { memory, passes, parallelism, tagLength } = parse(hashed)?.parameters ?? {};
+  return memory !== MEMORY_KIB || passes !== PASSES || parallelism !== LANES || tagLength !== TAG_BYTES;
+}
+
+/** What is wrong with a new password, if anything is. `others` are texts that everybody could guess, such as the address. */
+export function problemOf(password: string, others: readonly string[] = []): PasswordProblem | undefined {
+  const length = [...password].length;
+  if (length < PASSWORD_LENGTH_MIN) return 'short';
+  if (length > PASSWORD_LENGTH_MAX) return 'long';
+  return isCommon(password.normalize('NFKC').toLowerCase(), others) ? 'common' : undefined;
+}
+
+/** Much used ones, in lower case; those below the least length are not on it. */
+const COMMON: ReadonlySet<string> = new Set(
+  readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n'),
+);
+
+const ROWS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', '1234567890', 'qwertyuiopasdfghjklzxcvbnm', 'йцукенгшщзхъ'];
+
+function isCommon(password: string, others: readonly string[]): boolean {
+  if (COMMON.has(password) || new Set(password).size < 4) return true;
+  if (others.some((other) => other !== '' && password === other.toLowerCase())) return true;
+  return ROWS.some((row) => runsAlong(password, row) || runsAlong(password, [...row].reverse().join('')));
+}
+
+/** Nothing but neighbours of a row, from its end to its beginning again. */
+function runsAlong(password: string, row: string): boolean {
+  return (
+    (row + row).includes(password) || row.repeat(Math.ceil(PASSWORD_LENGTH_MAX / row.length) + 1).includes(password)
+  );
+}
+
+function messageOf(password: string): Buffer {
+  return Buffer.from(password.normalize('NFKC'));
+}
+
+function current(nonce: Buffer): Hashed['parameters'] {
+  return { nonce, memory: MEMORY_KIB, passes: PASSES, parallelism: LANES, tagLength: TAG_BYTES };
+}
+
+function parse(hashed: string): Hashed | undefined {
+  const [, memory, passes, parallelism, salt, tag] = FORM.exec(hashed) ?? [];
+  if (salt === undefined || tag === undefined) return undefined;
+  const bytes = Buffer.from(tag, 'base64');
+  const numbers = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { parameters: { nonce: Buffer.from(salt, 'base64'), ...numbers, tagLength: bytes.length }, tag: bytes };
+}
+
+const waiting: (() => void)[] = [];
+let running = 0;
+
+async function runInTurn(parameters: Argon2Parameters): Promise<Buffer> {
+  if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
+  try {
+    return await derive('argon2id', parameters);
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}

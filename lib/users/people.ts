@@ -1,0 +1,130 @@
+// People and their one-time links: who is let in, by whom, and to which accounts.
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { Link, LinkPurpose, SessionStore } from '../store/ports/sessions.ts';
+import type { User, UserStore } from '../store/ports/users.ts';
+import { hashPassword } from './password.ts';
+import { hashToken, isToken, makeToken } from './token.ts';
+
+export interface PeopleOptions {
+  readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
+  readonly now?: () => number;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly password: string;
+  readonly totp?: Enrolment;
+  readonly operator: boolean;
+  readonly language: User['language'];
+}
+
+/** An authenticator app that showed a right code. */
+export interface Enrolment {
+  readonly secret: string;
+  /** The step of that code: it is used up. */
+  readonly step: number;
+  /** Hashes of the recovery codes. */
+  readonly recovery: readonly string[];
+}
+
+export interface LinkRequest {
+  readonly purpose: LinkPurpose;
+  readonly user?: string;
+  readonly account?: string;
+  readonly email?: string;
+}
+
+export interface People {
+  /** A token that works once, for an hour; earlier ones for the same purpose and person end. An invitation lives a week. */
+  makeLink(request: LinkRequest): Promise<string>;
+  /** What a token is for, without using it up; undefined for one that is unknown, used or over. */
+  look(token: string): Promise<Link | undefined>;
+  /** Uses it up; of several at once one gets it. */
+  take(token: string): Promise<Link | undefined>;
+  /** `taken`: somebody has the address. */
+  add(user: NewUser): Promise<User | 'taken'>;
+  /** The owner of a demo account, who signs in by links only. */
+  addGuest(email: string, account: string, language: User['language']): Promise<User>;
+  /** Ends every session of the user but one. False when somebody changed the user meanwhile. */
+  setPassword(user: User, password: string, keep?: string): Promise<boolean>;
+  /** Any other change; false when somebody changed the user meanwhile. */
+  change(user: User): Promise<boolean>;
+}
+
+const HOUR_MS = 3_600_000;
+const LIFE_MS: Readonly<Record<LinkPurpose, number>> = {
+  setup: HOUR_MS,
+  operator: HOUR_MS,
+  reset: HOUR_MS,
+  demo: HOUR_MS,
+  verify: 24 * HOUR_MS,
+  invite: 7 * 24 * HOUR_MS,
+};
+
+export function createPeople({ store: { sessions, users }, now = Date.now }: PeopleOptions): People {
+  async function look(token: string): Promise<Link | undefined> {
+    const link = isToken(token) ? await sessions.link(hashToken(token)) : undefined;
+    return link && link.expiresAt > now() ? link : undefined;
+  }
+
+  function bare(email: string, language: User['language']): User {
+    return {
+      ...{ id: `usr_${randomBytes(12).toString('hex')}`, email: email.toLowerCase(), password: null },
+      ...{ totpSecret: null, totpStep: -1, recovery: [], operator: false, status: 'active' },
+      ...{ language, timeZone: 'Europe/Moscow', createdAt: now(), version: 1 },
+    };
+  }
+
+  return {
+    async makeLink({ purpose, user, account, email }) {
+      await sessions.removeLinks({
+        purpose,
+        ...(user !== undefined && { user }),
+        ...(email !== undefined && { email }),
+      });
+      const token = makeToken();
+      const expiresAt = now() + LIFE_MS[purpose];
+      const of = { user: user ?? null, account: account ?? null, email: email ?? null };
+      await sessions.addLink({ hash: hashToken(token), purpose, ...of, expiresAt });
+      return token;
+    },
+    look,
+    async take(token) {
+      // What is over stays for the cleaner.
+      if (!(await look(token))) return undefined;
+      return sessions.takeLink(hashToken(token));
+    },
+    async add({ email, password, totp, operator, language }) {
+      const enrolled = totp && { totpSecret: totp.secret, totpStep: totp.step, recovery: totp.recovery };
+      const user = { ...bare(email, language), ...enrolled, password: await hashPassword(password), operator };
+      return (await users.add(user)) === 'added' ? user : 'taken';
+    },
+    async addGuest(email, account, language) {
+      const user = bare(email, language);
+      await users.add(user);
+      await users.join({ user: user.id, account, role: 'owner' });
+      return user;
+    },
+    async setPassword(user, password, keep) {
+      const changed = await users.change({ ...user, password: await hashPassword(password) });
+      if (changed) await sessions.removeOf(user.id, keep);
+      return changed;
+    },
+    change: (user) => users.change(user),
+  };
+}
+
+const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/** An address of mail in the form that is stored; undefined for a text that is none. */
+export function readEmail(text: string): string | undefined {
+  const trimmed = text.trim().toLowerCase();
+  const at = trimmed.lastIndexOf('@');
+  const [local, domain] = [trimmed.slice(0, at), domainToASCII(trimmed.slice(at + 1))];
+  if (at < 1 || trimmed.length > 254 || local.length > 64 || !LOCAL.test(local)) return undefined;
+  if (isIP(domain) !== 0 || !/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]+$/.test(domain))
+    return undefined;
+  return `${local}@${domain}`;
+}

@@ -1,0 +1,110 @@
+// Sessions of signed-in people: opaque tokens, an end after idleness and after a while whatever happens.
+import type { Session, SessionStore } from '../store/ports/sessions.ts';
+import type { User, UserStore } from '../store/ports/users.ts';
+import { hashToken, isToken, makeToken } from './token.ts';
+
+export interface SessionsOptions {
+  readonly store: { readonly sessions: SessionStore; readonly users: UserStore };
+  /** ms since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Where a session begins. */
+export interface Client {
+  readonly address: string;
+  readonly agent: string;
+}
+
+/** A session in use, with whom it belongs to. */
+export interface SignedIn {
+  readonly user: User;
+  readonly session: Session;
+}
+
+export interface Sessions {
+  /** Begins a session and returns its token, which is nowhere else. A code was given if `proven`. */
+  open(user: User, client: Client, options?: { readonly proven?: boolean }): Promise<string>;
+  /** Whose it is; undefined when it has ended, or its user may not sign in. */
+  find(token: string): Promise<SignedIn | undefined>;
+  /** A code was given again. */
+  prove(session: Session): Promise<void>;
+  list(user: User): Promise<readonly Session[]>;
+  end(hash: string): Promise<void>;
+  /** All of a user, but the one that asks for it. */
+  endAll(user: string, except?: string): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const OWNER = { idleMs: 12 * HOUR_MS, wholeMs: 30 * DAY_MS };
+const OPERATOR = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };
+
+/** A page in between need not write. */
+const SEEN_EVERY_MS = MINUTE_MS;
+
+/** A change of an operator asks for a code when the last one is older. */
+export const PROVEN_MS = 10 * MINUTE_MS;
+
+const AGENT_LENGTH_MAX = 200;
+
+export function createSessions({ store: { sessions, users }, now = Date.now }: SessionsOptions): Sessions {
+  async function open(user: User, { address, agent }: Client, { proven = false } = {}): Promise<string> {
+    const token = makeToken();
+    const at = now();
+    const { idleMs, wholeMs } = user.operator ? OPERATOR : OWNER;
+    await sessions.add({
+      hash: hashToken(token),
+      user: user.id,
+      createdAt: at,
+      seenAt: at,
+      expiresAt: at + wholeMs,
+      idleMs,
+      provenAt: proven ? at : null,
+      address,
+      agent: agent.slice(0, AGENT_LENGTH_MAX),
+    });
+    return token;
+  }
+
+  async function find(token: string): Promise<SignedIn | undefined> {
+    if (!isToken(token)) return undefined;
+    const session = await sessions.get(hashToken(token));
+    if (!session || !isLive(session, now())) return undefined;
+    const user = await users.get(session.user);
+    if (user?.status !== 'active') return undefined;
+    return { user, session: await seen(session) };
+  }
+
+  async function seen(session: Session): Promise<Session> {
+    const at = now();
+    if (at - session.seenAt < SEEN_EVERY_MS) return session;
+    const { provenAt } = session;
+    await sessions.touch(session.hash, { seenAt: at, provenAt });
+    return { ...session, seenAt: at };
+  }
+
+  return {
+    open,
+    find,
+    async prove({ hash }) {
+      const at = now();
+      await sessions.touch(hash, { seenAt: at, provenAt: at });
+    },
+    list: async (user) => (await sessions.list(user.id)).filter((session) => isLive(session, now())),
+    async end(hash) {
+      await sessions.remove(hash);
+    },
+    endAll: (user, except) => sessions.removeOf(user, except),
+  };
+}
+
+export function isLive({ seenAt, idleMs, expiresAt }: Session, now: number): boolean {
+  return now < expiresAt && now < seenAt + idleMs;
+}
+
+/** Whether a code was given recently enough for a change of an operator. */
+export function isProven({ provenAt }: Session, now: number): boolean {
+  return provenAt !== null && now < provenAt + PROVEN_MS;
+}

@@ -1,0 +1,17 @@
+// Opaque tokens of sessions and one-time links: 256 random bits for the holder, only their SHA-256 for the store.
+import { hash, randomBytes } from 'node:crypto';
+
+const TOKEN_BYTES = 32;
+
+export function makeToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** Whether a text could be a token; the length is checked first, so a long one costs nothing. */
+export function isToken(text: string): boolean {
+  return text.length === 43 && /^[\w-]+$/.test(text);
+}
+
+export function hashToken(token: string): string {
+  return hash('sha256', token);
+}

@@ -1,0 +1,70 @@
+// Codes of an authenticator app (RFC 6238: SHA-1, six digits, 30 s), each good for one use, and recovery codes beside them.
+import { hash, randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+
+const PERIOD_S = 30;
+const DIGITS = 6;
+/** RFC 4226 recommends 160 bits. */
+const SECRET_BYTES = 20;
+/** Clocks of phones differ: one code before and after is taken. */
+const WINDOW = 1;
+const RECOVERY_CODES = 10;
+
+export function makeSecret(): string {
+  return new Secret({ size: SECRET_BYTES }).base32;
+}
+
+/** `otpauth://…`, for the app to read. */
+export function secretUrl(secret: string, email: string): string {
+  return totpOf(secret, email).toString();
+}
+
+/**
+ * The step of time that a code stands for, when it is right and later than the last one used; whoever takes it remembers
+ * the step.
+ */
+export function stepOf(secret: string, code: string, { now, lastStep }: CodeUse): number | undefined {
+  const token = code.replace(/[\s-]/g, '');
+  if (!/^\d{6}$/.test(token)) return undefined;
+  const delta = totpOf(secret).validate({ token, timestamp: now, window: WINDOW });
+  if (delta === null) return undefined;
+  const step = Math.floor(now / 1000 / PERIOD_S) + delta;
+  return step > lastStep ? step : undefined;
+}
+
+export interface CodeUse {
+  /** ms since the epoch. */
+  readonly now: number;
+  /** Of the last code that was used; -1 for none. */
+  readonly lastStep: number;
+}
+
+function totpOf(secret: string, label = ''): TOTP {
+  const settings = { issuer: 'Tollgate', algorithm: 'SHA1', digits: DIGITS, period: PERIOD_S };
+  return new TOTP({ ...settings, label, secret: Secret.fromBase32(secret) });
+}
+
+/** Shown once; only their hashes are kept. 50 random bits each, in groups that are easy to copy by hand. */
+export function makeRecoveryCodes(): readonly string[] {
+  return Array.from({ length: RECOVERY_CODES }, () => {
+    const digits = Array.from(randomBytes(10), (byte) => RECOVERY_ALPHABET.charAt(byte % 32)).join('');
+    return `${digits.slice(0, 5)}-${digits.slice(5)}`;
+  });
+}
+
+/** Crockford's base 32: no letters that look like digits. */
+const RECOVERY_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export function hashRecoveryCode(code: string): string {
+  return hash('sha256', code.toLowerCase().replace(/[\s-]/g, ''));
+}
+
+/** Whether a text may be a recovery code; one of six digits is a code of the app. */
+export function isRecoveryCode(text: string): boolean {
+  return /^[a-z0-9]{10}$/.test(text.toLowerCase().replace(/[\s-]/g, ''));
+}
+
+/** Whether a text is a secret as `makeSecret` makes it: a form carries it until a code has shown that it works. */
+export function isSecret(text: string): boolean {
+  return /^[A-Z2-7]{32}$/.test(text);
+}

@@ -1,0 +1,112 @@
+// Sessions of people, links that work once, and failed attempts.
+import { expect } from 'chai';
+import type { Link, Session } from '../../../lib/store/ports/sessions.ts';
+import { AT, newId, type StoreKind, useStore } from './context.ts';
+
+const MINUTE = 60_000;
+
+function makeSession(fields: Partial<Session> = {}): Session {
+  return {
+    ...{ hash: newId('hash'), user: newId('usr'), createdAt: AT, seenAt: AT, expiresAt: AT + 60 * MINUTE },
+    ...{ idleMs: 10 * MINUTE, provenAt: null, address: '192.0.2.1', agent: 'Mozilla/5.0' },
+    ...fields,
+  };
+}
+
+function makeLink(fields: Partial<Link> = {}): Link {
+  const none = { user: null, account: null, email: null };
+  return { hash: newId('hash'), purpose: 'reset', ...none, expiresAt: AT + MINUTE, ...fields };
+}
+
+export function signinContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  it('keeps sessions of a user, newest first', async () => {
+    const { sessions } = context.store;
+    const user = newId('usr');
+    const [old, young] = [makeSession({ user }), makeSession({ user, createdAt: AT + 1, provenAt: AT })];
+    for (const session of [old, young, makeSession()]) await sessions.add(session);
+    expect(await sessions.get(young.hash)).to.deep.equal(young);
+    expect(await sessions.list(user)).to.deep.equal([young, old]);
+    expect(await sessions.get(newId('hash'))).to.equal(undefined);
+  });
+
+  it('notes when a session was seen and proven', async () => {
+    const { sessions } = context.store;
+    const session = makeSession();
+    await sessions.add(session);
+    const change = { seenAt: AT + MINUTE, provenAt: AT + MINUTE };
+    expect(await sessions.touch(session.hash, change)).to.equal(true);
+    expect(await sessions.get(session.hash)).to.deep.equal({ ...session, ...change });
+    expect(await sessions.touch(newId('hash'), change)).to.equal(false);
+  });
+
+  it('ends one, or all of a user but one', async () => {
+    const { sessions } = context.store;
+    const user = newId('usr');
+    const [first, second, third] = [1, 2, 3].map(() => makeSession({ user })) as [Session, Session, Session];
+    const other = makeSession();
+    for (const session of [first, second, third, other]) await sessions.add(session);
+    expect([await sessions.remove(first.hash), await sessions.remove(first.hash)]).to.deep.equal([true, false]);
+    await sessions.removeOf(user, second.hash);
+    expect(await sessions.list(user)).to.deep.equal([second]);
+    await sessions.removeOf(user);
+    expect(await sessions.list(user)).to.deep.equal([]);
+    expect(await sessions.get(other.hash)).to.deep.equal(other);
+  });
+
+  it('gives a link to one of many who take it at once', async () => {
+    const { sessions } = context.store;
+    const link = makeLink({ user: newId('usr'), account: newId('acc'), email: 'ann@example.com' });
+    await sessions.addLink(link);
+    expect(await sessions.link(link.hash)).to.deep.equal(link);
+    const taken = await Promise.all(Array.from({ length: 6 }, () => sessions.takeLink(link.hash)));
+    expect(taken.filter((found) => found !== undefined)).to.deep.equal([link]);
+    expect(await sessions.link(link.hash)).to.equal(undefined);
+  });
+
+  it('removes links of a purpose and a person only', async () => {
+    const { sessions } = context.store;
+    const user = newId('usr');
+    const [mine, otherPurpose, otherUser] = [
+      makeLink({ user }),
+      makeLink({ user, purpose: 'operator' }),
+      makeLink({ user: newId('usr') }),
+    ];
+    for (const link of [mine, otherPurpose, otherUser]) await sessions.addLink(link);
+    await sessions.removeLinks({ purpose: 'reset', user });
+    expect(await sessions.link(mine.hash)).to.equal(undefined);
+    for (const link of [otherPurpose, otherUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
+  });
+
+  it('counts failures in a row, all of many at once', async () => {
+    const { sessions } = context.store;
+    const name = newId('mail');
+    const fail = (now: number) => sessions.fail(name, { now, since: now - 15 * MINUTE });
+    await Promise.all(Array.from({ length: 5 }, () => fail(AT)));
+    expect(await sessions.attempts(name)).to.deep.equal({ count: 5, lastAt: AT });
+    expect(await fail(AT + MINUTE)).to.deep.equal({ count: 6, lastAt: AT + MINUTE });
+    expect(await fail(AT + 60 * MINUTE)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
+    await sessions.forget(name);
+    expect(await sessions.attempts(name)).to.equal(undefined);
+  });
+
+  it('removes what has ended, and nothing else', async () => {
+    const { sessions } = context.store;
+    const now = AT + 5 * MINUTE;
+    const live = makeSession();
+    const ended = [makeSession({ expiresAt: now }), makeSession({ idleMs: 5 * MINUTE })];
+    const [liveLink, endedLink] = [makeLink({ expiresAt: now + 1 }), makeLink({ expiresAt: now })];
+    for (const session of [live, ...ended]) await sessions.add(session);
+    for (const link of [liveLink, endedLink]) await sessions.addLink(link);
+    const [recent, old] = [newId('mail'), newId('mail')];
+    await sessions.fail(recent, { now, since: 0 });
+    await sessions.fail(old, { now: AT - MINUTE, since: 0 });
+    await sessions.clean({ now, since: AT });
+    expect(await sessions.get(live.hash)).to.deep.equal(live);
+    for (const { hash } of ended) expect(await sessions.get(hash)).to.equal(undefined);
+    expect(await sessions.link(liveLink.hash)).to.deep.equal(liveLink);
+    expect(await sessions.link(endedLink.hash)).to.equal(undefined);
+    expect([(await sessions.attempts(recent))?.count, await sessions.attempts(old)]).to.deep.equal([1, undefined]);
+  });
+}

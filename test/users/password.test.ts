@@ -1,0 +1,81 @@
+// Passwords: what is stored, what matches, what is refused.
+import { argon2Sync } from 'node:crypto';
+import { expect } from 'chai';
+import { hashPassword, isOutdated, problemOf, verifyPassword } from '../../lib/users/password.ts';
+
+describe('passwords', () => {
+  it('match their own hash only', async () => {
+    const hashed = await hashPassword('a rather long one');
+    expect(hashed).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await verifyPassword(hashed, 'a rather long one')).to.equal(true);
+    expect(await verifyPassword(hashed, 'a rather long two')).to.equal(false);
+    expect(await hashPassword('a rather long one')).not.to.equal(hashed);
+  });
+
+  it('are the same however their letters are composed', async () => {
+    const hashed = await hashPassword('caf\u00e9 au lait');
+    expect(await verifyPassword(hashed, 'cafe\u0301 au lait')).to.equal(true);
+  });
+
+  it('match nothing where there is no user, and nothing of a damaged row', async () => {
+    expect(await verifyPassword(undefined, 'a rather long one')).to.equal(false);
+    expect(await verifyPassword('$argon2id$damaged', 'a rather long one')).to.equal(false);
+  });
+
+  it('take about as long where there is no user', async () => {
+    const hashed = await hashPassword('a rather long one');
+    const timeOf = async (stored: string | undefined) => {
+      const times: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const startedAt = performance.now();
+        await verifyPassword(stored, 'another long one');
+        times.push(performance.now() - startedAt);
+      }
+      return Math.min(...times);
+    };
+    const [there, absent] = [await timeOf(hashed), await timeOf(undefined)];
+    expect(absent / there).to.be.within(0.5, 2);
+  });
+
+  it('verify with the parameters they were made with, and say that those are old', async () => {
+    const nonce = Buffer.from('somesaltsomesalt');
+    const parameters = { message: 'a rather long one', nonce, memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
+    const tag = argon2Sync('argon2id', parameters);
+    const [salt, digest] = [nonce, tag].map((bytes) => bytes.toString('base64').replaceAll('=', ''));
+    const old = `$argon2id$v=19$m=4096,t=3,p=1$${salt}$${digest}`;
+    expect(await verifyPassword(old, 'a rather long one')).to.equal(true);
+    expect([isOutdated(old), isOutdated(await hashPassword('a rather long one'))]).to.deep.equal([true, false]);
+  });
+
+  it('run two at once at most', async () => {
+    const startedAt = performance.now();
+    await hashPassword('a rather long one');
+    const one = performance.now() - startedAt;
+    const order: number[] = [];
+    const work = [1, 2, 3, 4, 5].map((number) => hashPassword('a rather long one').then(() => order.push(number)));
+    await Promise.all(work);
+    expect(order.indexOf(5)).to.be.at.least(3);
+    expect(order.indexOf(1)).to.be.at.most(1);
+    expect(performance.now() - startedAt).to.be.at.least(one);
+  });
+
+  for (const [password, problem] of [
+    ['ninechars', 'short'],
+    ['🙂🙂🙂🙂🙂', 'short'],
+    ['x'.repeat(257), 'long'],
+    ['password123', 'common'],
+    ['PassWord123', 'common'],
+    ['qwertyuiopasdf', 'common'],
+    ['9876543210987', 'common'],
+    ['abababababab', 'common'],
+    ['йцукенгшщз', 'common'],
+    ['ann@example.com', 'common'],
+    ['tulip-rain-oak', undefined],
+    ['дождь и тюльпан', undefined],
+    ['x1x1x1yz!?', undefined],
+  ] as const) {
+    it(`${JSON.stringify(password.slice(0, 20))} is ${problem ?? 'taken'}`, () => {
+      expect(problemOf(password, ['Ann@Example.com'])).to.equal(problem);
+    });
+  }
+});
