@@ -2,7 +2,7 @@
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import { createBodyParser } from './api/body-parser.ts';
-import { faceAt } from './api/face.ts';
+import { faceAt as apiFaceAt } from './api/face.ts';
 import { createLimiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import type { Services } from './api/services.ts';
@@ -16,7 +16,8 @@ import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
-import { createLiveCalls } from './http/context.ts';
+import { createLiveCalls, type LiveCalls } from './http/context.ts';
+import type { Face } from './http/face.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
 import { type BadHttp, createHttp, type Http } from './http/server.ts';
@@ -34,6 +35,9 @@ import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import type { TextTimeouts } from './text/attempt.ts';
 import { createTextEngine } from './text/engine.ts';
+import { isPagePath, pageFace } from './web/face.ts';
+import { type FirstLinks, openWeb } from './web/open.ts';
+import { webPlugin } from './web/plugin.ts';
 
 export interface Gateway {
   readonly server: Server;
@@ -53,6 +57,8 @@ export interface GatewayFacts {
   readonly demoKey: string | undefined;
   /** The id of the demo account, in the sandbox while it can be used. */
   readonly demoAccount: string | undefined;
+  /** Links that let the first visitors of the pages in, once started. */
+  readonly links: FirstLinks;
   /** Models that can be used. */
   readonly models: readonly { readonly id: string; readonly type: string }[];
   readonly switchedOff: readonly string[];
@@ -122,6 +128,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     ...openMedia(config, http.server, store),
   };
   await http.server.register({ plugin: apiPlugin, options: services });
+  const web = openWeb({ ...services, sandbox, keyPrefix: config.keyPrefix });
+  await http.server.register({ plugin: webPlugin, options: web.services });
   const audits = createAudits(store, log, metrics?.onAudit);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
 
@@ -129,7 +137,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     server: http.server,
     get facts() {
       const { switchedOff } = facts;
-      return { sandbox, ...demo, models: listModels(catalog.current()), switchedOff, metricsUrl };
+      return { sandbox, ...demo, links: web.links, models: listModels(catalog.current()), switchedOff, metricsUrl };
     },
     async start() {
       await owner.start();
@@ -138,17 +146,14 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       // Only now: a start that fails would leave an account whose key nobody has seen.
       if (sandbox) demo = { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
       else await warnOfDemo(store, log);
+      await web.start(demo.demoAccount);
       catalog.watch();
       audits.start();
     },
     async stop() {
       audits.stop();
-      await http.close(async () => {
-        await calls.drain(config.drainMs);
-        // Also the calls of connections that were in the middle of a request when the others had ended.
-        calls.endAll(fault('shutting_down'));
-        await calls.drain(LEDGER_DRAIN_MS);
-      });
+      web.close();
+      await http.close(() => endCalls(calls, config.drainMs));
       const left = await ledger.drain(LEDGER_DRAIN_MS);
       if (left > 0)
         log.error({ left }, 'stopped before the store has confirmed everything; open holds go back in full');
@@ -159,6 +164,13 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     },
     reload: catalog.reload,
   };
+}
+
+async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
+  await calls.drain(drainMs);
+  // Also the calls of connections that were in the middle of a request when the others had ended.
+  calls.endAll(fault('shutting_down'));
+  await calls.drain(LEDGER_DRAIN_MS);
 }
 
 const HOUR_MS = 3_600_000;
@@ -260,6 +272,11 @@ function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics, log }: 
   const shared = { catalog: catalog.current, paidCalls, timeouts, health, onAttempt: metrics?.onAttempt };
   const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
   return { text: createTextEngine(shared), upstreams };
+}
+
+/** Pages answer as pages also where there is none. */
+function faceAt(path: string): Face {
+  return isPagePath(path) ? pageFace : apiFaceAt(path);
 }
 
 function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefined): Http {

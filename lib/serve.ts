@@ -60,6 +60,20 @@ function greet(config: Config, { facts, server }: Gateway): void {
       '',
     );
   }
+  if (facts.links.demo)
+    lines.push(
+      'The pages of the demo account open with this link, once, within an hour:',
+      '',
+      `  ${facts.links.demo}`,
+      '',
+    );
+  if (facts.links.setup)
+    lines.push(
+      'There is no operator yet. This link makes the first one, once, within an hour:',
+      '',
+      `  ${facts.links.setup}`,
+      '',
+    );
   if (facts.models.length === 0) {
     lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
   }

@@ -6,6 +6,7 @@ import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
+import { addPeopleCommands } from './people.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 import { addSmartCommands } from './smart.ts';
@@ -47,7 +48,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and its books: accounts, keys, wallets, charges, usage, ledger, catalog, providers, store.',
+      'Runs a Tollgate gateway and its books: accounts, keys, wallets, charges, usage, ledger, catalog, providers, store, people.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -65,6 +66,7 @@ function createProgram(): Command {
   addProviderCommands(program);
   addSmartCommands(program);
   addStoreCommands(program);
+  addPeopleCommands(program);
   addServeCommand(program);
   return program;
 }

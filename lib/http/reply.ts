@@ -42,8 +42,8 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const { body, type } = faceOf(request).renderFault(reason);
   const reply = h.response(body).type(type).code(reason.output.statusCode);
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
-  if (data?.code === 'rate_limited') reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'range_not_satisfiable') reply.header('content-range', `bytes */${data.detail.bytes}`);
+  if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
   return reply;
 }

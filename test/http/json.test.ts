@@ -77,7 +77,7 @@ describe('json', () => {
           const text = JSON.stringify(made, null, '\t').replaceAll('\t', space);
           expect(parse(text)).to.deep.equal(JSON.parse(text));
         }),
-        { numRuns: 500 },
+        { numRuns: 2000 },
       );
     });
 
@@ -92,7 +92,7 @@ describe('json', () => {
           expect(parse(text)).to.deep.equal(JSON.parse(text));
           expect(refusalOf(() => parse(text.slice(0, -1)))).to.match(NOT_JSON);
         }),
-        { numRuns: 500 },
+        { numRuns: 2000 },
       );
     });
 
@@ -115,7 +115,7 @@ describe('json', () => {
             expect(parse(text)).to.deep.equal(wanted);
           },
         ),
-        { numRuns: 1500 },
+        { numRuns: 5000 },
       );
     });
 

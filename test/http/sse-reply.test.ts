@@ -153,12 +153,9 @@ describe('reply of events', () => {
       client.resume();
       setTimeout(() => client.pause(), 1);
     }, 50);
-    try {
-      await sleep(500);
-      expect(response.destroyed).to.equal(false);
-    } finally {
-      clearInterval(reading);
-    }
+    await sleep(500);
+    expect(response.destroyed).to.equal(false);
+    clearInterval(reading);
     client.pause();
     const stoppedAt = performance.now();
     await until(() => response.destroyed);

@@ -1,0 +1,81 @@
+// `tollgate operator` and `tollgate user`: one-time links for people, printed once.
+import type { Command } from 'commander';
+import { OperatorError } from '../operator-error.ts';
+import type { User } from '../store/ports/users.ts';
+import { type Answer, formatPairs } from './output.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+
+export function addPeopleCommands(program: Command): void {
+  const operator = program.command('operator').description('operators of the pages: create, reset');
+  operator
+    .command('create')
+    .description(
+      'Prints a link by which a new operator chooses a password and an authenticator app, once, within an hour.',
+    )
+    .argument('<email>', 'what the operator signs in with')
+    .addHelpText('after', '\nExample:\n  tollgate operator create ann@example.com')
+    .action(onStore(createOperator));
+  operator
+    .command('reset')
+    .description(
+      'Prints a link by which an operator chooses a new password and app; every session of theirs ends then.',
+    )
+    .argument('<email>', 'the operator')
+    .addHelpText('after', '\nExample:\n  tollgate operator reset ann@example.com')
+    .action(onStore(resetOperator));
+  const user = program.command('user').description('owners of accounts: invite');
+  user
+    .command('invite')
+    .description('Prints a link by which somebody becomes an owner of an account, once, within a week.')
+    .argument('<account>', ID_OR_NAME)
+    .argument('<email>', 'what the owner signs in with')
+    .addHelpText('after', '\nExample:\n  tollgate user invite "Acme" bob@example.com')
+    .action(onStore(invite));
+}
+
+async function createOperator(session: Session, text: string): Promise<Answer> {
+  const email = await checkEmail(text);
+  const user = await session.store.users.find(email);
+  if (user) throw new OperatorError(`Somebody signs in with ${email} already.`);
+  return answer(session, { purpose: 'operator', email });
+}
+
+async function resetOperator(session: Session, text: string): Promise<Answer> {
+  const email = await checkEmail(text);
+  const user = await session.store.users.find(email);
+  if (!user?.operator) throw new OperatorError(`There is no operator ${email}.`);
+  return answer(session, { purpose: 'operator', email, user: user.id });
+}
+
+async function invite(session: Session, account: string, text: string): Promise<Answer> {
+  const { id } = await findAccount(session, account);
+  const email = await checkEmail(text);
+  const user: User | undefined = await session.store.users.find(email);
+  if (user) {
+    await session.store.users.join({ user: user.id, account: id, role: 'owner' });
+    const url = `${session.config.publicUrl}/account?account=${id}`;
+    return { json: { url }, text: `${email} is an owner of the account now.\n${formatPairs([['page', url]])}` };
+  }
+  return answer(session, { purpose: 'invite', email, account: id });
+}
+
+interface LinkOf {
+  readonly purpose: 'operator' | 'invite';
+  readonly email: string;
+  readonly user?: string;
+  readonly account?: string;
+}
+
+async function answer({ store, config }: Session, of: LinkOf): Promise<Answer> {
+  const { createPeople } = await import('../users/people.ts');
+  const token = await createPeople({ store }).makeLink(of);
+  const url = `${config.publicUrl}/setup?token=${token}`;
+  return { json: { url }, text: formatPairs([['link', url]]) };
+}
+
+async function checkEmail(text: string): Promise<string> {
+  const { readEmail } = await import('../users/people.ts');
+  const email = readEmail(text);
+  if (email === undefined) throw new OperatorError(`${JSON.stringify(text.slice(0, 60))} is not an email address.`);
+  return email;
+}

@@ -1,0 +1,63 @@
+// Forms as they are sent: read with a small limit, and refused when another site sent them.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Request } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import { readBody } from '../http/body.ts';
+import type { Share } from '../http/budget.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|\s*$)/i;
+
+/** The fields of a form; the first of a name counts, but for `all`. */
+export interface Form {
+  /** Trimmed, and empty when it is absent. */
+  text(name: string): string;
+  /** As it was typed: a password may begin with a space. */
+  secret(name: string): string;
+  all(name: string): readonly string[];
+  has(name: string): boolean;
+}
+
+/** Throws 400, 408, 413 and 415 faults. */
+export async function readForm(
+  request: Request,
+  { signal, share }: { signal: AbortSignal; share: Share },
+): Promise<Form> {
+  const type = request.raw.req.headers['content-type'] ?? '';
+  if (!FORM_TYPE.test(type)) {
+    throw fault('unsupported_media_type', { field: 'content-type', hint: 'application/x-www-form-urlencoded' });
+  }
+  const bytes = await readBody(request.raw.req, { signal, share, limits: { bytesMax: FORM_BYTES_MAX } });
+  return formOf(new URLSearchParams(bytes.toString('utf8')));
+}
+
+export function formOf(fields: URLSearchParams): Form {
+  const secret = (name: string) => fields.get(name) ?? '';
+  return {
+    text: (name) => secret(name).trim(),
+    secret,
+    all: (name) => fields.getAll(name),
+    has: (name) => fields.has(name),
+  };
+}
+
+/** The token that every form carries: whoever cannot read the cookie cannot make it. */
+export function csrfToken(cookie: string): string {
+  return createHmac('sha256', cookie).update('form').digest('base64url');
+}
+
+export function checkCsrf(form: Form, cookie: string): void {
+  const [sent, expected] = [form.secret('csrf'), csrfToken(cookie)].map((text) => Buffer.from(text)) as [
+    Buffer,
+    Buffer,
+  ];
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw fault('stale_form');
+}
+
+/** Refuses what a page of another site sent, as far as the browser says so. */
+export function refuseForeign(request: Request): void {
+  const { origin, host, 'sec-fetch-site': site } = request.raw.req.headers;
+  if (site === 'cross-site' || site === 'same-site') throw fault('foreign_form');
+  // Browsers that send no `Sec-Fetch-Site` send the origin with every form.
+  if (origin !== undefined && URL.parse(origin)?.host !== host) throw fault('foreign_form');
+}

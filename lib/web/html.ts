@@ -1,0 +1,51 @@
+// The `html` tag of all pages: only markup that it made itself passes as it is, everything else is escaped.
+
+declare const BRAND: unique symbol;
+
+/** Markup that is safe to send. */
+export interface Html {
+  readonly [BRAND]: true;
+  readonly text: string;
+}
+
+export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[];
+
+/** Values stand for text, or for the value of an attribute in double quotes; never for a name, a script or a style. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let text = strings[0] ?? '';
+  for (const [at, value] of values.entries()) text += render(value) + strings[at + 1];
+  return markup(text);
+}
+
+/** `false`, `null` and `undefined` are nothing, so that parts may be left out with `&&`. */
+function render(value: HtmlValue): string {
+  if (value === false || value === null || value === undefined) return '';
+  if (typeof value === 'string') return escapeHtml(value);
+  if (typeof value === 'number') return String(value);
+  return isHtml(value) ? value.text : value.map(render).join('');
+}
+
+function isHtml(value: Html | readonly HtmlValue[]): value is Html {
+  return MADE.has(value);
+}
+
+/** By identity: an object from JSON that looks like markup is none. */
+const MADE = new WeakSet<object>();
+
+function markup(text: string): Html {
+  const made = Object.freeze({ text }) as Html;
+  MADE.add(made);
+  return made;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+}

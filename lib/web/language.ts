@@ -1,0 +1,92 @@
+// The two languages of pages: which one a request gets, and how it writes numbers, money and times.
+import type { Micro } from '../money/money.ts';
+
+export const LANGUAGES = ['en', 'ru'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** Words of a page in both languages: the English ones say which there must be. */
+export type Words<Shape> = { readonly [Name in Language]: Shape };
+
+export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
+  return words;
+}
+
+export function isLanguage(text: string | undefined): text is Language {
+  return text === 'en' || text === 'ru';
+}
+
+/** What was chosen, or else the first of the browser's that we have. */
+export function languageOf(chosen: string | undefined, accepted: string | undefined): Language {
+  if (isLanguage(chosen)) return chosen;
+  const wanted = (accepted ?? '')
+    .slice(0, 200)
+    .split(',')
+    .map((part) => part.trim().slice(0, 2).toLowerCase());
+  return wanted.find(isLanguage) ?? 'en';
+}
+
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
+
+/** How one language and time zone write things. */
+export interface Format {
+  /** Kopecks: for lists. */
+  rub(micro: Micro): string;
+  /** Every digit that there is: for receipts. */
+  rubExact(micro: Micro): string;
+  number(value: number): string;
+  date(at: number): string;
+  time(at: number): string;
+  /** `one`, `few`, `many` or `other` of the language. */
+  plural(value: number): Intl.LDMLPluralRule;
+}
+
+const formats = new Map<string, Format>();
+
+export function formatOf(language: Language, timeZone: string): Format {
+  const name = `${language} ${timeZone}`;
+  const known = formats.get(name);
+  if (known) return known;
+  const format = createFormat(language, timeZone);
+  if (formats.size < FORMATS_MAX) formats.set(name, format);
+  return format;
+}
+
+/** There are some four hundred time zones. */
+const FORMATS_MAX = 1000;
+
+function createFormat(language: Language, timeZone: string): Format {
+  const locale = LOCALES[language];
+  const money = (fraction: object) =>
+    new Intl.NumberFormat(locale, { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol', ...fraction });
+  const cents = money({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const exact = money({ minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  const numbers = new Intl.NumberFormat(locale);
+  const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
+  const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
+  const plurals = new Intl.PluralRules(locale);
+  return {
+    rub: (micro) => cents.format(decimalOf(micro)),
+    rubExact: (micro) => exact.format(decimalOf(micro)),
+    number: (value) => numbers.format(value),
+    date: (at) => dates.format(at),
+    time: (at) => times.format(at),
+    plural: (value) => plurals.select(value),
+  };
+}
+
+const MICRO_DIGITS = 6;
+
+/** As a decimal string: doubles are for no money. */
+function decimalOf(micro: Micro): Intl.StringNumericLiteral {
+  const digits = `${micro < 0n ? -micro : micro}`.padStart(MICRO_DIGITS + 1, '0');
+  const text = `${micro < 0n ? '-' : ''}${digits.slice(0, -MICRO_DIGITS)}.${digits.slice(-MICRO_DIGITS)}`;
+  return text as Intl.StringNumericLiteral;
+}
+
+export function isTimeZone(text: string): boolean {
+  try {
+    return text.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
+}

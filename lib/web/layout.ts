@@ -1,0 +1,151 @@
+// The frame of every page: head, bar of the sandbox, navigation, language, and the page itself.
+import { type Html, html } from './html.ts';
+import { defineWords, LANGUAGES } from './language.ts';
+import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    skip: 'Skip to content',
+    sandbox: 'Sandbox: answers are made up here, and no money is real.',
+    overview: 'Overview',
+    keys: 'Keys',
+    wallet: 'Wallet',
+    usage: 'Usage',
+    calls: 'Calls',
+    models: 'Models',
+    playground: 'Playground',
+    settings: 'Settings',
+    operator: 'Operator',
+    signOut: 'Sign out',
+    signIn: 'Sign in',
+    navigation: 'Pages',
+    language: 'Language',
+    account: 'Account',
+    switch: 'Switch',
+    admin: {
+      overview: 'Overview',
+      accounts: 'Accounts',
+      ledger: 'Ledger',
+      catalog: 'Catalog',
+      upstreams: 'Upstreams',
+      audit: 'Audit log',
+      checks: 'Checks',
+      back: 'Own account',
+    },
+  },
+  ru: {
+    skip: 'К содержанию',
+    sandbox: 'Песочница: ответы придуманы на месте, деньги ненастоящие.',
+    overview: 'Обзор',
+    keys: 'Ключи',
+    wallet: 'Кошелёк',
+    usage: 'Расход',
+    calls: 'Вызовы',
+    models: 'Модели',
+    playground: 'Проба',
+    settings: 'Настройки',
+    operator: 'Оператор',
+    signOut: 'Выйти',
+    signIn: 'Войти',
+    navigation: 'Разделы',
+    language: 'Язык',
+    account: 'Аккаунт',
+    switch: 'Перейти',
+    admin: {
+      overview: 'Обзор',
+      accounts: 'Аккаунты',
+      ledger: 'Журнал денег',
+      catalog: 'Каталог',
+      upstreams: 'Поставщики',
+      audit: 'Журнал действий',
+      checks: 'Проверки',
+      back: 'Свой аккаунт',
+    },
+  },
+});
+
+/** In this order. */
+const OWNER_PAGES = ['overview', 'keys'] as const;
+const ADMIN_PAGES = ['overview'] as const;
+
+const NAMES: Readonly<Record<(typeof LANGUAGES)[number], string>> = { en: 'English', ru: 'Русский' };
+
+export function layout(
+  visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
+  { title, body }: { title: string; body: Html },
+): Html {
+  const words = WORDS[visit.language];
+  return html`<html lang="${visit.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Tollgate</title>
+<link rel="stylesheet" href="/static/style.css">
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
+<script type="module" src="/static/page.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">${words.skip}</a>
+${visit.services.sandbox && html`<p class="sandbox" role="note">${words.sandbox}</p>`}
+<header>
+<a class="brand" href="${visit.signedIn ? '/account' : '/login'}">Tollgate</a>
+${visit.signedIn && navigation(visit)}
+<div class="aside">${accountSwitch(visit)}${languages(visit)}${visit.signedIn && signOut(visit)}</div>
+</header>
+<main id="content" tabindex="-1">
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>`;
+}
+
+function navigation(visit: Visit): Html {
+  const words = WORDS[visit.language];
+  const isAdmin = visit.path.startsWith('/admin');
+  const links = isAdmin
+    ? ADMIN_PAGES.map((name) => [words.admin[name], name === 'overview' ? '/admin' : `/admin/${name}`] as const)
+    : OWNER_PAGES.map((name) => [words[name], name === 'overview' ? '/account' : `/account/${name}`] as const);
+  const across = isAdmin ? ([words.admin.back, '/account'] as const) : ([words.operator, '/admin'] as const);
+  const all = visit.signedIn?.user.operator ? [...links, across] : links;
+  return html`<nav aria-label="${words.navigation}"><ul>${all.map(([name, path]) => item(visit, name, path))}</ul></nav>`;
+}
+
+function item(visit: Visit, name: string, path: string): Html {
+  const isHere = visit.path === path || (path.split('/').length > 2 && visit.path.startsWith(`${path}/`));
+  const current = isHere ? html` aria-current="page"` : undefined;
+  return html`<li><a href="${linkTo(visit, path)}"${current}>${name}</a></li>`;
+}
+
+/** For those who belong to several accounts. */
+function accountSwitch({
+  account,
+  accounts = [],
+  language,
+  path,
+}: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>): Html | undefined {
+  if (accounts.length < 2) return undefined;
+  const words = WORDS[language];
+  const options = accounts.map(({ id, name }) => {
+    const selected = id === account?.id ? html` selected` : undefined;
+    return html`<option value="${id}"${selected}>${name}</option>`;
+  });
+  return html`<form method="get" action="${path}" class="switch">
+<label>${words.account} <select name="account">${options}</select></label> <button>${words.switch}</button></form>`;
+}
+
+function languages(visit: Visit): Html {
+  const links = LANGUAGES.map((language) => {
+    const query = new URLSearchParams(visit.query);
+    query.set('lang', language);
+    const current = language === visit.language ? html` aria-current="true"` : undefined;
+    return html`<a href="${visit.path}?${query.toString()}" lang="${language}" hreflang="${language}"${current}>${NAMES[language]}</a> `;
+  });
+  return html`<span class="languages" role="group" aria-label="${WORDS[visit.language].language}">${links}</span>`;
+}
+
+function signOut({ csrf, language }: Visit): Html {
+  return html`<form method="post" action="/logout"><input type="hidden" name="csrf" value="${csrf}">
+<button class="plain">${WORDS[language].signOut}</button></form>`;
+}

@@ -1,0 +1,72 @@
+// Puts the pages' services together, and makes the links by which their first visitors come in.
+import { createAccounts } from '../accounts/accounts.ts';
+import { createPeople } from '../users/people.ts';
+import { createSessions } from '../users/sessions.ts';
+import { createSignIn } from '../users/sign-in.ts';
+import type { WebServices } from './services.ts';
+
+export type WebOptions = Pick<
+  WebServices,
+  'store' | 'catalog' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox'
+> & {
+  readonly keyPrefix: string;
+};
+
+export interface Web {
+  readonly services: WebServices;
+  /** For an operator's eyes only: each works once. None before the start. */
+  readonly links: FirstLinks;
+  /** Makes the links, and removes what has ended now and then, until it is closed. */
+  start(demoAccount: string | undefined): Promise<void>;
+  close(): void;
+}
+
+export interface FirstLinks {
+  /** While there is no operator. */
+  readonly setup?: string;
+  /** Opens the demo account of the sandbox. */
+  readonly demo?: string;
+}
+
+const CLEAN_EVERY_MS = 3_600_000;
+/** Attempts are forgotten after this. */
+const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
+
+export function openWeb({ keyPrefix, ...options }: WebOptions): Web {
+  const { store, log, publicUrl } = options;
+  const now = Date.now;
+  const services: WebServices = {
+    ...options,
+    accounts: createAccounts({ store, keyPrefix }),
+    people: createPeople({ store }),
+    sessions: createSessions({ store }),
+    signIn: createSignIn({ store }),
+    now,
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let links: FirstLinks = {};
+
+  return {
+    services,
+    get links() {
+      return links;
+    },
+    async start(demoAccount) {
+      const { people } = services;
+      const link = (token: string) => `${publicUrl()}/setup?token=${token}`;
+      const isNew = (await store.users.operators()) === 0;
+      links = {
+        ...(isNew && { setup: link(await people.makeLink({ purpose: 'setup' })) }),
+        ...(demoAccount !== undefined && {
+          demo: link(await people.makeLink({ purpose: 'demo', account: demoAccount })),
+        }),
+      };
+      const clean = () =>
+        store.sessions
+          .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
+          .catch((err: unknown) => log.warn({ err }, 'old sessions were not removed'));
+      timer = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
+    },
+    close: () => clearInterval(timer),
+  };
+}

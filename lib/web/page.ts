@@ -1,0 +1,146 @@
+// Pages as routes: who may come, what a form must carry, and how what a page answers is sent.
+import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import { dropCookie, setCookie } from './cookie.ts';
+import { pageFace } from './face.ts';
+import type { Form } from './forms.ts';
+import type { Html } from './html.ts';
+import { isLanguage } from './language.ts';
+import { layout } from './layout.ts';
+import type { WebServices } from './services.ts';
+import {
+  isProvenVisit,
+  type OwnerVisit,
+  openAccount,
+  openForm,
+  openVisit,
+  type UserVisit,
+  type Visit,
+} from './visit.ts';
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  /** 200 if absent. */
+  readonly status?: number;
+  /** A session that begins with it. */
+  readonly session?: string;
+}
+
+/** After a form: a page of ours, by 303. */
+export interface Redirect {
+  readonly to: string;
+  /** A session that begins with it; `null` ends the one there is. */
+  readonly session?: string | null;
+}
+
+/** A file, such as a table as CSV. */
+export interface Download {
+  readonly type: string;
+  readonly name: string;
+  readonly content: NodeJS.ReadableStream | string;
+}
+
+export type Answer = Page | Redirect | Download;
+
+/** `anyone` comes; an `owner` has an account; an `operator` runs the service. */
+interface Visitors {
+  readonly anyone: Visit;
+  readonly user: UserVisit;
+  readonly owner: OwnerVisit;
+  readonly operator: UserVisit;
+}
+
+export type Who = keyof Visitors;
+
+export interface PageRoute<Of extends Who> {
+  readonly path: string;
+  readonly who: Of;
+  readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
+  /** What a form does; GET changes nothing. */
+  readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
+}
+
+export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
+
+/** The routes of a page, of one or both methods. */
+export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
+  const { path, who, get, post } = route;
+  return (services) => {
+    const routes: ServerRoute[] = [];
+    const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
+      routes.push({ method, path, options: { auth: false, plugins: { face: pageFace } }, handler: handlerOf(answer) });
+    const handlerOf =
+      (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
+        const visit = await openVisit(request, services);
+        const admitted = await admit(visit, who);
+        if (!admitted) return send(h, visit, { to: loginPath(visit) });
+        return send(h, admitted, await answer(admitted as Visitors[Of]));
+      };
+    if (get) add('GET', async (visit) => get(visit));
+    if (post) add('POST', async (visit) => answerForm(visit, post));
+    return routes;
+  };
+}
+
+/** Whoever must sign in first comes back to where the visit began. */
+function loginPath({ request, path }: Visit): string {
+  const next = request.method === 'get' ? `${path}${request.raw.req.url?.slice(path.length) ?? ''}` : path;
+  return `/login?next=${encodeURIComponent(next)}`;
+}
+
+/** Undefined for who is not signed in; what is not a visitor's is not there. */
+async function admit(visit: Visit, who: Who): Promise<Visit | undefined> {
+  if (who === 'anyone') return visit;
+  const { signedIn } = visit;
+  if (!signedIn) return undefined;
+  const user: UserVisit = { ...visit, signedIn };
+  if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
+  return who === 'owner' ? openAccount(user) : user;
+}
+
+async function answerForm<V extends Visit>(
+  visit: V,
+  post: (visit: V, form: Form) => Promise<Answer> | Answer,
+): Promise<Answer> {
+  const form = await openForm(visit);
+  const { signedIn } = visit;
+  if (signedIn?.user.operator && visit.path.startsWith('/admin')) await prove({ ...visit, signedIn }, form);
+  return post(visit, form);
+}
+
+/** A change of an operator needs a code that is not old. */
+async function prove(visit: UserVisit, form: Form): Promise<void> {
+  if (isProvenVisit(visit)) return;
+  const { services, signedIn, address } = visit;
+  const proved = await services.signIn.proveCode(signedIn.user, form.text('code'), address);
+  if (proved.status === 'wait') throw fault('try_later', { retryAfterS: proved.seconds });
+  if (proved.status !== 'ok') throw fault('code_needed');
+  await services.sessions.prove(signedIn.session);
+}
+
+function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.ReturnValue {
+  const response = respond(h, visit, answer);
+  const { secure, formCookie, query } = visit;
+  const language = query.get('lang') ?? undefined;
+  if (isLanguage(language)) setCookie(response, 'lang', language, secure);
+  if (formCookie !== undefined) setCookie(response, 'form', formCookie, secure);
+  return response;
+}
+
+function respond(h: ResponseToolkit, visit: Visit, answer: Answer): ResponseObject {
+  if ('body' in answer) {
+    const text = `<!doctype html>\n${layout(visit, answer).text}\n`;
+    const response = h.response(text).type('text/html; charset=utf-8');
+    if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
+    return response.code(answer.status ?? 200);
+  }
+  if ('content' in answer) {
+    const disposition = `attachment; filename="${answer.name}"`;
+    return h.response(answer.content).type(answer.type).header('content-disposition', disposition);
+  }
+  const response = h.response().code(303).header('location', answer.to);
+  if (answer.session === null) dropCookie(response, 'session', visit.secure);
+  else if (answer.session !== undefined) setCookie(response, 'session', answer.session, visit.secure);
+  return response;
+}

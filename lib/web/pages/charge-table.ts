@@ -1,0 +1,74 @@
+// The table of calls, as the overview and the list of calls show it.
+import type { Charge } from '../../money/decide.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    caption: 'Calls',
+    time: 'Time',
+    call: 'Call',
+    kind: 'Kind',
+    model: 'Model',
+    state: 'State',
+    charged: 'Charged',
+    kinds: { text: 'text', image: 'picture', edit: 'edit', video: 'video' },
+    states: {
+      held: 'running',
+      settled: 'charged',
+      released: 'returned',
+      expired: 'returned after a failure of ours',
+      refunded: 'refunded',
+    },
+  },
+  ru: {
+    caption: 'Вызовы',
+    time: 'Время',
+    call: 'Вызов',
+    kind: 'Вид',
+    model: 'Модель',
+    state: 'Состояние',
+    charged: 'Списано',
+    kinds: { text: 'текст', image: 'картинка', edit: 'правка', video: 'видео' },
+    states: {
+      held: 'идёт',
+      settled: 'списано',
+      released: 'возвращено',
+      expired: 'возвращено после нашего сбоя',
+      refunded: 'возвращено',
+    },
+  },
+});
+
+/** The words of kinds and states, for other pages too. */
+export function chargeWords({ language }: OwnerVisit) {
+  return WORDS[language];
+}
+
+export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html {
+  const words = WORDS[visit.language];
+  const columns = [
+    { title: words.time },
+    { title: words.call },
+    { title: words.kind },
+    { title: words.model },
+    { title: words.state },
+    { title: words.charged, number: true },
+  ];
+  const rows = charges.map((charge) => [
+    html`<time datetime="${new Date(charge.createdAt).toISOString()}">${visit.format.time(charge.createdAt)}</time>`,
+    html`<a href="${linkTo(visit, `/account/calls/${encodeURIComponent(charge.id)}`)}"><code>${charge.id}</code></a>`,
+    words.kinds[charge.kind],
+    charge.model,
+    words.states[charge.state],
+    visit.format.rub(spentOf(charge)),
+  ]);
+  return table(words.caption, columns, rows);
+}
+
+/** What a call took off the wallet in the end: what was refunded took nothing. */
+export function spentOf({ state, charged }: Charge): bigint {
+  return state === 'refunded' ? 0n : charged;
+}

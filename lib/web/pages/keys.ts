@@ -1,0 +1,161 @@
+// The keys of an account: issued with their text shown once, listed, revoked by typing the name.
+import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
+import { fault } from '../../faults.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { audit } from '../audit.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message, table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Keys',
+    caption: 'Keys of this account',
+    name: 'Name',
+    key: 'Key',
+    created: 'Issued',
+    used: 'Last used',
+    calls: 'Calls',
+    never: 'never',
+    none: 'There is no key yet.',
+    revoked: 'revoked',
+    issue: 'Issue a key',
+    issueButton: 'Issue',
+    limit: `An account can hold ${ACTIVE_KEYS_MAX} active keys. Revoke one to issue another.`,
+    badName: 'A name has 1 to 100 characters, without control characters.',
+    issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    revoke: 'Revoke',
+    revokeTitle: (name: string) => `Revoke “${name}”`,
+    revokeHint: (name: string) =>
+      `Calls with this key are refused from then on, for good. Type its name to confirm: ${name}`,
+    revokeWrong: 'This is not the name of the key.',
+    done: 'The key is revoked.',
+    back: 'Back to the keys',
+  },
+  ru: {
+    title: 'Ключи',
+    caption: 'Ключи этого аккаунта',
+    name: 'Название',
+    key: 'Ключ',
+    created: 'Выпущен',
+    used: 'Последний вызов',
+    calls: 'Вызовов',
+    never: 'не было',
+    none: 'Ключей пока нет.',
+    revoked: 'отозван',
+    issue: 'Выпустить ключ',
+    issueButton: 'Выпустить',
+    limit: `У аккаунта может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы выпустить другой.`,
+    badName: 'Название: от 1 до 100 символов без управляющих знаков.',
+    issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    revoke: 'Отозвать',
+    revokeTitle: (name: string) => `Отозвать «${name}»`,
+    revokeHint: (name: string) =>
+      `Вызовы с этим ключом будут отклоняться, насовсем. Для подтверждения введите название: ${name}`,
+    revokeWrong: 'Это не название ключа.',
+    done: 'Ключ отозван.',
+    back: 'Назад к ключам',
+  },
+});
+
+export const keys = page({
+  path: '/account/keys',
+  who: 'owner',
+  get: (visit) => keysPage(visit, {}),
+  async post(visit, sent) {
+    const { accounts } = visit.services;
+    const words = WORDS[visit.language];
+    const name = sent.text('name');
+    if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
+      return { ...(await keysPage(visit, { name, problem: words.badName })), status: 400 };
+    }
+    try {
+      const { id, key } = await accounts.issueKey(visit.account.id, name);
+      await audit(visit, { action: 'key.issue', target: id, detail: { name } });
+      return keysPage(visit, { issued: key });
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      return { ...(await keysPage(visit, { name, problem: words.limit })), status: 400 };
+    }
+  },
+});
+
+interface Shown {
+  readonly issued?: string;
+  readonly name?: string;
+  readonly problem?: string;
+}
+
+async function keysPage(visit: OwnerVisit, { issued, name, problem }: Shown): Promise<Page> {
+  const words = WORDS[visit.language];
+  const rows = await visit.services.store.keys.list(visit.account.id);
+  const active = rows.filter(({ revokedAt }) => revokedAt === null).length;
+  const issue = form(visit, {
+    action: linkTo(visit, '/account/keys'),
+    fields: field({ name: 'name', label: words.name, value: name, error: problem }),
+    button: words.issueButton,
+  });
+  const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
+${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows)}
+<h2>${words.issue}</h2>
+${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
+  return { title: words.title, body };
+}
+
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[]): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const columns = [
+    ...[words.name, words.key, words.created, words.used].map((title) => ({ title })),
+    { title: words.calls, number: true },
+    { title: '' },
+  ];
+  const cells = rows.map((key) => [
+    key.name,
+    html`<code>…${key.last4}</code>`,
+    format.date(key.createdAt),
+    key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),
+    format.number(key.requestsCount),
+    key.revokedAt === null
+      ? html`<a href="${linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`)}">${words.revoke}</a>`
+      : words.revoked,
+  ]);
+  return table(words.caption, columns, cells);
+}
+
+export const revokeKey = page({
+  path: '/account/keys/{id}',
+  who: 'owner',
+  get: async (visit) => revokePage(visit, await keyOf(visit)),
+  async post(visit, sent) {
+    const key = await keyOf(visit);
+    if (sent.text('name') !== key.name) {
+      const page = revokePage(visit, key, WORDS[visit.language].revokeWrong);
+      return { ...page, status: 400 };
+    }
+    await visit.services.accounts.revokeKey(key.id);
+    await audit(visit, { action: 'key.revoke', target: key.id, detail: { name: key.name } });
+    return { to: linkTo(visit, '/account/keys?done=revoked') };
+  },
+});
+
+/** An active key of the account; of another account there is none. */
+async function keyOf(visit: OwnerVisit): Promise<KeyRow> {
+  const rows = await visit.services.store.keys.list(visit.account.id);
+  const key = rows.find(({ id, revokedAt }) => id === visit.request.params.id && revokedAt === null);
+  if (!key) throw fault('not_found');
+  return key;
+}
+
+function revokePage(visit: OwnerVisit, key: KeyRow, error?: string): Page {
+  const words = WORDS[visit.language];
+  const fields = field({ name: 'name', label: words.name, hint: words.revokeHint(key.name), error });
+  const action = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
+  const body = html`${form(visit, { action, fields, button: words.revoke, danger: true })}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.revokeTitle(key.name), body };
+}

@@ -1,0 +1,94 @@
+// Signing in and out.
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message } from '../parts.ts';
+import type { Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Sign in',
+    email: 'Email',
+    password: 'Password',
+    code: 'Code of your authenticator app',
+    codeHint: 'Six digits, or a recovery code. Leave it empty if you use no app.',
+    button: 'Sign in',
+    wrong: 'The email, the password or the code is wrong.',
+    wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
+    lost: 'Lost your password? Ask the operator of this service for a new link.',
+  },
+  ru: {
+    title: 'Вход',
+    email: 'Почта',
+    password: 'Пароль',
+    code: 'Код из приложения',
+    codeHint: 'Шесть цифр или код восстановления. Оставьте пустым, если приложения нет.',
+    button: 'Войти',
+    wrong: 'Неверны почта, пароль или код.',
+    wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
+    lost: 'Забыли пароль? Попросите у оператора сервиса новую ссылку.',
+  },
+});
+
+function loginPage(visit: Visit, { email = '', problem }: { email?: string; problem?: string }): Page {
+  const words = WORDS[visit.language];
+  const next = visit.query.get('next');
+  const action = next === null ? '/login' : `/login?next=${encodeURIComponent(next)}`;
+  const fields = [
+    field({
+      name: 'email',
+      label: words.email,
+      type: 'email',
+      value: email,
+      autocomplete: 'username',
+      autofocus: true,
+    }),
+    field({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password' }),
+    field({
+      ...{ name: 'code', label: words.code, hint: words.codeHint, autocomplete: 'one-time-code' },
+      ...{ inputmode: 'numeric', optional: true },
+    }),
+  ];
+  const body = html`${problem !== undefined && message('error', problem)}
+${form(visit, { action, fields, button: words.button })}
+<p class="hint">${words.lost}</p>`;
+  return { title: words.title, body };
+}
+
+/** Where pages begin that somebody may be sent back to. */
+const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
+
+/** A path of ours; everything else leads to the overview. */
+export function nextOf(text: string | null, operator: boolean): string {
+  const start = operator ? '/admin' : '/account';
+  return text !== null && NEXT.test(text) && !text.includes('//') ? text : start;
+}
+
+export const login = page({
+  path: '/login',
+  who: 'anyone',
+  get: (visit) => loginPage(visit, {}),
+  async post(visit, sent) {
+    const { services, address, agent, query, language } = visit;
+    const words = WORDS[language];
+    const email = sent.text('email');
+    const credentials = { email, password: sent.secret('password'), code: sent.text('code'), address };
+    const result = await services.signIn.signIn(credentials);
+    if (result.status === 'wait')
+      return { ...loginPage(visit, { email, problem: words.wait(result.seconds) }), status: 429 };
+    if (result.status === 'wrong') return { ...loginPage(visit, { email, problem: words.wrong }), status: 401 };
+    const { user, proven } = result;
+    const session = await services.sessions.open(user, { address, agent }, { proven });
+    if (visit.signedIn) await services.sessions.end(visit.signedIn.session.hash);
+    return { to: nextOf(query.get('next'), user.operator), session };
+  },
+});
+
+export const logout = page({
+  path: '/logout',
+  who: 'user',
+  async post({ services, signedIn }) {
+    await services.sessions.end(signedIn.session.hash);
+    return { to: '/login', session: null };
+  },
+});

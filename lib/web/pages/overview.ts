@@ -1,0 +1,100 @@
+// The owner's first page: what can be spent, what was, and the last calls; for a new account three steps to the first one.
+import { fault } from '../../faults.ts';
+import type { Micro } from '../../money/money.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { chargeTable } from './charge-table.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Overview',
+    spendable: 'Can be spent',
+    held: 'Held by running calls',
+    spent: 'Spent in 30 days',
+    left: 'Lasts at this pace',
+    endless: 'no spending yet',
+    days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
+    suspended: 'This account is suspended: its keys are refused. Ask the operator.',
+    last: 'Last calls',
+    begin: 'Three steps to the first call',
+    money: 'Have money on the wallet',
+    key: 'Issue a key',
+    call: 'Make a call',
+    yourKey: 'YOUR_KEY',
+  },
+  ru: {
+    title: 'Обзор',
+    spendable: 'Можно потратить',
+    held: 'Удержано идущими вызовами',
+    spent: 'Потрачено за 30 дней',
+    left: 'Хватит при таком расходе',
+    endless: 'расхода пока нет',
+    days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
+    suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
+    last: 'Последние вызовы',
+    begin: 'Три шага до первого вызова',
+    money: 'Пополните кошелёк',
+    key: 'Выпустите ключ',
+    call: 'Сделайте вызов',
+    yourKey: 'ВАШ_КЛЮЧ',
+  },
+});
+
+const DAYS = 30;
+const DAY_MS = 24 * 3600 * 1000;
+const CALLS = 10;
+
+export const overview = page({
+  path: '/account',
+  who: 'owner',
+  async get(visit) {
+    const { services, account, format, language } = visit;
+    const words = WORDS[language];
+    const { ledger } = services.store;
+    const [wallet, before, charges] = await Promise.all([
+      ledger.wallet(account.id),
+      ledger.chargedAt(account.id, services.now() - DAYS * DAY_MS),
+      ledger.charges(account.id, { limit: CALLS }),
+    ]);
+    if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+    const spent = wallet.charged - before;
+    const days = daysLeft(wallet.avail, spent);
+    const left = days === undefined ? words.endless : words.days(days, format.plural(days));
+    const numbers = facts([
+      [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+      [words.held, format.rub(wallet.held)],
+      [words.spent, format.rub(spent)],
+      [words.left, left],
+    ]);
+    const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
+${numbers}
+${charges.length === 0 ? steps(visit) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
+    return { title: words.title, body };
+  },
+});
+
+function daysLeft(avail: Micro, spent: Micro): number | undefined {
+  if (spent <= 0n) return undefined;
+  return avail <= 0n ? 0 : Number((avail * BigInt(DAYS)) / spent);
+}
+
+function steps(visit: OwnerVisit): Html {
+  const words = WORDS[visit.language];
+  const { services } = visit;
+  const model =
+    services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
+  const curl = `curl ${services.publicUrl()}/api/v1/chat/completions \\
+  -H 'authorization: Bearer ${words.yourKey}' \\
+  -H 'content-type: application/json' \\
+  -d '${body}'`;
+  return html`<h2>${words.begin}</h2>
+<ol class="steps">
+<li><a href="${linkTo(visit, '/account/wallet')}">${words.money}</a></li>
+<li><a href="${linkTo(visit, '/account/keys')}">${words.key}</a></li>
+<li>${words.call}<pre tabindex="0"><code data-copy>${curl}</code></pre></li>
+</ol>`;
+}

@@ -1,0 +1,78 @@
+// Parts that pages are put together from: forms with a label for each field, messages, tables.
+import { type Html, type HtmlValue, html } from './html.ts';
+import type { Visit } from './visit.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  /** `text` if absent. */
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'search';
+  readonly value?: string | undefined;
+  /** What a password manager or a phone may fill in. */
+  readonly autocomplete?: string;
+  readonly inputmode?: 'numeric' | 'decimal' | 'email';
+  readonly hint?: string;
+  /** What is wrong with what was sent. */
+  readonly error?: string | undefined;
+  readonly optional?: boolean;
+  readonly autofocus?: boolean;
+}
+
+export function field({ name, label, type = 'text', hint, error, ...more }: Field): Html {
+  const { value, autocomplete = 'off', inputmode, optional = false, autofocus = false } = more;
+  const notes = [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`]
+    .filter(Boolean)
+    .join(' ');
+  return html`<p class="field"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${value !== undefined && html` value="${value}"`}${inputmode && html` inputmode="${inputmode}"`}${!optional && html` required`}${autofocus && html` autofocus`}${notes !== '' && html` aria-describedby="${notes}"`}${error !== undefined && html` aria-invalid="true"`}>
+${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
+${error !== undefined && html`<span class="error" id="${name}-error">${error}</span>`}</p>`;
+}
+
+export interface FormParts {
+  readonly action: string;
+  readonly fields: HtmlValue;
+  readonly button: string;
+  /** A button that destroys something looks so. */
+  readonly danger?: boolean;
+}
+
+export function form({ csrf }: Visit, { action, fields, button, danger = false }: FormParts): Html {
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="csrf" value="${csrf}">
+${fields}
+<p><button${danger && html` class="danger"`}>${button}</button></p>
+</form>`;
+}
+
+/** Something that was done, or went wrong: read out by screen readers. */
+export function message(kind: 'done' | 'error', text: HtmlValue): Html {
+  return html`<p class="message ${kind}" role="${kind === 'error' ? 'alert' : 'status'}">${text}</p>`;
+}
+
+export interface Column {
+  readonly title: string;
+  /** Right-aligned, in figures of one width. */
+  readonly number?: boolean;
+}
+
+/** A table that scrolls by itself where it is wider than the screen. */
+export function table(caption: string, columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
+  const head = columns.map(
+    ({ title, number }) => html`<th scope="col"${number && html` class="number"`}>${title}</th>`,
+  );
+  const body = rows.map(
+    (cells) =>
+      html`<tr>${cells.map((cell, at) => html`<td${columns[at]?.number && html` class="number"`}>${cell}</td>`)}</tr>`,
+  );
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption>${caption}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>${body}</tbody>
+</table></div>`;
+}
+
+/** Names with values. */
+export function facts(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}

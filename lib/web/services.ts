@@ -1,0 +1,27 @@
+// What pages are made of: the services a gateway composes once.
+import type { Logger } from 'pino';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Budget } from '../http/budget.ts';
+import type { LiveCalls } from '../http/context.ts';
+import type { Store } from '../store/store.ts';
+import type { People } from '../users/people.ts';
+import type { Sessions } from '../users/sessions.ts';
+import type { SignIn } from '../users/sign-in.ts';
+
+export interface WebServices {
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  readonly accounts: Accounts;
+  readonly people: People;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
+  readonly calls: LiveCalls;
+  readonly budget: Budget;
+  readonly log: Logger;
+  /** Base of all links, without a slash at the end; never taken from a request. */
+  readonly publicUrl: () => string;
+  readonly sandbox: boolean;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}

@@ -1,0 +1,18 @@
+// The style, the icon and the few scripts of pages: kept by browsers for an hour, and asked for again by their tag.
+
+import { fileURLToPath } from 'node:url';
+import type { ServerRoute } from '@hapi/hapi';
+import type { Face } from '../http/face.ts';
+import { pageFace } from './face.ts';
+
+const FOLDER = fileURLToPath(new URL('./static/', import.meta.url));
+
+const { 'cache-control': _, ...headers } = pageFace.headers;
+const staticFace: Face = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
+
+export const staticFiles: ServerRoute = {
+  method: 'GET',
+  path: '/static/{file}',
+  options: { auth: false, plugins: { face: staticFace } },
+  handler: { directory: { path: FOLDER, index: false, listing: false, showHidden: false } },
+};

@@ -1,0 +1,19 @@
+// @ts-check
+// What pages can do beyond plain HTML: copy a text. Without it the text is there to select.
+
+const COPIED = { en: ['Copy', 'Copied'], ru: ['Копировать', 'Скопировано'] };
+
+const language = document.documentElement.lang === 'ru' ? 'ru' : 'en';
+const [copy = '', copied = ''] = COPIED[language];
+
+for (const text of document.querySelectorAll('[data-copy]')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain copy';
+  button.textContent = copy;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text.textContent ?? '');
+    button.textContent = copied;
+  });
+  (text.closest('pre') ?? text).after(' ', button);
+}

@@ -1,0 +1,108 @@
+// One visit to a page: who comes, in which language, for which account, with which form.
+import type { Request } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import type { Account } from '../store/ports/accounts.ts';
+import { isProven, type SignedIn } from '../users/sessions.ts';
+import { makeToken } from '../users/token.ts';
+import { readCookie } from './cookie.ts';
+import { checkCsrf, csrfToken, type Form, readForm, refuseForeign } from './forms.ts';
+import { type Format, formatOf, type Language, languageOf } from './language.ts';
+import type { WebServices } from './services.ts';
+
+export interface Visit {
+  readonly request: Request;
+  readonly services: WebServices;
+  /** Without the host. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly language: Language;
+  readonly format: Format;
+  /** For the hidden field `csrf` of every form. */
+  readonly csrf: string;
+  /** A new cookie that guards forms of who is not signed in. */
+  readonly formCookie: string | undefined;
+  /** Whether cookies are sent over https only. */
+  readonly secure: boolean;
+  readonly address: string;
+  readonly agent: string;
+  readonly signedIn: SignedIn | undefined;
+}
+
+/** A visit of somebody who is signed in. */
+export interface UserVisit extends Visit {
+  readonly signedIn: SignedIn;
+}
+
+/** A visit to the pages of an account, by somebody it belongs to. */
+export interface OwnerVisit extends UserVisit {
+  readonly account: Account;
+  /** All that the user may choose from. */
+  readonly accounts: readonly Account[];
+}
+
+const DEFAULT_ZONE = 'Europe/Moscow';
+
+export async function openVisit(request: Request, services: WebServices): Promise<Visit> {
+  const secure = services.publicUrl().startsWith('https:');
+  const url = new URL(request.raw.req.url ?? '/', 'http://page');
+  const token = readCookie(request, 'session', secure);
+  const signedIn = token === undefined ? undefined : await services.sessions.find(token);
+  const guard = readCookie(request, 'form', secure);
+  const formCookie = signedIn || guard !== undefined ? undefined : makeToken();
+  const chosen = url.searchParams.get('lang') ?? readCookie(request, 'lang', secure) ?? signedIn?.user.language;
+  const language = languageOf(chosen ?? undefined, request.raw.req.headers['accept-language']);
+  return {
+    request,
+    services,
+    path: url.pathname,
+    query: url.searchParams,
+    language,
+    format: formatOf(language, signedIn?.user.timeZone ?? DEFAULT_ZONE),
+    csrf: csrfToken(signedIn ? (token ?? '') : (guard ?? formCookie ?? '')),
+    formCookie,
+    secure,
+    address: request.info.remoteAddress,
+    agent: String(request.raw.req.headers['user-agent'] ?? ''),
+    signedIn,
+  };
+}
+
+/** Reads the form of a visit; throws faults for one that is not of this page. */
+export async function openForm(visit: Visit): Promise<Form> {
+  const { request, services, secure, signedIn } = visit;
+  refuseForeign(request);
+  const call = services.calls.open(request);
+  const share = services.budget.open(signedIn?.user.id ?? `address:${visit.address}`);
+  try {
+    const form = await readForm(request, { signal: call.signal, share });
+    checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
+    return form;
+  } finally {
+    share.giveBack();
+    call.close();
+  }
+}
+
+/** The account that a visit is about: named in the query, or the first of the user's. Foreign ones are not there. */
+export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
+  const { store } = visit.services;
+  const memberships = await store.users.membershipsOf(visit.signedIn.user.id);
+  const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
+  const accounts = found.filter((account) => account !== undefined);
+  const wanted = visit.query.get('account');
+  const account = wanted === null ? accounts[0] : accounts.find(({ id }) => id === wanted);
+  if (!account) throw fault('not_found');
+  return { ...visit, account, accounts };
+}
+
+/** Whether an operator gave a code recently enough for a change. */
+export function isProvenVisit({ signedIn, services }: UserVisit): boolean {
+  return isProven(signedIn.session, services.now());
+}
+
+/** A link to a page of the same account, in the same language. */
+export function linkTo(visit: Visit & { readonly accounts?: OwnerVisit['accounts'] }, path: string): string {
+  const account = visit.query.get('account');
+  if (account === null || (visit.accounts?.length ?? 0) < 2) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}account=${encodeURIComponent(account)}`;
+}

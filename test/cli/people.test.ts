@@ -1,0 +1,70 @@
+// `tollgate operator` and `tollgate user`: links that a browser can follow, and what is refused.
+import { expect } from 'chai';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn } from '../../testkit/pages.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli people', () => {
+  let rig: Rig;
+  let test: TestGateway;
+
+  before(async () => {
+    rig = await createRig();
+    test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: rig.databaseUrl });
+  });
+  after(async () => {
+    await test.stop();
+    await rig.close();
+  });
+
+  /** The same path on the gateway of the test. */
+  const here = (url: unknown) => `${test.url}${new URL(String(url)).pathname}${new URL(String(url)).search}`;
+
+  it('makes an operator, who chooses a password and an app', async () => {
+    const { url, ...more } = await rig.json('operator', 'create', 'Ann@Example.com');
+    expect(more).to.deep.equal({});
+    const ann = await comeIn(test, here(url));
+    expect((await ann.get('/admin')).status).to.equal(200);
+    expect(await rig.refused(1, 'operator', 'create', 'ann@example.com')).to.match(
+      /signs in with ann@example.com already/,
+    );
+  });
+
+  it('resets an operator: a new password and app, and every session ends', async () => {
+    const { url } = await rig.json('operator', 'create', 'lost@example.com');
+    const before = await comeIn(test, here(url));
+    const reset = await rig.json('operator', 'reset', 'lost@example.com');
+    const after = await comeIn(test, here(reset.url));
+    expect(after.secret).not.to.equal(before.secret);
+    expect((await after.get('/admin')).status).to.equal(200);
+    expect((await before.get('/admin')).status).to.equal(303);
+    expect(await rig.refused(1, 'operator', 'reset', 'nobody@example.com')).to.match(/There is no operator/);
+  });
+
+  it('invites an owner by the account or its name, and lets in at once who is known', async () => {
+    const account = String((await rig.json('account', 'create', '--name', 'Acme')).account_id);
+    const other = String((await rig.json('account', 'create', '--name', 'Other')).account_id);
+    const { url } = await rig.json('user', 'invite', 'Acme', 'bob@example.com');
+    const bob = await comeIn(test, here(url), { code: '' });
+    expect((await bob.get('/account')).status).to.equal(200);
+    expect((await bob.get(`/account?account=${other}`)).status).to.equal(404);
+    await rig.json('user', 'invite', other, 'bob@example.com');
+    expect((await bob.get(`/account?account=${other}`)).status).to.equal(200);
+    expect((await bob.get(`/account?account=${account}`)).status).to.equal(200);
+    expect((await bob.get('/admin')).status).to.equal(404);
+  });
+
+  it('refuses what is no address, and no account', async () => {
+    for (const text of [
+      'bob',
+      'bob@',
+      '@example.com',
+      'bob@localhost',
+      'b b@example.com',
+      `${'x'.repeat(65)}@example.com`,
+    ]) {
+      expect(await rig.refused(1, 'operator', 'create', text)).to.match(/is not an email address/);
+    }
+    expect(await rig.refused(1, 'user', 'invite', 'acc_none', 'bob@example.com')).to.match(/There is no account/);
+  });
+});

@@ -1,0 +1,93 @@
+// The keys of an account on its page: issued once, revoked by name, and nobody else's.
+import { expect } from 'chai';
+import { send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+
+const KEY = /tg-sk-\w{49}/;
+
+describe('the page of keys', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+  });
+  after(() => test.stop());
+
+  it('issues a key that works, and shows it once', async () => {
+    const reply = await owner.submit('/account/keys', { name: 'laptop <b>' });
+    expect(reply.status).to.equal(200);
+    const [key = ''] = KEY.exec(reply.text) ?? [];
+    expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(200);
+    const later = await owner.get('/account/keys');
+    expect(later.text).not.to.match(KEY);
+    expect(later.text)
+      .to.contain('laptop &lt;b&gt;')
+      .and.to.contain(`…${key.slice(-4)}`);
+    const [row] = await test.store.auditLog.page({ limit: 1 });
+    expect(row).to.include({ action: 'key.issue', account: account.id });
+    expect(JSON.stringify(row)).not.to.contain(key);
+  });
+
+  it('refuses names that are none, and an eleventh key', async () => {
+    for (const name of ['', '   ', 'x'.repeat(101), 'a\tb']) {
+      expect((await owner.submit('/account/keys', { name })).status, JSON.stringify(name)).to.equal(400);
+    }
+    const full = await test.account();
+    const other = await setUpOwner(test, full.id);
+    for (let number = 2; number <= 10; number += 1) await other.submit('/account/keys', { name: `key ${number}` });
+    expect((await other.get('/account/keys')).text).to.contain('Revoke one to issue another');
+    const keys = await test.store.keys.list(full.id);
+    expect(keys).to.have.length(10);
+  });
+
+  it('revokes a key whose name is typed, for good', async () => {
+    const issued = await owner.submit('/account/keys', { name: 'old phone' });
+    const [key = ''] = KEY.exec(issued.text) ?? [];
+    const { id = '' } = (await test.store.keys.list(account.id)).find(({ name }) => name === 'old phone') ?? {};
+    const path = `/account/keys/${id}`;
+    expect((await owner.submit(path, { name: 'old' })).status).to.equal(400);
+    const done = await owner.submit(path, { name: 'old phone' });
+    expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys?done=revoked']);
+    expect((await owner.get('/account/keys?done=revoked')).text).to.contain('The key is revoked.');
+    expect((await owner.get(path)).status).to.equal(404);
+    // Within a second everywhere.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(401);
+  });
+
+  it('knows nothing of the keys of another account', async () => {
+    const foreign = await test.account();
+    expect((await owner.get(`/account/keys/${foreign.keyId}`)).status).to.equal(404);
+    expect((await owner.get(`/account/keys?account=${foreign.id}`)).status).to.equal(404);
+    const own = await owner.get('/account/keys');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(own.text)?.[1] ?? '';
+    const revoke = await owner.post(`/account/keys/${foreign.keyId}`, { csrf, name: 'test key' });
+    expect(revoke.status).to.equal(404);
+    const issue = await owner.post(`/account/keys?account=${foreign.id}`, { csrf, name: 'mine' });
+    expect(issue.status).to.equal(404);
+    expect(await test.store.keys.list(foreign.id)).to.have.length(1);
+  });
+
+  it('follows the account that a member of several chose', async () => {
+    const second = await test.account();
+    const user = await test.store.users.find(owner.email);
+    await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
+    const page = await owner.get(`/account/keys?account=${second.id}`);
+    expect(page.text).to.contain(`href="/account?account=${second.id}"`);
+    await owner.submit(`/account/keys?account=${second.id}`, { name: 'of the second' });
+    expect((await test.store.keys.list(second.id)).map(({ name }) => name)).to.include('of the second');
+  });
+
+  it('speaks both languages, and remembers which', async () => {
+    expect((await owner.get('/account/keys?lang=ru')).text)
+      .to.contain('<html lang="ru">')
+      .and.to.contain('Выпустить ключ');
+    expect((await owner.get('/account/keys')).text).to.contain('Выпустить ключ');
+    expect((await owner.get('/account/keys?lang=en')).text).to.contain('Issue a key');
+  });
+});

@@ -1,0 +1,112 @@
+// A person at the pages of a gateway: keeps cookies, follows no redirect by itself, fills in forms as they stand.
+import { Secret, TOTP } from 'otpauth';
+import { type Reply, type SendOptions, send } from './client.ts';
+import type { TestGateway } from './gateway.ts';
+
+export interface Visitor {
+  /** Cookies that the service has set, by name. */
+  readonly cookies: ReadonlyMap<string, string>;
+  get(path: string, options?: SendOptions): Promise<Reply>;
+  /** Opens the page, takes its hidden fields from the form with this action (the page's own path if absent), and sends it. */
+  submit(path: string, fields: Readonly<Record<string, string>>, options?: SubmitOptions): Promise<Reply>;
+  /** Sends fields as they are. */
+  post(path: string, fields: Readonly<Record<string, string>>, options?: SendOptions): Promise<Reply>;
+}
+
+export interface SubmitOptions extends SendOptions {
+  /** Where the form leads, if not to the page itself. */
+  readonly action?: string;
+}
+
+export function createVisitor(url: string): Visitor {
+  const cookies = new Map<string, string>();
+
+  async function ask(path: string, options: SendOptions): Promise<Reply> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(cookie !== '' && { cookie }), ...options.headers };
+    const reply = await send(`${url}${path}`, { ...options, headers });
+    for (const line of reply.headers['set-cookie'] ?? []) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return reply;
+  }
+
+  const post: Visitor['post'] = (path, fields, options = {}) => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams(fields).toString();
+    return ask(path, { ...options, method: 'POST', body, headers: { ...type, ...options.headers } });
+  };
+
+  return {
+    cookies,
+    get: (path, options = {}) => ask(path, options),
+    post,
+    async submit(path, fields, { action = path, ...options } = {}) {
+      const page = await ask(path, {});
+      return post(action, { ...hiddenFields(page.text, action), ...fields }, options);
+    },
+  };
+}
+
+/** The hidden fields of the form that leads there. */
+export function hiddenFields(html: string, action: string): Readonly<Record<string, string>> {
+  const escaped = action.replaceAll('&', '&amp;');
+  const forms = [...html.matchAll(/<form [^>]*method="post"[^>]*>[\s\S]*?<\/form>/g)].map(([form]) => form);
+  const form = forms.find((text) => text.includes(`action="${escaped}"`));
+  if (form === undefined) throw new Error(`the page has no form that leads to ${action}`);
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name, value]) => [name, value]));
+}
+
+export const PASSWORD = 'tulip rain oak lamp';
+
+/** What the authenticator app shows now; another number of steps from now if given. */
+export function codeOf(secret: string, steps = 0): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
+}
+
+/** Somebody who came in by the link of the start: an operator, with the secret of the app. */
+export async function setUpOperator(
+  test: TestGateway,
+  email = 'op@example.com',
+): Promise<Visitor & { secret: string }> {
+  const link = test.gateway.facts.links.setup ?? '';
+  return comeIn(test, link, { email });
+}
+
+/** Follows a one-time link and fills in what it asks for. */
+export async function comeIn(
+  { url }: Pick<TestGateway, 'url'>,
+  link: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Visitor & { secret: string }> {
+  const visitor = createVisitor(url);
+  const { pathname, search } = new URL(link);
+  const path = pathname + search;
+  const page = await visitor.get(path);
+  const { secret = '' } = hiddenFields(page.text, path);
+  const code = secret === '' ? {} : { code: codeOf(secret) };
+  const reply = await visitor.submit(path, {
+    password: PASSWORD,
+    again: PASSWORD,
+    ...code,
+    ...(secret && { secret }),
+    ...fields,
+  });
+  if (reply.status !== 200 && reply.status !== 303)
+    throw new Error(`the link was answered ${reply.status}: ${reply.text}`);
+  return { ...visitor, secret };
+}
+
+/** An owner of an account, who came in by an invitation. */
+export async function setUpOwner(
+  test: TestGateway,
+  account: string,
+  email = `owner-${account}@example.com`,
+): Promise<Visitor & { secret: string; email: string }> {
+  const { createPeople } = await import('../lib/users/people.ts');
+  const token = await createPeople({ store: test.store }).makeLink({ purpose: 'invite', account, email });
+  return { ...(await comeIn(test, `${test.url}/setup?token=${token}`, { code: '' })), email };
+}
