@@ -10,7 +10,7 @@ import {
   type OpenUpstream,
   type TextModel,
 } from './model.ts';
-import type { CatalogFile, SmartEntry } from './schema.ts';
+import { type CatalogFile, mistakeIn, type SmartEntry } from './schema.ts';
 
 /** The virtual model that picks a real one per request. */
 export interface SmartModel {
@@ -47,15 +47,9 @@ export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIA
 export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];
-  const models = file.models.map((entry): Model => {
-    for (const route of entry.routes) {
-      if (!Object.hasOwn(file.upstreams, route.upstream)) {
-        problems.push(`model ${entry.id}: unknown upstream ${route.upstream}`);
-      }
-    }
-    return modelOf(entry, upstreams);
-  });
-  const byName = indexNames(models, Object.keys(file.retired), problems);
+  checkRoutes(file, problems);
+  const models = file.models.map((entry) => modelOf(entry, upstreams));
+  const byName = indexNames(file, models, problems);
   checkReferences(file, byName, { problems, warnings });
   if (problems.length > 0) throw new OperatorError(`Bad catalog: ${problems.join('; ')}`);
   const smart = buildSmart(file.smart, byName, warnings);
@@ -95,21 +89,32 @@ function buildSmart(
   return lite && standard && heavy && { models: { lite, standard, heavy }, thresholds };
 }
 
-function indexNames(models: readonly Model[], retired: readonly string[], problems: string[]): Map<string, Model> {
-  const taken = new Set<string>();
-  const byName = new Map<string, Model>();
-  const take = (name: string) => {
-    if (SMART_NAMES.has(name)) problems.push(`the name ${name} belongs to the smart model`);
-    if (taken.has(name)) problems.push(`the name ${name} is used twice`);
-    taken.add(name);
-  };
-  for (const model of models) {
-    for (const name of [model.id, ...model.aliases]) {
-      take(name);
-      byName.set(name, model);
+function checkRoutes(file: CatalogFile, problems: string[]): void {
+  for (const [at, { id, routes }] of file.models.entries()) {
+    for (const [place, { upstream }] of routes.entries()) {
+      if (Object.hasOwn(file.upstreams, upstream)) continue;
+      const mistake = `model ${id}: routes[${place}].upstream: unknown upstream ${upstream}`;
+      problems.push(mistakeIn(file, `models[${at}]`, mistake));
     }
   }
-  for (const name of retired) take(name);
+}
+
+function indexNames(file: CatalogFile, models: readonly Model[], problems: string[]): Map<string, Model> {
+  const taken = new Set<string>();
+  const byName = new Map<string, Model>();
+  const take = (name: string, entry: string, field: string) => {
+    const say = (mistake: string) => problems.push(mistakeIn(file, entry, `${field}: the name ${name} ${mistake}`));
+    if (SMART_NAMES.has(name)) say('belongs to the smart model');
+    if (taken.has(name)) say('is used twice');
+    taken.add(name);
+  };
+  for (const [at, model] of models.entries()) {
+    const { id, aliases } = model;
+    take(id, `models[${at}]`, `model ${id}: id`);
+    for (const alias of aliases) take(alias, `models[${at}]`, `model ${id}: aliases`);
+    for (const name of [id, ...aliases]) byName.set(name, model);
+  }
+  for (const name of Object.keys(file.retired)) take(name, `retired.${name}`, `retired.${name}`);
   return byName;
 }
 
@@ -120,7 +125,8 @@ function checkReferences(
 ): void {
   for (const tier of SMART_TIERS) {
     for (const name of file.smart[tier]) {
-      if (byName.get(name)?.type !== 'text') problems.push(`smart.${tier}: ${name} is not a text model`);
+      if (byName.get(name)?.type === 'text') continue;
+      problems.push(mistakeIn(file, `smart.${tier}.${name}`, `smart.${tier}: ${name} is not a text model`));
     }
   }
   const known = (place: string, names: readonly string[], type: Model['type']) => {

@@ -30,8 +30,10 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   const vision: string[] = [];
   const defaults = { image: [] as string[], edit: [] as string[] };
   const retired: Record<string, string> = {};
+  const sources = new Map<string, string>();
   for (const path of paths) {
     const part = readFile(path, variables);
+    for (const entry of entriesOf(part, models.length)) sources.set(entry, path);
     for (const [key, value] of Object.entries(part.upstreams ?? {})) {
       if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
       upstreams[key] = value;
@@ -50,7 +52,20 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
       retired[key] = value;
     }
   }
-  return { upstreams, models, smart, vision, defaults, retired };
+  return { upstreams, models, smart, vision, defaults, retired, sources };
+}
+
+/** The names of what a file adds to a catalog that has so many models already. */
+function entriesOf(
+  { upstreams = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
+  before: number,
+): string[] {
+  return [
+    ...Object.keys(upstreams).map((name) => `upstreams.${name}`),
+    ...models.map((_model, at) => `models[${before + at}]`),
+    ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
+    ...Object.keys(retired).map((name) => `retired.${name}`),
+  ];
 }
 
 function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {

@@ -5,12 +5,12 @@ import { OperatorError } from '../operator-error.ts';
 import type { HostLog, ProviderPlugin } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
-import { createProvider, type OpenProvider } from '../plugin/settings.ts';
+import { createProvider, type OpenProvider, type ProviderOptions } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import { listModels } from './listing.ts';
-import type { CatalogFile } from './schema.ts';
+import { type CatalogFile, mistakeIn } from './schema.ts';
 import { substitute, variablesOf } from './variables.ts';
 
 export interface LiveCatalogOptions {
@@ -139,10 +139,9 @@ function load(
   try {
     for (const [name, entry] of Object.entries(file.upstreams)) {
       const plugin = plugins.get(entry.plugin);
+      const refuse = (mistake: string) => new OperatorError(mistakeIn(file, `upstreams.${name}`, mistake));
       if (!plugin)
-        throw new OperatorError(
-          `Bad catalog: upstream ${name}: unknown plugin ${entry.plugin}, neither shipped nor in PROVIDERS_PATH`,
-        );
+        throw refuse(`upstream ${name}: unknown plugin ${entry.plugin}, neither shipped nor in PROVIDERS_PATH`);
       const missing = new Set<string>();
       const settings = substitute(entry.settings, config.env, missing);
       if (entry.sandbox && !sandbox) continue;
@@ -154,7 +153,7 @@ function load(
       const kept = before.get(name);
       if (kept?.fingerprint === fingerprint) upstreams.set(name, kept);
       else {
-        const open = createProvider({ plugin, upstream: name, settings, log });
+        const open = createOrRefuse({ plugin, upstream: name, settings, log }, refuse);
         fresh.push(open);
         upstreams.set(name, { fingerprint, open });
       }
@@ -165,6 +164,14 @@ function load(
   } catch (error) {
     for (const open of fresh) open.close().catch(() => undefined);
     throw error;
+  }
+}
+
+function createOrRefuse(options: ProviderOptions, refuse: (mistake: string) => OperatorError): OpenProvider {
+  try {
+    return createProvider(options);
+  } catch (error) {
+    throw error instanceof OperatorError ? refuse(error.message) : error;
   }
 }
 

@@ -12,6 +12,14 @@ export interface CatalogFile {
   readonly defaults: { readonly image: readonly string[]; readonly edit: readonly string[] };
   /** Retired id → the id to use instead. */
   readonly retired: Readonly<Record<string, string>>;
+  /** Entry → the file that it comes from, for what is said of mistakes: `upstreams.one`, `models[0]`, `smart.lite.name`. */
+  readonly sources?: ReadonlyMap<string, string>;
+}
+
+/** What is wrong with an entry, after the file that it comes from. */
+export function mistakeIn({ sources }: Pick<CatalogFile, 'sources'>, entry: string, mistake: string): string {
+  const path = sources?.get(entry);
+  return path === undefined ? mistake : `${path}: ${mistake}`;
 }
 
 /** Model ids or aliases of each tier, in order of preference. */

@@ -3,11 +3,19 @@ import type { TextModel } from '../../lib/catalog/model.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { ALL, build, catalogOf, IMAGE, mistakeOf, PROVIDER, TEXT, upstream, VIDEO } from './folder.ts';
 
+/** The file that every mistake of these tests is in. */
+const FILE = /[^ ]*\/models\.json: /g;
+
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
 
 describe('catalog', () => {
   const mute: Provider = {};
-  const mistake = (content: object) => mistakeOf(() => build(content));
+  /** With every mistake its file, which is always the same. */
+  const mistake = (content: object) => {
+    const says = mistakeOf(() => build(content));
+    expect(says.match(FILE)?.length).to.equal(says.split('; ').length);
+    return says.replaceAll(FILE, '');
+  };
 
   it('has the models with their prices, by id and by alias', () => {
     const { models, byName, warnings } = build(
@@ -62,9 +70,17 @@ describe('catalog', () => {
   describe('refuses', () => {
     const other = { ...TEXT, id: 'text-2' };
     const twice: readonly [name: string, content: object, used: string][] = [
-      ['two models of one id', { models: [TEXT, { ...IMAGE, id: 'text-1' }] }, 'text-1'],
-      ['an alias that is an id', { models: [TEXT, { ...other, aliases: ['text-1'] }] }, 'text-1'],
-      ['an id that was an alias', { models: [{ ...TEXT, aliases: ['text-2'] }, other] }, 'text-2'],
+      ['two models of one id', { models: [TEXT, { ...IMAGE, id: 'text-1' }] }, 'model text-1: id: the name text-1'],
+      [
+        'an alias that is an id',
+        { models: [TEXT, { ...other, aliases: ['text-1'] }] },
+        'model text-2: aliases: the name text-1',
+      ],
+      [
+        'an id that was an alias',
+        { models: [{ ...TEXT, aliases: ['text-2'] }, other] },
+        'model text-2: id: the name text-2',
+      ],
       [
         'an alias of two models',
         {
@@ -73,15 +89,27 @@ describe('catalog', () => {
             { ...other, aliases: ['a'] },
           ],
         },
-        'a',
+        'model text-2: aliases: the name a',
       ],
-      ['an alias twice', { models: [{ ...TEXT, aliases: ['a', 'a'] }] }, 'a'],
-      ['an alias that is its own id', { models: [{ ...TEXT, aliases: ['text-1'] }] }, 'text-1'],
-      ['a retired id that is in use', { models: [TEXT], retired: { 'text-1': 'text-1' } }, 'text-1'],
-      ['a retired id that is an alias', { models: [{ ...TEXT, aliases: ['a'] }], retired: { a: 'text-1' } }, 'a'],
+      ['an alias twice', { models: [{ ...TEXT, aliases: ['a', 'a'] }] }, 'model text-1: aliases: the name a'],
+      [
+        'an alias that is its own id',
+        { models: [{ ...TEXT, aliases: ['text-1'] }] },
+        'model text-1: aliases: the name text-1',
+      ],
+      [
+        'a retired id that is in use',
+        { models: [TEXT], retired: { 'text-1': 'text-1' } },
+        'retired.text-1: the name text-1',
+      ],
+      [
+        'a retired id that is an alias',
+        { models: [{ ...TEXT, aliases: ['a'] }], retired: { a: 'text-1' } },
+        'retired.a: the name a',
+      ],
     ];
     for (const [name, content, used] of twice) {
-      it(name, () => expect(mistake(catalogOf(content))).to.equal(`Bad catalog: the name ${used} is used twice`));
+      it(name, () => expect(mistake(catalogOf(content))).to.equal(`Bad catalog: ${used} is used twice`));
     }
 
     for (const name of ['smart', 'auto']) {
@@ -93,7 +121,7 @@ describe('catalog', () => {
       ];
       for (const [what, content] of reserved) {
         it(`${what} named ${name}, with tiers and without`, () => {
-          const says = `Bad catalog: the name ${name} belongs to the smart model`;
+          const says = `the name ${name} belongs to the smart model`;
           expect(mistake(catalogOf(content))).to.contain(says);
           expect(mistake(catalogOf({ ...content, smart: SMART }))).to.contain(says);
         });
@@ -105,7 +133,7 @@ describe('catalog', () => {
         for (const name of ['two', 'constructor', '__proto__']) {
           const wrong = { ...model, routes: [{ upstream: name, model: 'm' }] };
           expect(mistake(catalogOf({ models: [wrong] }))).to.equal(
-            `Bad catalog: model ${model.id}: unknown upstream ${name}`,
+            `Bad catalog: model ${model.id}: routes[0].upstream: unknown upstream ${name}`,
           );
         }
       }
@@ -131,7 +159,8 @@ describe('catalog', () => {
         }),
       );
       expect(message).to.equal(
-        'Bad catalog: model text-1: unknown upstream two; the name text-1 is used twice; smart.heavy: x is not a text model',
+        'Bad catalog: model text-1: routes[0].upstream: unknown upstream two; model text-1: id: the name text-1 is used twice; ' +
+          'smart.heavy: x is not a text model',
       );
     });
   });

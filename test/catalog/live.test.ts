@@ -45,15 +45,15 @@ describe('live catalog', () => {
   describe('refuses', () => {
     it('an unknown plugin, also of an upstream that is switched off', async () => {
       stage.folder.write(content({ one: { plugin: 'nothing', settings: { apiKey: variable('UNSET') } } }));
-      expect(await mistake()).to.equal(
-        'Bad catalog: upstream one: unknown plugin nothing, neither shipped nor in PROVIDERS_PATH',
+      expect(await mistake()).to.match(
+        /\/models\.json: upstream one: unknown plugin nothing, neither shipped nor in PROVIDERS_PATH$/,
       );
     });
 
     it('settings the plugin does not take, without their secrets', async () => {
       stage.folder.write(content({ one: up('key-of-one', { refuse: 'key-of-one' }) }));
       const message = await mistake();
-      expect(message).to.contain('Upstream `one`');
+      expect(message).to.match(/\/models\.json: Upstream `one`: bad settings: `refuse` /);
       expect(message).not.to.contain('key-of-one');
     });
 

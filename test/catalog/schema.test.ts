@@ -22,7 +22,9 @@ describe('catalog files', () => {
   const mistake = (content: unknown) => mistakeOf(() => readOne(content));
 
   it('fill in what may be left out', () => {
-    expect(readOne({ upstreams: { one: { plugin: 'p' } }, models: [TEXT, IMAGE] })).to.deep.equal({
+    const { sources, ...file } = readOne({ upstreams: { one: { plugin: 'p' } }, models: [TEXT, IMAGE] });
+    expect([...(sources?.keys() ?? [])]).to.deep.equal(['upstreams.one', 'models[0]', 'models[1]']);
+    expect(file).to.deep.equal({
       upstreams: { one: { plugin: 'p', settings: {}, sandbox: false } },
       models: [
         {
@@ -60,6 +62,23 @@ describe('catalog files', () => {
     folder.write({ models: [TEXT], smart: { lite: 'text-1' } }, 'a.json');
     folder.write({ smart: { heavy: ['text-1'] } }, 'b.json');
     expect(read().smart).to.deep.equal({ lite: ['text-1'], standard: [], heavy: ['text-1'] });
+  });
+
+  it('are remembered by what comes from them', () => {
+    folder.write({ models: [TEXT], smart: { lite: ['x', 'y'] }, upstreams: { one: upstream() } }, 'a.json');
+    folder.write({ models: [IMAGE, VIDEO], smart: { lite: 'z' }, retired: { old: 'text-1' } }, 'b.json');
+    const { sources = new Map<string, string>() } = read();
+    const shown = [...sources].map(([entry, path]) => `${entry} ${path.slice(folder.catalog.length + 1)}`);
+    expect(shown).to.have.members([
+      'upstreams.one a.json',
+      'models[0] a.json',
+      'smart.lite.x a.json',
+      'smart.lite.y a.json',
+      'models[1] b.json',
+      'models[2] b.json',
+      'smart.lite.z b.json',
+      'retired.old b.json',
+    ]);
   });
 
   it('may be empty', () => {

@@ -176,7 +176,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'an upstream nobody defined',
     catalog: withModel({ routes: [{ upstream: 'down', model: 'm' }] }),
-    says: /model model-a: unknown upstream down/,
+    says: /model model-a: routes\[0\]\.upstream: unknown upstream down/,
   },
   {
     name: 'an upstream defined twice',
