@@ -45,9 +45,9 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     if (running) return running;
     const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options });
     const started: Running = { worker, waiting: new Map() };
-    // An idle store keeps no process alive.
-    worker.unref();
     worker.on('message', (reply: Reply) => settle(started, reply));
+    // An idle store keeps no process alive. After the listener, which would take it back.
+    worker.unref();
     worker.on('error', (error) => bury(started, lost(error)));
     worker.on('exit', () => bury(started, lost()));
     running = started;

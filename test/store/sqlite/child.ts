@@ -6,6 +6,8 @@ import { newId, reserve, submission } from '../../contract/store/context.ts';
 const [, , task, path = '', wallet = ''] = process.argv;
 const store = await openSqliteStore(path);
 switch (task) {
+  case 'open':
+    break;
   case 'forget':
     // Ends without closing the store.
     await store.ping();
@@ -15,6 +17,22 @@ switch (task) {
     break;
   case 'fill':
     await writeUntilFull();
+    break;
+  case 'twice':
+    await createTwice();
+}
+
+/** Makes an account twice, then another one: tells what became of the second and the last. */
+async function createTwice(): Promise<void> {
+  const create = (id: string) => store.accounts.create({ id, name: id, createdAt: 1 });
+  await create('one');
+  const second = await create('one').catch((error: unknown) => error);
+  const last = await create('two').then(
+    () => 'done',
+    (error: unknown) => String(error),
+  );
+  process.send?.({ applied: second instanceof StoreError ? second.applied : String(second), last });
+  process.disconnect?.();
 }
 
 async function writeUntilKilled(): Promise<never> {

@@ -74,9 +74,25 @@ describe('sqlite store and other processes', () => {
     expect((await verifyLedger(again)).problems).to.deep.equal([]);
   }).timeout(60_000);
 
+  it('ends a thread whose transaction cannot be rolled back, and goes on with another', async () => {
+    const patch =
+      'import { DatabaseSync } from "node:sqlite"; const { exec } = DatabaseSync.prototype; ' +
+      'DatabaseSync.prototype.exec = function (sql) { ' +
+      'if (sql === "ROLLBACK") throw new Error("no way back"); return exec.call(this, sql); };';
+    const child = start(
+      `export NODE_OPTIONS='--import=data:text/javascript,${encodeURIComponent(patch)}';`,
+      'twice',
+      folder.file(),
+    );
+    const [told] = await once(child, 'message');
+    await once(child, 'exit');
+    expect(told).to.deep.equal({ applied: 'unknown', last: 'done' });
+  }).timeout(30_000);
+
   it('keeps no process alive that has nothing to do', async () => {
-    const child = start('', 'forget', folder.file());
-    const [code] = await once(child, 'exit');
-    expect(code).to.equal(0);
+    for (const task of ['open', 'forget']) {
+      const [code] = await once(start('', task, folder.file()), 'exit');
+      expect(code, task).to.equal(0);
+    }
   });
 });

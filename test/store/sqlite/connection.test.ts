@@ -1,0 +1,56 @@
+// How a connection writes: on the disk where money is concerned, and in turns with another writer.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Connection, openForWrites } from '../../../lib/store/sqlite/connection.ts';
+import { useFolder } from './folder.ts';
+
+describe('sqlite connection', () => {
+  const folder = useFolder();
+  const open: Connection[] = [];
+  afterEach(() => {
+    for (const { db } of open.splice(0)) db.close();
+  });
+
+  function connect(path: string): Connection {
+    const connection = openForWrites({
+      ...{ path, mediaFolder: `${path}-media`, busyMs: 1000 },
+      ...{ existing: false, readOnly: false, temporary: false },
+    });
+    open.push(connection);
+    return connection;
+  }
+
+  it('waits for the disk again after a write that did not have to', () => {
+    const { db, write } = connect(folder.file());
+    const look = db.prepare('PRAGMA synchronous');
+    const synchronous = () => look.get()?.synchronous;
+    const [full, normal] = [2, 1];
+    expect(write(synchronous)).to.equal(full);
+    expect(write(synchronous, 'normal')).to.equal(normal);
+    expect(write(synchronous, 'normal')).to.equal(normal);
+    expect(write(synchronous)).to.equal(full);
+    expect(write(synchronous)).to.equal(full);
+  });
+
+  it('waits before a transaction while another writes, for up to the length of the one before', async () => {
+    const path = folder.file();
+    const [mine, other] = [connect(path), connect(path)];
+    const set = ({ db }: Connection) => db.prepare("INSERT OR REPLACE INTO settings (name, value) VALUES ('a', ?)");
+    const [mySet, otherSet] = [set(mine), set(other)];
+    const nothing = new Int32Array(new SharedArrayBuffer(4));
+    let waitedMs = 0;
+    for (let turn = 0; turn < 20; turn += 1) {
+      other.write(() => otherSet.run(`other ${turn}`));
+      const from = performance.now();
+      waitedMs += mine.write(() => {
+        const began = performance.now();
+        mySet.run(`mine ${turn}`);
+        Atomics.wait(nothing, 0, 0, 10);
+        return began - from;
+      });
+      await sleep(1);
+    }
+    // 5 ms each on the average.
+    expect(waitedMs).to.be.above(30);
+  });
+});
