@@ -21,11 +21,12 @@ import type { Face } from './http/face.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
 import { type BadHttp, createHttp, type Http } from './http/server.ts';
+import { createImageEngine } from './images/engine.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
-import { createResults } from './media/results.ts';
+import { createResults, type Results } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
@@ -112,6 +113,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
+  const media = openMedia(config, http.server, store);
   const services: Services = {
     store,
     catalog: catalog.current,
@@ -120,12 +122,12 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     calls,
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
-    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics, log }),
+    ...media,
+    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics, log, results: media.results }),
     parser,
     limits: limitsOf(config),
     bodyLimits: timings.bodyLimits ?? {},
     clientStallMs: config.clientStallMs,
-    ...openMedia(config, http.server, store),
   };
   await http.server.register({ plugin: apiPlugin, options: services });
   const web = openWeb({ ...services, sandbox, keyPrefix: config.keyPrefix });
@@ -251,6 +253,7 @@ interface EngineParts {
   readonly ledger: Ledger;
   readonly metrics: Metrics | undefined;
   readonly log: Log;
+  readonly results: Results;
 }
 
 /** Says once that a route fails, and once that it is well again, whatever the number of calls that meet it. */
@@ -266,12 +269,14 @@ function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
 }
 
 /** What answers calls, by their kind, and what it learns of the upstreams. */
-function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics, log }: EngineParts) {
+function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics, log, results }: EngineParts) {
   const paidCalls = createPaidCalls(ledger);
   const health = openHealth(log, metrics);
-  const shared = { catalog: catalog.current, paidCalls, timeouts, health, onAttempt: metrics?.onAttempt };
+  const shared = { paidCalls, health, onAttempt: metrics?.onAttempt };
+  const text = createTextEngine({ ...shared, catalog: catalog.current, timeouts });
+  const images = createImageEngine({ ...shared, results, totalTimeoutMs: timeouts.totalTimeoutMs });
   const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
-  return { text: createTextEngine(shared), upstreams };
+  return { text, images, upstreams };
 }
 
 /** Pages answer as pages also where there is none. */

@@ -5,8 +5,9 @@ import type { AddressInfo, Socket } from 'node:net';
 export interface UpstreamCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The JSON body of the request. */
+  /** The JSON body of the request; empty when it is none. */
   readonly body: Record<string, unknown>;
+  readonly bytes: Buffer;
   /** Resolves with the time (performance.now) at which the gateway closed the connection. */
   readonly closed: Promise<number>;
 }
@@ -34,8 +35,9 @@ export async function startUpstream(first: Behaviour = chatAnswer('Hello there.'
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const closed = new Promise<number>((resolve) => response.once('close', () => resolve(performance.now())));
-    const text = Buffer.concat(chunks).toString();
-    const call = { request, response, closed, body: text === '' ? {} : JSON.parse(text) };
+    const bytes = Buffer.concat(chunks);
+    const isJson = bytes.length > 0 && request.headers['content-type']?.startsWith('application/json');
+    const call = { request, response, closed, bytes, body: isJson ? JSON.parse(bytes.toString()) : {} };
     calls.push(call);
     waiting.shift()?.(call);
     await behaviour(call);

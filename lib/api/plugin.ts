@@ -4,6 +4,7 @@ import { registerAuth } from './auth.ts';
 import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { healthRoutes } from './routes/health.ts';
+import { imageRoutes } from './routes/images.ts';
 import { mediaRoute } from './routes/media.ts';
 import { modelsRoute } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
@@ -16,6 +17,7 @@ export const apiPlugin: Plugin<Services> = {
     registerAuth(server, services);
     const routes = [
       ...textRoutes(services),
+      ...imageRoutes(services),
       modelsRoute(services),
       balanceRoute(services),
       ...healthRoutes(services),

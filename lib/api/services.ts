@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { BodyLimits } from '../http/body.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
+import type { ImageEngine } from '../images/engine.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
 import type { Store } from '../store/store.ts';
@@ -22,6 +23,7 @@ export interface Services {
   readonly holders: Holders;
   readonly limiter: Limiter;
   readonly text: TextEngine;
+  readonly images: ImageEngine;
   readonly parser: BodyParser;
   /** Fetches pictures that requests name; `readLinked` knows our own links too. */
   readonly fetcher: () => Fetcher;

@@ -28,7 +28,8 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   const { signal } = options.context;
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
-  const timer = setTimeout(() => upstream.abort(fault('upstream_timeout')), deadline - performance.now());
+  // A timer may be a fraction of a millisecond early, and then there would seem to be time for another route.
+  const timer = setTimeout(() => upstream.abort(fault('upstream_timeout')), deadline - performance.now() + 1);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     // A plugin or a store that does not heed the signal holds up nobody.

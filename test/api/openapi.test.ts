@@ -348,7 +348,9 @@ describe('the API document', () => {
     });
 
     it('have shown every status that the document names', () => {
-      const documented = api.operations.flatMap((operation) =>
+      // Pictures have tests of their own.
+      const own = api.operations.filter((operation) => !operation.includes('/images/'));
+      const documented = own.flatMap((operation) =>
         api.statusesOf(operation).map((status) => `${operation} ${status}`),
       );
       expect([...seen].sort()).to.deep.equal(documented.sort());

@@ -95,7 +95,7 @@ export const accountChapter: Chapter = {
       object: constant('list'),
       currency: CURRENCY,
       balance_rub: rub('What the wallet can spend'),
-      data: list({ anyOf: [ref('TextModel'), ref('SmartModel')] }),
+      data: list({ anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel')] }),
     }),
     TextModel: object({
       id: text('What `model` takes.'),
@@ -104,6 +104,17 @@ export const accountChapter: Chapter = {
       price_rub: rub('The input price again, for older clients'),
       input_price_rub: rub('Price of a million input tokens'),
       output_price_rub: rub('Price of a million output tokens'),
+      provider: text('Who makes the model.'),
+    }),
+    ImageModel: object({
+      id: text('What `model` takes.'),
+      aliases: ALIASES,
+      type: constant('image'),
+      endpoint: text('The path of its endpoint below `/api`. Many edit pictures too.', {
+        const: '/v1/images/generations',
+      }),
+      unit: constant('request'),
+      price_rub: rub('Price of a picture'),
       provider: text('Who makes the model.'),
     }),
     SmartModel: object({

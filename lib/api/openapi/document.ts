@@ -3,12 +3,16 @@ import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
 import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
 import { healthChapter } from './health.ts';
+import { imageChapter } from './images.ts';
 import { mediaChapter } from './media.ts';
 import { messageChapter } from './message.ts';
 import type { Chapter, Json } from './schema.ts';
 import { textSchemas } from './text.ts';
 
-const CHAPTERS: readonly Chapter[] = [messageChapter, chatChapter, accountChapter, mediaChapter, healthChapter];
+const CHAPTERS: readonly Chapter[] = [
+  ...[messageChapter, chatChapter, imageChapter],
+  ...[accountChapter, mediaChapter, healthChapter],
+];
 
 const DESCRIPTION = `One HTTP API in front of many models, paid in roubles (RUB) from one prepaid wallet per account.
 
@@ -30,6 +34,7 @@ export function describeApi(publicUrl: string): Json {
     security: [{ key: [] }, { bearer: [] }],
     tags: [
       { name: 'Text', description: 'Two wire formats of one engine.' },
+      { name: 'Images', description: 'Pictures that are made or edited.' },
       { name: 'Account', description: 'What a key can use and spend.' },
       { name: 'Service', description: 'For operators and tools; no key is taken.' },
     ],

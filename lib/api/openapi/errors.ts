@@ -20,6 +20,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       fault('invalid_field', { field: 'messages[0].content', hint: 'must be a string or an array of blocks' }),
       fault('unknown_model', { model: 'no-such-model' }),
       fault('retired_model', { model: 'small-1', hint: 'small-2' }),
+      fault('invalid_form', { hint: 'it ends too early' }),
       fault('wrong_model_type', { model: 'image-1', hint: 'POST /api/v1/images/generations' }),
     ],
   },
@@ -45,7 +46,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [fault('body_too_large', { hint: '48 MiB' })],
   },
   415: {
-    description: 'The body is not JSON, or it is compressed.',
+    description: 'The body is not JSON (nor a form, for an edit), or it is compressed.',
     examples: [fault('unsupported_media_type', { field: 'content-type', hint: '`application/json`' })],
   },
   416: {
@@ -73,7 +74,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   503: {
     description: 'The service is unavailable for a moment. Nothing was charged; what may be held goes back by itself.',
-    examples: [fault('store_unavailable'), fault('shutting_down')],
+    examples: [
+      ...[fault('store_unavailable'), fault('shutting_down')],
+      fault('images_unavailable', { hint: 'Image editing' }),
+    ],
   },
 };
 

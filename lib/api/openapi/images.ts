@@ -1,0 +1,108 @@
+// POST /api/v1/images/generations and /api/v1/images/edits in the API document.
+import { describeFields } from '../dialects/fields.ts';
+import { editFields, generationFields, REFERENCES_MAX } from '../image-request.ts';
+import { errorResponses } from './errors.ts';
+import { type Chapter, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+import { GENERATING_STATUSES } from './text.ts';
+
+const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
+const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
+const DATA = list(object({ url: text('Where the picture is until it expires.', { format: 'uri' }) }), {
+  minItems: 1,
+  maxItems: 1,
+});
+
+const PAID =
+  'The price of one picture is taken off the balance before the call. It goes back when there is no picture; when the ' +
+  'client leaves after the call has begun, it stays. The link expires, after a day unless the operator chose another time.';
+
+const GENERATION: Json = {
+  operationId: 'createImage',
+  tags: ['Images'],
+  summary: 'Make a picture',
+  description: PAID,
+  requestBody: {
+    required: true,
+    content: json(ref('ImageRequest'), { example: { prompt: 'A lighthouse at night', size: '1024x1024' } }),
+  },
+  responses: {
+    200: {
+      description: 'The picture.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('ImageReply'), { example: { created: 1791288000, data: [{ url: LINK }] } }),
+    },
+    ...errorResponses('message', GENERATING_STATUSES),
+  },
+};
+
+const EDIT: Json = {
+  operationId: 'editImage',
+  tags: ['Images'],
+  summary: 'Edit or combine pictures',
+  description: `${PAID} A form's other fields are those of a request in JSON.`,
+  requestBody: {
+    required: true,
+    content: {
+      ...json(ref('ImageEditRequest'), {
+        example: { prompt: 'Make it a watercolour', image: 'https://pictures.example/lighthouse.png' },
+      }),
+      'multipart/form-data': { schema: ref('ImageEditForm') },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The picture, and what it cost.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('ImageEditReply'), {
+        example: {
+          created: 1791288000,
+          model: 'painter-1',
+          data: [{ url: LINK }],
+          billing: { charged_rub: 5, balance_rub: 995 },
+        },
+      }),
+    },
+    ...errorResponses('message', GENERATING_STATUSES),
+  },
+};
+
+const FILE: Json = {
+  type: 'string',
+  contentMediaType: 'application/octet-stream',
+  description: 'A PNG, JPEG, GIF or WebP file of at most 8 MiB, of any declared type; or a text as in JSON.',
+};
+
+const FORM = describeFields(generationFields);
+
+export const imageChapter: Chapter = {
+  paths: { '/api/v1/images/generations': { post: GENERATION }, '/api/v1/images/edits': { post: EDIT } },
+  schemas: {
+    ImageRequest: describeFields(generationFields),
+    ImageEditRequest: {
+      ...describeFields(editFields),
+      description: 'With one image at least.',
+      anyOf: [
+        { required: ['image'], properties: { image: { type: 'string' } } },
+        { required: ['images'], properties: { images: { type: 'array', minItems: 1 } } },
+      ],
+    },
+    ImageEditForm: {
+      ...FORM,
+      properties: {
+        ...(FORM.properties as Json),
+        image: { anyOf: [FILE, list(FILE, { maxItems: REFERENCES_MAX })] },
+        'image[]': list(FILE, { description: 'The same as `image`; up to 4 in all.', maxItems: REFERENCES_MAX }),
+      },
+    },
+    ImageReply: object({ created: CREATED, data: DATA }),
+    ImageEditReply: object({
+      created: CREATED,
+      model: text('The model that edited.'),
+      data: DATA,
+      billing: object({
+        charged_rub: rub('What the call cost'),
+        balance_rub: rub('What the wallet can spend now'),
+      }),
+    }),
+  },
+};

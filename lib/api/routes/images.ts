@@ -1,0 +1,174 @@
+// The two endpoints of pictures: making one, and editing some; an edit comes as JSON or as a form.
+import type { Lifecycle, ServerRoute } from '@hapi/hapi';
+import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
+import type { ImageModel } from '../../catalog/model.ts';
+import { fault } from '../../faults.ts';
+import { announcedBytes, readBody } from '../../http/body.ts';
+import { SMALL_BYTES } from '../../http/budget.ts';
+import { isForm, readForm } from '../../http/form.ts';
+import { checkJsonType } from '../../http/json.ts';
+import type { ImageAnswer } from '../../images/engine.ts';
+import type { ImageRequest } from '../../images/request.ts';
+import { IMAGE_BYTES_MAX } from '../../media/image.ts';
+import { readLinked } from '../../media/linked.ts';
+import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { toRub } from '../../money/money.ts';
+import { confirmHolder } from '../auth.ts';
+import { parseEditForm, sortPart } from '../image-request.ts';
+import {
+  type Cost,
+  contextOf,
+  type PaidRequest,
+  paidRoute,
+  refusePenniless,
+  refuseUnpayable,
+  writeJson,
+} from '../paid-route.ts';
+import type { Services } from '../services.ts';
+
+export function imageRoutes(services: Services): readonly ServerRoute[] {
+  return [
+    paidRoute('/api/v1/images/generations', services, (paid) => answer(paid, generation)),
+    paidRoute('/api/v1/images/edits', services, (paid) => answer(paid, edit)),
+  ];
+}
+
+/** What the endpoints do differently. */
+interface Task {
+  readonly kind: 'image' | 'edit';
+  readonly format: 'generation' | 'edit';
+  readonly takesForms: boolean;
+  readonly findModel: typeof findImageModel;
+  reply(answer: Answer): object;
+}
+
+interface Answer extends ImageAnswer {
+  readonly model: ImageModel;
+  readonly url: string;
+}
+
+/** The frozen shape: without a model and without billing. */
+const generation: Task = {
+  kind: 'image',
+  format: 'generation',
+  takesForms: false,
+  findModel: findImageModel,
+  reply: ({ picture, url }) => ({ created: Math.floor(picture.createdAt / 1000), data: [{ url }] }),
+};
+
+const edit: Task = {
+  kind: 'edit',
+  format: 'edit',
+  takesForms: true,
+  findModel: findEditModel,
+  reply: ({ model, picture, url, paid }) => ({
+    created: Math.floor(picture.createdAt / 1000),
+    model: model.id,
+    data: [{ url }],
+    billing: { charged_rub: toRub(paid.charged), balance_rub: toRub(paid.balance) },
+  }),
+};
+
+async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnValueTypes> {
+  const asked = await readRequest(paid, task);
+  let { pictures } = asked;
+  try {
+    const model = await findPayable(paid, task, asked);
+    pictures = await withLinked(paid, asked);
+    await confirmHolder(paid.request, paid.services.holders);
+    const made = await make(paid, { task, model, asked, pictures });
+    if (made) writeJson(paid.request, task.reply(made), paid.services.clientStallMs);
+    return paid.h.abandon;
+  } finally {
+    for (const { source } of pictures) if (typeof source !== 'string') source.release();
+  }
+}
+
+interface Making {
+  readonly task: Task;
+  readonly model: ImageModel;
+  readonly asked: ImageRequest;
+  readonly pictures: readonly RequestPicture[];
+}
+
+/** Nothing when the client left. */
+async function make(paid: PaidRequest, { task, model, asked, pictures }: Making): Promise<Answer | undefined> {
+  const { services } = paid;
+  const { prompt, size, aspect } = asked;
+  const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
+  const call = { prompt, images: pictures.map(pictureOf), ...shape };
+  const made = await services.images.run({ kind: task.kind, model, call }, contextOf(paid));
+  return made && { ...made, model, url: services.results.linkOf(made.picture) };
+}
+
+/** What the request says; the share then holds the pictures that came with it. */
+async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
+  const { req } = paid.request.raw;
+  const type = req.headers['content-type'];
+  const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
+  if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
+  // A long body is not even read for a wallet that has nothing to spend.
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) {
+    await refusePenniless(paid.request, paid.services, costOf(task, defaultOf(paid, task)));
+  }
+  return reads(paid, task);
+}
+
+const BOTH_TYPES = '`application/json` or `multipart/form-data`';
+/** A picture may come as a text too: in base64, with what stands before it. */
+const TEXT_BYTES_MAX = 12 * 1024 * 1024;
+
+async function readFormRequest({ request, services, call, share }: PaidRequest): Promise<ImageRequest> {
+  const { req } = request.raw;
+  const body = { signal: call.signal, share, limits: services.bodyLimits };
+  const kept = { sort: sortPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
+  return parseEditForm(await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept }));
+}
+
+async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
+  const { request, services, call, share } = paid;
+  const { signal } = call;
+  const look = async (head: ImageRequest) => void (await findPayable(paid, task, head));
+  let asked: ImageRequest;
+  try {
+    const bytes = await readBody(request.raw.req, { signal, share, limits: services.bodyLimits });
+    asked = await services.parser.parse(bytes, { format: task.format, signal, look });
+  } finally {
+    share.giveBack();
+  }
+  const bytes = bytesOf(asked);
+  if (bytes > SMALL_BYTES) share.take(bytes);
+  return asked;
+}
+
+function bytesOf({ prompt, pictures }: ImageRequest): number {
+  const inline = pictures.map(({ source }) => (typeof source === 'string' ? 0 : source.bytes.length));
+  return inline.reduce((sum, bytes) => sum + bytes, prompt.length);
+}
+
+/** The model that is asked for; the wallet can pay for it now. */
+async function findPayable({ request, services }: PaidRequest, task: Task, asked: ImageRequest): Promise<ImageModel> {
+  const model = task.findModel(services.catalog(), asked.model);
+  await refuseUnpayable(request, services, costOf(task, model));
+  return model;
+}
+
+function defaultOf({ services }: PaidRequest, { kind }: Task): ImageModel | undefined {
+  return services.catalog().defaults[kind];
+}
+
+function costOf({ kind }: Task, model: ImageModel | undefined): Cost {
+  return { kind, amount: model?.price.request ?? 0n };
+}
+
+/** The pictures that an edit begins with, with those that it only names. */
+async function withLinked(
+  { services, call, share }: PaidRequest,
+  { pictures, refusal }: ImageRequest,
+): Promise<readonly RequestPicture[]> {
+  if (refusal) throw fault(refusal.code, refusal.detail);
+  const budget = { take: share.part };
+  const fetch: FetchReference = (url, options) => readLinked(services, url, { ...options, budget });
+  const fetched = await fetchReferences(pictures, fetch, call.signal);
+  return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));
+}

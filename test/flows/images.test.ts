@@ -1,0 +1,244 @@
+// Pictures through a whole gateway: what an upstream is asked, what the client gets, what it costs, and what fails.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { pictureSize } from '../../lib/media/sniff.ts';
+import { type Reply, send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { download, EDITS, filePart, GENERATIONS, imageCatalog, pictureAnswer, sendForm } from '../../testkit/images.ts';
+import { answerStatus, type Behaviour, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { GIF, JPEG, PNG, png, WEBP_LOSSY } from '../media/pictures.ts';
+
+const RUB = 1_000_000n;
+const uri = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`;
+
+describe('images', () => {
+  let upstream: TestUpstream;
+  let pictures: Server;
+  let origin: string;
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    upstream = await startUpstream();
+    pictures = createServer((request, response) => {
+      if (request.url === '/gone.png') response.writeHead(404).end();
+      else response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => pictures.once('listening', resolve));
+    origin = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    const env = { IMAGE_TRUSTED_ORIGINS: origin, TOTAL_TIMEOUT_MS: '3000' };
+    gateway = await startGateway({ catalog: imageCatalog(upstream.url), env });
+  });
+  beforeEach(async () => {
+    upstream.calls.length = 0;
+    upstream.behave(pictureAnswer(PNG));
+    account = await gateway.account();
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+    pictures.close();
+  });
+
+  const ask = (path: string, body: object) => send(gateway.url + path, { key: account.key, body });
+  const generate = (body: object = {}) => ask(GENERATIONS, { model: 'draw', prompt: 'a red square', ...body });
+  const edit = (body: object = {}) => ask(EDITS, { model: 'draw', prompt: 'make it blue', image: uri(PNG), ...body });
+  const charged = async () => (await gateway.wallet(account)).charged;
+  const chargeOf = (reply: Reply) => gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+  const pathsAsked = () => upstream.calls.map(({ request }) => request.url);
+
+  describe('are made', () => {
+    it('by the model asked for, at the price of one picture, in the frozen shape', async () => {
+      upstream.behave(pictureAnswer(PNG, JPEG));
+      const before = Math.floor(Date.now() / 1000);
+      const reply = await generate();
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.json).to.have.all.keys('created', 'data');
+      expect(reply.json.created).to.be.within(before, before + 10);
+      expect(reply.json.data).to.have.length(1);
+      expect(reply.json.data[0]).to.have.all.keys('url');
+      expect(upstream.calls).to.have.length(1);
+      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
+      expect(await charged()).to.equal(10n * RUB);
+      expect(await chargeOf(reply)).to.include({
+        ...{ state: 'settled', kind: 'image', model: 'draw', reserved: 10n * RUB },
+        ...{ prices: '{"request":"10000000"}', usage: '{"images":1}' },
+      });
+      const { type, bytes } = await download(reply.json.data[0].url);
+      expect([type, bytes.equals(PNG)]).to.deep.equal(['image/png', true]);
+    });
+
+    it('by the default model, or by one that an alias names', async () => {
+      const byDefault = await ask(GENERATIONS, { prompt: 'a red square' });
+      expect(byDefault.status, byDefault.text).to.equal(200);
+      expect(pictureSize((await download(byDefault.json.data[0].url)).bytes, 'png')).to.deep.equal({
+        width: 1024,
+        height: 1024,
+      });
+      expect(await charged()).to.equal(5n * RUB);
+      expect((await generate({ model: 'd' })).status).to.equal(200);
+      expect(await charged()).to.equal(15n * RUB);
+    });
+
+    const shapes: Readonly<Record<string, readonly [asked: object, width: number, height: number]>> = {
+      'a size': [{ size: '1792x1024' }, 1792, 1024],
+      'an aspect': [{ aspect: '3:4' }, 768, 1024],
+      'a size before an aspect': [{ size: '1024x1792', aspect: '16:9' }, 1024, 1792],
+      'null for absent': [{ size: null, aspect: null, n: null, model: null }, 1024, 1024],
+    };
+    for (const [name, [asked, width, height]] of Object.entries(shapes)) {
+      it(`in the shape asked for: ${name}`, async () => {
+        const { json } = await ask(GENERATIONS, { prompt: 'a hill', model: 'sketch', ...asked });
+        const { bytes } = await download(json.data[0].url);
+        expect(pictureSize(bytes, 'png')).to.deep.equal({ width, height });
+      });
+    }
+
+    it('whatever else is asked for', async () => {
+      const more = {
+        response_format: 'b64_json',
+        quality: 'hd',
+        style: 1,
+        user: [],
+        stream: true,
+        n: 1,
+        background: 'x',
+      };
+      const reply = await generate(more);
+      expect(reply.json).to.have.all.keys('created', 'data');
+      expect(upstream.calls[0]?.body).to.deep.equal({ model: 'up-picture', prompt: 'a red square' });
+    });
+
+    it('of a prompt that is long, read in another thread', async () => {
+      const prompt = 'Холм. '.repeat(100_000);
+      expect((await generate({ prompt })).status).to.equal(200);
+      expect(upstream.calls[0]?.body.prompt === prompt).to.equal(true);
+    });
+  });
+
+  describe('are edited', () => {
+    it('from a data URI, with the bill', async () => {
+      const reply = await edit({ size: '1024x1024' });
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.json).to.have.all.keys('created', 'model', 'data', 'billing');
+      expect(reply.json.model).to.equal('draw');
+      expect(reply.json.billing).to.deep.equal({ charged_rub: 10, balance_rub: 990 });
+      expect(reply.json.data).to.have.length(1);
+      expect((await download(reply.json.data[0].url)).bytes.equals(PNG)).to.equal(true);
+      const [call] = upstream.calls;
+      expect(call?.request.url).to.equal('/v1/images/edits');
+      expect(call?.bytes.includes(PNG)).to.equal(true);
+      expect(call?.bytes.toString('latin1')).to.contain('make it blue');
+      expect(await chargeOf(reply)).to.include({ state: 'settled', kind: 'edit', usage: '{"images":1}' });
+    });
+
+    it('from up to four of all kinds, in their order', async () => {
+      const first = await generate();
+      upstream.calls.length = 0;
+      const images = [`${origin}/a.png`, first.json.data[0].url, uri(WEBP_LOSSY, 'image/webp')];
+      const reply = await edit({ image: uri(GIF, 'image/gif'), images });
+      expect(reply.status, reply.text).to.equal(200);
+      const sent = upstream.calls[0]?.bytes as Buffer;
+      const places = [GIF, PNG, PNG, WEBP_LOSSY].map((bytes, at) =>
+        sent.indexOf(bytes, at === 2 ? sent.indexOf(PNG) + 1 : 0),
+      );
+      expect(places.every((place) => place > 0)).to.equal(true);
+      expect(places).to.deep.equal([...places].sort((a, b) => a - b));
+    });
+
+    it('by the default model, which combines them', async () => {
+      const { json } = await ask(EDITS, { prompt: 'both', images: [uri(png({ width: 40, height: 40 })), uri(PNG)] });
+      expect(json.model).to.equal('sketch');
+      expect(json.billing).to.deep.equal({ charged_rub: 5, balance_rub: 995 });
+    });
+
+    it('from pictures that are long, read in another thread', async () => {
+      const large = png({ bytes: 6_000_000 });
+      const reply = await edit({ images: [uri(large), uri(large), uri(JPEG, 'image/jpeg')] });
+      expect(reply.status, reply.text).to.equal(200);
+      const sent = upstream.calls[0]?.bytes as Buffer;
+      expect(sent.length).to.be.above(12_000_000);
+      expect(sent.includes(JPEG)).to.equal(true);
+    });
+
+    it('from the files of a form', async () => {
+      const large = png({ bytes: 8 * 1024 * 1024 });
+      const reply = await sendForm(gateway.url, account.key, [
+        { name: 'model', content: 'draw' },
+        filePart('image[]', large),
+        { name: 'image[]', content: JPEG, fileName: 'b.jpg', type: 'image/jpeg' },
+        { name: 'aspect', content: '16:9' },
+        { name: 'n', content: '1' },
+        { name: 'size', content: '' },
+        { name: 'response_format', content: 'url' },
+        filePart('mask', PNG),
+        { name: 'prompt', content: 'сделай синим' },
+      ]);
+      expect(reply.status, reply.text).to.equal(200);
+      expect(reply.json).to.have.all.keys('created', 'model', 'data', 'billing');
+      const sent = upstream.calls[0]?.bytes as Buffer;
+      expect(sent.indexOf(large)).to.be.above(0).and.below(sent.indexOf(JPEG));
+      expect(sent.toString()).to.contain('сделай синим').and.to.contain('1536x1024');
+    });
+
+    it('from a link and a data URI in the texts of a form, and a file without a name', async () => {
+      const reply = await sendForm(gateway.url, account.key, [
+        { name: 'prompt', content: 'both' },
+        { name: 'model', content: 'draw' },
+        { name: 'image', content: `${origin}/a.png` },
+        { name: 'image', content: uri(JPEG, 'image/jpeg') },
+        { name: 'image', content: GIF, type: 'application/octet-stream' },
+      ]);
+      expect(reply.status, reply.text).to.equal(200);
+      for (const bytes of [PNG, JPEG, GIF]) expect(upstream.calls[0]?.bytes.includes(bytes)).to.equal(true);
+    });
+  });
+
+  describe('fail', () => {
+    const failures: Readonly<Record<string, readonly [Behaviour, status: number, says: RegExp, tries: number]>> = {
+      'when every route does': [answerStatus(500), 502, /^The upstream provider failed\. Charge refunded\.$/, 2],
+      'when nothing comes': [pictureAnswer(), 502, /empty answer\. Charge refunded\.$/, 2],
+      'when it is no picture': [pictureAnswer(Buffer.from('hello')), 502, /^The upstream provider failed\. Charge/, 2],
+      'when it is an empty picture': [pictureAnswer(Buffer.alloc(0)), 502, /Charge refunded\.$/, 2],
+      'when it is a page': [pictureAnswer(Buffer.from('<html></html>')), 502, /Charge refunded\.$/, 2],
+      'when it breaks off': [({ response }) => void response.destroy(), 502, /Charge refunded\.$/, 2],
+      'when it does not read': [({ response }) => void response.end('}{'), 502, /Charge refunded\.$/, 2],
+      'when it is refused for its content': [
+        answerStatus(400, { error: { message: 'no', code: 'moderation_blocked' } }),
+        502,
+        /^The upstream provider's content rules refuse this request\..* Charge refunded\.$/,
+        1,
+      ],
+      'when it is refused': [answerStatus(400, { error: { message: 'no' } }), 502, /refused this request\. Charge/, 1],
+      'when our key is refused': [answerStatus(401), 502, /^The upstream provider failed\. Charge refunded\.$/, 2],
+      'when it takes too long': [() => undefined, 502, /did not answer in time\. Charge refunded\.$/, 1],
+    };
+    for (const [name, [behaviour, status, says, tries]] of Object.entries(failures)) {
+      for (const path of [GENERATIONS, EDITS]) {
+        it(`${path}: ${name}`, async function () {
+          this.timeout(10_000);
+          upstream.behave(behaviour);
+          const reply = await (path === EDITS ? edit() : generate());
+          expect(reply.status, reply.text).to.equal(status);
+          expect(reply.json).to.have.all.keys('type', 'error');
+          expect(reply.json.error.type).to.equal('api_error');
+          expect(reply.json.error.message).to.match(says);
+          expect(upstream.calls).to.have.length(tries);
+          expect(await charged()).to.equal(0n);
+          expect(await chargeOf(reply)).to.include({ state: 'released', usage: null });
+        });
+      }
+    }
+
+    it('on one route and are made on the next', async () => {
+      upstream.behave((call) =>
+        call.request.url?.startsWith('/v1') ? answerStatus(503)(call) : pictureAnswer(PNG)(call),
+      );
+      expect((await generate()).status).to.equal(200);
+      expect(pathsAsked()).to.deep.equal(['/v1/images/generations', '/other/images/generations']);
+      expect(await charged()).to.equal(10n * RUB);
+    });
+  });
+});
