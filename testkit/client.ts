@@ -98,8 +98,8 @@ export function billingOf(events: readonly StreamEvent[]) {
   return last?.event === 'billing' ? last.data : last?.data.billing;
 }
 
-/** Waits until something holds; fails after the time. */
-export async function until(holds: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
+/** Waits until something holds; fails after the time, which by default is what a busy machine may take. */
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`it did not hold within ${withinMs} ms`);

@@ -13,12 +13,14 @@ export interface Route {
   readonly provider: Provider;
   /** Scheme, host and port of its upstream's `baseUrl`, which results may be fetched from; undefined when it has none. */
   readonly origin: string | undefined;
+  /** URL of its upstream's proxy, which results are fetched through. */
+  readonly proxy?: string | undefined;
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** An upstream that is switched on. */
-export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'>;
+export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'> & Partial<Pick<OpenProvider, 'proxy'>>;
 
 interface Routed {
   /** As the model's `order` has them; empty when no upstream of the model is switched on. */
@@ -67,8 +69,8 @@ function routesOf({ type, order, routes }: ModelEntry, upstreams: ReadonlyMap<st
   return inOrder.flatMap(({ upstream, model, options }: RouteEntry) => {
     const open = upstreams.get(upstream);
     if (!open?.provider[type]) return [];
-    const { provider, origin } = open;
-    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, model, options }];
+    const { provider, origin, proxy } = open;
+    return [{ upstream, key: `${type} ${upstream} ${model}`, provider, origin, proxy, model, options }];
   });
 }
 

@@ -46,12 +46,13 @@ async function make(
   { route, call, results, context, onAsk, onFirst }: AttemptOptions,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
-  const { provider, model, options, upstream, origin } = route;
+  const { provider, model, options, upstream, origin, proxy } = route;
   if (!provider.image) throw new Error(`upstream ${upstream} cannot make pictures`);
   onAsk();
   const { images } = await provider.image({ ...call, model, options }, signal);
   const [first] = images;
   if (!first) throw fault('upstream_empty');
   onFirst();
-  return results.keep(first, { kind: 'image', account: context.accountId, upstreamOrigin: origin, signal });
+  const { accountId: account } = context;
+  return results.keep(first, { kind: 'image', account, upstreamOrigin: origin, proxy, signal });
 }

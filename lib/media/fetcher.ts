@@ -54,6 +54,8 @@ export interface ResultRequest {
   readonly bytesMax: number;
   /** Scheme, host and port of the upstream's `baseUrl`, if it has one: may be fetched from as it is. */
   readonly upstreamOrigin: string | undefined;
+  /** The proxy of the upstream's settings, for its results too. */
+  readonly proxy?: string | undefined;
   /** The operator's headers: sent to the upstream's own origin in the first request, and nowhere else. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -106,7 +108,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   }
 
   async function fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T> {
-    const { kind, bytesMax, signal } = request;
+    const { kind, bytesMax, signal, proxy } = request;
     const upstream = request.upstreamOrigin === undefined ? undefined : new URL(request.upstreamOrigin).origin;
     const trusted = new Set([...trustedOrigins, ...(upstream === undefined ? [] : [upstream])]);
     const own = { ...rules, trustedOrigins: trusted, lengthMax: RESULT_URL_LENGTH_MAX };
@@ -115,7 +117,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
         const target = readUrl(url, own);
         if (typeof target === 'string') throw new FetchFailure('not-public');
         const headers = target.origin === upstream ? lowerCased(request.headers) : {};
-        const reply = await follow(target, { rules: own, network, signal: ending, headers });
+        const reply = await follow(target, { rules: own, network, signal: ending, headers, proxy });
         const reading = openResult(reply, { kind, bytesMax, idleMs: limits.resultIdleMs }, ending);
         return reading.then(keep).finally(reply.close);
       });

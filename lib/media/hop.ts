@@ -1,6 +1,7 @@
-// One request on a connection of its own, pinned to checked addresses, and the head of its reply.
+// One request on a connection of its own, pinned to checked addresses or through an operator's proxy, and the head of its
+// reply.
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
+import { Client, type Dispatcher, ProxyAgent } from 'undici';
 import { connectOnce } from '../platform/undici-connect.ts';
 import { exchange } from '../plugin/exchange.ts';
 import { type Connecting, openConnection } from './connect.ts';
@@ -21,6 +22,8 @@ export interface Journey {
   readonly signal: AbortSignal;
   /** Of the first request; further hops get none of them. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** URL of the operator's proxy, which then resolves all names and makes all connections. */
+  readonly proxy?: string | undefined;
 }
 
 /** The first reply that is no redirect. Each hop is checked as if it had been asked for. Throws a `FetchFailure`. */
@@ -51,12 +54,11 @@ function redirected(from: Target, location: unknown, rules: UrlRules): Target {
 const OWN_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' };
 
 async function ask(target: Target, headers: Readonly<Record<string, string>>, journey: Journey): Promise<Reply> {
-  const { network, signal } = journey;
-  const addresses = await addressesOf(target, network.resolvers, signal);
-  const socket = await openConnection(target, addresses, network, signal);
-  const client = pinned(target.origin, socket);
+  const { network, signal, proxy } = journey;
+  const client = proxy === undefined ? await connect(target, journey) : through(proxy, network);
   const close = () => void client.destroy().catch(() => {});
-  const request = { path: target.path, method: 'GET', headers: { ...headers, ...OWN_HEADERS }, reset: true } as const;
+  const { origin, path } = target;
+  const request = { origin, path, method: 'GET', headers: { ...headers, ...OWN_HEADERS }, reset: true } as const;
   try {
     return { ...(await failAs('broken', signal, () => exchange(client, request, signal))), close };
   } catch (error) {
@@ -65,14 +67,23 @@ async function ask(target: Target, headers: Readonly<Record<string, string>>, jo
   }
 }
 
+async function connect(target: Target, { network, signal }: Journey): Promise<Dispatcher> {
+  const addresses = await addressesOf(target, network.resolvers, signal);
+  return pinned(target.origin, await openConnection(target, addresses, network, signal));
+}
+
+/** The deadline of the fetch counts. */
+const OWN_CLOCK = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const;
+
 /** A client of one connection: it never makes another, so it can go nowhere else. */
 function pinned(origin: string, socket: Socket): Client {
-  return new Client(origin, {
-    pipelining: 1,
-    allowH2: false,
-    // The deadline of the fetch counts.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: connectOnce(socket),
+  return new Client(origin, { ...OWN_CLOCK, connect: connectOnce(socket) });
+}
+
+function through(uri: string, { ca }: Network): ProxyAgent {
+  return new ProxyAgent({
+    ...OWN_CLOCK,
+    uri,
+    requestTls: { rejectUnauthorized: true, ...(ca !== undefined && { ca }) },
   });
 }

@@ -17,6 +17,8 @@ export interface KeepRequest {
   readonly account: string;
   /** Scheme, host and port of the upstream's `baseUrl`, which results may be fetched from; absent when it has none. */
   readonly upstreamOrigin: string | undefined;
+  /** The proxy of the upstream's settings. */
+  readonly proxy?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -65,11 +67,11 @@ export interface ResultsOptions {
 
 export function createResults({ media, fetcher, publicUrl, ttlMs, now = Date.now }: ResultsOptions): Results {
   async function keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia> {
-    const { kind, upstreamOrigin, signal } = request;
+    const { kind, upstreamOrigin, proxy, signal } = request;
     signal.throwIfAborted();
     if ('bytes' in source) return store(ownResult(source.bytes, kind), request);
     const { url, headers } = source;
-    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, signal, ...(headers && { headers }) };
+    const asked = { kind, bytesMax: BYTES_MAX[kind], upstreamOrigin, proxy, signal, ...(headers && { headers }) };
     return fetcher().fetchResult(url, asked, (result) => store(result, request));
   }
 

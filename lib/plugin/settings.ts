@@ -26,6 +26,8 @@ export interface OpenProvider {
   readonly keyHealth: () => KeyHealth;
   /** Scheme, host and port of `baseUrl`; undefined when the settings have none. */
   readonly origin: string | undefined;
+  /** URL of the proxy that the settings name. */
+  readonly proxy: string | undefined;
   /** Closes the provider and then its connections, those in use too: wait for the last call first. */
   close(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export function createProvider(options: ProviderOptions): OpenProvider {
     secrets,
     keyHealth: host.keyHealth,
     origin: baseOriginOf(settings, upstream),
+    proxy,
     async close() {
       await provider.close?.();
       await host.close();

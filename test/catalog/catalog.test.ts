@@ -45,10 +45,19 @@ describe('catalog', () => {
         key: 'text two b',
         provider: PROVIDER,
         origin: 'https://two.test',
+        proxy: 'http://proxy.two.test',
         model: 'b',
         options: { c: 1 },
       },
-      { upstream: 'one', key: 'text one e', provider: PROVIDER, origin: 'https://one.test', model: 'e', options: {} },
+      {
+        upstream: 'one',
+        key: 'text one e',
+        provider: PROVIDER,
+        origin: 'https://one.test',
+        proxy: 'http://proxy.one.test',
+        model: 'e',
+        options: {},
+      },
     ]);
   });
 

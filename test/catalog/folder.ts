@@ -76,7 +76,8 @@ export function build(content: object, providers: Readonly<Record<string, Provid
   try {
     folder.write(content);
     const upstreams = Object.entries(providers).map(
-      ([name, provider]) => [name, { provider, origin: `https://${name}.test` }] as const,
+      ([name, provider]) =>
+        [name, { provider, origin: `https://${name}.test`, proxy: `http://proxy.${name}.test` }] as const,
     );
     return buildCatalog(readCatalogFiles(catalogFilesOf(folder.catalog), ['*']), new Map(upstreams));
   } finally {

@@ -1,4 +1,6 @@
 // The catalog that ships, with the variables of one upstream set and no others.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
@@ -17,6 +19,27 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
+  {
+    env: { OPENAI_API_KEY: 'sk-test' },
+    smart: ['gpt-5-nano', 'gpt-5-mini', 'gpt-5'],
+    vision: ['gpt-5-mini', 'gpt-5'],
+  },
+  {
+    env: { ANTHROPIC_API_KEY: 'sk-ant-test' },
+    smart: ['claude-haiku-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5'],
+    vision: ['claude-haiku-4-5', 'claude-sonnet-4-5'],
+  },
+  {
+    env: { OPENROUTER_API_KEY: 'sk-or-test' },
+    smart: ['gpt-5-nano', 'gpt-5-mini', 'claude-opus-4-5'],
+    vision: ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gemini-2.5-pro'],
+  },
+  // None of its models sees.
+  {
+    env: { DEEPSEEK_API_KEY: 'sk-test' },
+    smart: ['deepseek-chat', 'deepseek-chat', 'deepseek-reasoner'],
+    vision: [],
+  },
   {
     env: { GEMINI_API_KEY: 'AIza-test' },
     smart: ['gemini-2.5-flash-lite', 'gemini-2.5-flash', 'gemini-2.5-pro'],
@@ -47,6 +70,14 @@ async function load(env: Readonly<Record<string, string>>): Promise<[Catalog, re
 }
 
 describe('the shipped catalog', () => {
+  it('is looked at with the variables of each upstream alone', () => {
+    const named = readdirSync(SHIPPED).flatMap((file) => {
+      const { upstreams } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { upstreams: object };
+      return [...JSON.stringify(upstreams).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
+    });
+    expect(ROWS.flatMap(({ env }) => Object.keys(env))).to.have.members(named);
+  });
+
   for (const { env, smart, vision, image, edit } of ROWS) {
     describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
       let catalog: Catalog;

@@ -62,10 +62,11 @@ describe('cli key', () => {
 
   it('refuses the eleventh active key, and unknown ids', async () => {
     const many = String((await rig.json('account', 'create', '--name', 'many')).account_id);
+    for (let count = 0; count < 8; count += 1) await rig.json('key', 'issue', many, '--name', `${count}`);
     const results = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => spawnCommand(['key', 'issue', many, '--name', `${index}`], rig.env)),
+      Array.from({ length: 4 }, (_, index) => spawnCommand(['key', 'issue', many, '--name', `late ${index}`], rig.env)),
     );
-    expect(results.filter(({ code }) => code === 0)).to.have.length(10);
+    expect(results.filter(({ code }) => code === 0)).to.have.length(2);
     expect(await rig.refused(1, 'key', 'issue', many, '--name', 'more')).to.include('10 active keys');
     expect(await rig.refused(1, 'key', 'issue', 'acc_none', '--name', 'x')).to.include('no account "acc_none"');
     expect(await rig.refused(1, 'key', 'list', 'acc_none')).to.include('no account "acc_none"');

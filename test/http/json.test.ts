@@ -77,7 +77,7 @@ describe('json', () => {
           const text = JSON.stringify(made, null, '\t').replaceAll('\t', space);
           expect(parse(text)).to.deep.equal(JSON.parse(text));
         }),
-        { numRuns: 2000 },
+        { numRuns: 500 },
       );
     });
 
@@ -92,7 +92,7 @@ describe('json', () => {
           expect(parse(text)).to.deep.equal(JSON.parse(text));
           expect(refusalOf(() => parse(text.slice(0, -1)))).to.match(NOT_JSON);
         }),
-        { numRuns: 2000 },
+        { numRuns: 500 },
       );
     });
 
@@ -115,7 +115,7 @@ describe('json', () => {
             expect(parse(text)).to.deep.equal(wanted);
           },
         ),
-        { numRuns: 5000 },
+        { numRuns: 1500 },
       );
     });
 

@@ -153,9 +153,12 @@ describe('reply of events', () => {
       client.resume();
       setTimeout(() => client.pause(), 1);
     }, 50);
-    await sleep(500);
-    expect(response.destroyed).to.equal(false);
-    clearInterval(reading);
+    try {
+      await sleep(500);
+      expect(response.destroyed).to.equal(false);
+    } finally {
+      clearInterval(reading);
+    }
     client.pause();
     const stoppedAt = performance.now();
     await until(() => response.destroyed);

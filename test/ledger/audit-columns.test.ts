@@ -128,6 +128,13 @@ for (const kind of STORES) {
       );
     }
 
+    /** The audit is the same on every store, and only the columns are the store's own: one row of a sort will do there. */
+    function sample(all: readonly Place[]): readonly Place[] {
+      if (kind.name === 'sqlite') return all;
+      const sortOf = ({ table, column, row }: Place) => `${table}.${column} ${row.kind} ${row.state}`;
+      return [...new Map(all.map((place) => [sortOf(place), place])).values()];
+    }
+
     const nameOf = ({ table, column, row }: Place) => `${table}.${column} of ${row.place}`;
     const isBlind = ({ table, column, row }: Place) =>
       BLIND.some(({ at, rows }) => at.test(`${table}.${column}`) && (rows?.(row) ?? true));
@@ -146,7 +153,7 @@ for (const kind of STORES) {
 
     it('sees every value that another one tells', async () => {
       const missed: string[] = [];
-      for (const place of (await places()).filter((some) => !isBlind(some))) {
+      for (const place of sample((await places()).filter((some) => !isBlind(some)))) {
         if (!(await isSeen(() => raw.change(place, another(place))))) missed.push(nameOf(place));
       }
       expect(missed).to.deep.equal([]);
@@ -156,7 +163,7 @@ for (const kind of STORES) {
     it('is blind where it says so, and nowhere else', async () => {
       const tables = ['accounts', 'wallets', 'keys', 'charges', 'entries'];
       const seen: string[] = [];
-      for (const place of (await places()).filter((some) => isBlind(some) && tables.includes(some.table))) {
+      for (const place of sample((await places()).filter((some) => isBlind(some) && tables.includes(some.table)))) {
         if (typeof place.value === 'object' && place.value !== null) continue;
         if (place.column === 'autoTopupEnabled') continue;
         if (await isSeen(() => raw.change(place, another(place)))) seen.push(nameOf(place));

@@ -80,6 +80,29 @@ describe('ledger lane', () => {
     expect(run('', 'store').sent.sort().join('')).to.equal('ab');
   });
 
+  it('pauses briefly again and keeps batches whole once one has gone through', () => {
+    add(...'ab');
+    for (let failures = 0; failures < 3; failures += 1) {
+      take();
+      lane.failed('store', now);
+    }
+    expect(run('', 'store').sent).to.deep.equal(['ab']);
+    add(...'cd');
+    expect(take()).to.equal('cd');
+    expect(lane.failed('store', now).pauseMs).to.be.at.most(20);
+    expect(take()).to.equal('cd');
+  });
+
+  it('sends less at once after a batch that was parted, and twice as much with each that goes through', () => {
+    add(...'abcdefgh');
+    for (let failures = 0; failures < 4; failures += 1) {
+      take();
+      lane.failed('store', now);
+    }
+    add(...'ijklmnopqrstuvwxyz');
+    expect(run('', 'store').sent).to.deep.equal(['ijkl', 'abcd', 'mnopqrst', 'efgh', 'uvwxyz']);
+  });
+
   it('never sends what is new with what failed', () => {
     add(...'ab');
     expect(take()).to.equal('ab');

@@ -15,6 +15,7 @@ import {
   vanish,
   waitFor,
 } from '../../testkit/faulty-store.ts';
+import { heapMiB } from '../../testkit/garbage.ts';
 
 /** Above the queue's own tick of 100 ms. */
 const SOON_MS = 150;
@@ -241,6 +242,23 @@ describe('ledger queue', () => {
     expect(store.batches).to.deep.equal([['reserve:a'], ['reserve:c'], ['reserve:a'], ['reserve:b']]);
     // A lane that was empty and forgotten opens again.
     expect((await queue.submit(reserve('d'), once)).status).to.equal('done');
+  });
+
+  it('forgets the lane of a wallet that has nothing more to do', async () => {
+    store = await openFaultyStore();
+    const none: Outcome = { status: 'no_wallet' };
+    const apply = async (batch: readonly unknown[]) => batch.map(() => none);
+    const queue = createQueue({ store: { ...store.store.ledger, lane: 'wallet', apply } });
+    const submitMany = async (name: string, count: number) => {
+      for (let at = 0; at < count; at += 100) {
+        await Promise.all(
+          Array.from({ length: 100 }, (_, of) => queue.submit(reserve('c', `${name}-${at + of}`), once)),
+        );
+      }
+      return heapMiB();
+    };
+    const before = await submitMany('first', 2000);
+    expect((await submitMany('second', 20_000)) - before).to.be.below(10);
   });
 
   it('takes everything but the operation that no store can take', async () => {

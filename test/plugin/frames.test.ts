@@ -75,6 +75,8 @@ describe('frames', () => {
     ['a value a line', '{"text":"a"}\n{"text":"b"}\n', 'ab'],
     ['one document', '{"text":"a","stop":"s"}', 'a', 's'],
     ['one document in several lines', '{\n  "text": "a",\n  "stop": "s"\n}\n', 'a', 's'],
+    ['a document whose last line is indented', '{\n  "text": "a",\n  "stop": "s"\n  }', 'a', 's'],
+    ['a list whose last line is indented', ' [\n  {"text": "a"},\n  {"text": "b"}\n ]\n', 'ab'],
     ['a list of values', '[{"text":"a"},\n{"text":"b"}\n]', 'ab'],
     ['a list on a line', '[{"text":"a"},{"text":"b"}]', 'ab'],
     ['the end mark as it stands', `${data({ text: 'a' })}data: [DONE]\n\n${data({ text: 'b' })}`, 'a', '[DONE]'],

@@ -66,6 +66,12 @@ describe('settings of an upstream', () => {
     expect(originOf((joi) => ({ authUrl: joi.string() }), { authUrl: 'https://auth.example.com' })).to.equal(undefined);
   });
 
+  it('tell the proxy, which results are fetched through', () => {
+    const proxy = 'http://user:p%40ssword@127.0.0.1:3128/';
+    expect(open(usual, { apiKey: 'sk-abcdef', proxy }).open.proxy).to.equal(proxy);
+    expect(open(usual, { apiKey: 'sk-abcdef' }).open.proxy).to.equal(undefined);
+  });
+
   const bad: readonly (readonly [what: string, settings: unknown, words: string])[] = [
     ['a missing key', {}, '`apiKey` is required'],
     ['no settings at all', undefined, '`apiKey` is required'],

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
 import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import { createGuard } from '../../lib/stream/guard.ts';
 import plugin from '../../providers/anthropic/index.ts';
 import { interceptRequests, nock } from '../../testkit/interception.ts';
 
@@ -185,6 +186,33 @@ describe('anthropic', () => {
       expect(error).to.include({ name: 'UpstreamFault', kind, status });
     });
   }
+
+  const startOf = (index: number, text: string) =>
+    event({ type: 'content_block_start', index, content_block: { type: 'text', text } } as { type: string });
+  const stopOf = (index: number) => event({ type: 'content_block_stop', index } as { type: string });
+  const textsOf = (parts: readonly ProviderPart[]) =>
+    parts.flatMap((part) => (part.type === 'block-delta' ? [`${part.index}:${part.text}`] : []));
+
+  it('makes blocks that come mixed into blocks one after the other', async () => {
+    const mixed = startOf(0, '') + startOf(1, 'b') + delta('a') + stopOf(0) + delta('c', 1) + delta('d', 1) + stopOf(1);
+    const { parts, error } = await open()({}, 200, mixed + ANSWER);
+    expect(error).to.equal(undefined);
+    expect(textsOf(parts)).to.deep.equal(['0:b', '1:a', '2:c', '2:d', '3:Hi']);
+    const guard = createGuard({ outputMax: 100 });
+    guard.push(parts);
+    expect(guard.finished).to.equal(true);
+  });
+
+  it('takes text from deltas of text only, and from those without a type', async () => {
+    const of = (index: number, fields: object) =>
+      event({ type: 'content_block_delta', index, delta: fields } as unknown as { type: string });
+    const others =
+      of(0, { type: 'thinking_delta', thinking: 'hm', text: 'hidden' }) +
+      of(0, { type: 'input_json_delta', partial_json: '{', text: 'hidden' }) +
+      of(0, { text: 'plain ' });
+    const { parts } = await open()({}, 200, others + ANSWER);
+    expect(textsOf(parts)).to.deep.equal(['0:plain ', '0:Hi']);
+  });
 
   it('keeps the key out of a fault', async () => {
     const body = JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `invalid ${KEY}` } });

@@ -15,7 +15,7 @@ const PROMPTS = {
 };
 const LENGTH = 4096;
 const ROUNDS_MIN = 10;
-const ROUNDS_MAX = 400;
+const ROUNDS_MAX = 120;
 const CALLS = 30;
 /** Microseconds that are low enough to stop measuring. */
 const ENOUGH = 150;

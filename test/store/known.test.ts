@@ -28,6 +28,26 @@ describe('known charges', () => {
     expect([known.has('a'), known.at(3, 'b')?.id]).to.deep.equal([false, 'b']);
   });
 
+  it('are forgotten when they are too many, whoever asks', () => {
+    const known = createKnown()('w');
+    const held = Array.from({ length: 10_001 }, (_, at) => chargeOf(`c${at}`, 'held'));
+    known.remember({ seqBefore: 0, seqAfter: 1, changed: held });
+    known.remember({ seqBefore: 1, seqAfter: 2, changed: [chargeOf('a', 'held')] });
+    expect([known.has('c0'), known.has('c10000'), known.at(2, 'a')?.id]).to.deep.equal([false, false, 'a']);
+  });
+
+  it('are kept for the wallets that were written last', () => {
+    const knownOf = createKnown();
+    const write = (wallet: string) =>
+      knownOf(wallet).remember({ seqBefore: 0, seqAfter: 1, changed: [chargeOf(`of-${wallet}`, 'held')] });
+    for (const wallet of ['first', 'second']) write(wallet);
+    for (let at = 0; at < 998; at += 1) write(`${at}`);
+    expect(knownOf('first').has('of-first')).to.equal(true);
+    write('last');
+    expect(knownOf('first').has('of-first')).to.equal(true);
+    expect(knownOf('second').has('of-second')).to.equal(false);
+  });
+
   for (const kind of STORES) {
     describe(`beside another process on ${kind.name}`, () => {
       const context = useStore(kind);

@@ -58,7 +58,7 @@ describe('openStore', () => {
     await once(watcher, 'online');
     const before = process.umask(0);
     try {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 4; round += 1) {
         const store = await openStore(`sqlite:${join(made, `${round}.db`)}`);
         await store.backup(join(made, `${round}.backup`));
         await store.close();

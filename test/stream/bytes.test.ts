@@ -181,6 +181,24 @@ describe('reader of bodies', () => {
     expect(performance.now() - left).to.be.below(1000);
   });
 
+  it('closes a body at once when more is left of it than is worth reading', async () => {
+    let taken = 0;
+    const closed = Promise.withResolvers<void>();
+    answer = (response, socket) => {
+      response.write('x'.repeat(16 * KIB));
+      const timer = setInterval(() => response.write('x'.repeat(16 * KIB)), 5);
+      response.on('close', () => {
+        clearInterval(timer);
+        taken = socket.bytesWritten;
+        closed.resolve();
+      });
+    };
+    for await (const _ of readBytes({ body: await open(), signal: new AbortController().signal })) break;
+    await closed.promise;
+    // In the 250 ms that it has otherwise, it would be sent some 50 times as much as the first write.
+    expect(taken).to.be.below(320 * KIB);
+  });
+
   it('uses the connection again when the body ends soon after its reader left', async () => {
     answer = async (response) => {
       response.write('last words');

@@ -124,7 +124,7 @@ describe('text engine with hostile providers', () => {
           const result = await stage.call({ routes: scripts.map((steps) => playing(...steps)), live });
           expectSound(result, live);
         }),
-        { numRuns: 300 },
+        { numRuns: 150 },
       );
     });
   });

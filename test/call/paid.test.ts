@@ -1,0 +1,64 @@
+// A paid call on a real ledger: in which order calls that end together ask, end and pay.
+import { expect } from 'chai';
+import { type CallContext, GONE } from '../../lib/call/context.ts';
+import { createPaidCalls } from '../../lib/call/paid.ts';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+
+const RUB = 1_000_000n;
+const quiet = { debug: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('paid calls', () => {
+  let store: FaultyStore;
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  after(() => store.close());
+
+  function contextOf(requestId: string, accountId: string, signal: AbortSignal): CallContext {
+    const log = { ...quiet, note: () => undefined };
+    return { requestId, accountId, keyId: 'key', signal, onFirst: () => undefined, log };
+  }
+
+  it('whose clients leave together are all over before the first of them is billed', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const calls = createPaidCalls(ledger);
+    const events: string[] = [];
+    const controllers = ['one', 'two', 'three'].map((name) => ({ name, controller: new AbortController() }));
+    const runs = controllers.map(({ name, controller }) =>
+      calls.run({
+        context: contextOf(`req-${name}`, wallet, controller.signal),
+        terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+        ask: () =>
+          new Promise((_resolve, reject) => {
+            events.push('asked');
+            controller.signal.addEventListener('abort', () => {
+              events.push('over');
+              reject(new Error('aborted'));
+            });
+            if (events.length === controllers.length) leave();
+          }),
+        owed: () => {
+          events.push('billed');
+          return { amount: RUB, usage: { tokens_input: 1, tokens_output: 1 } };
+        },
+      }),
+    );
+    /** As connections do that close together: each is told of by itself, the last in the next turn. */
+    function leave(): void {
+      const [one, two, three] = controllers.map(({ controller }) => controller) as [
+        AbortController,
+        AbortController,
+        AbortController,
+      ];
+      setImmediate(() => one.abort(GONE));
+      setImmediate(() => two.abort(GONE));
+      setImmediate(() => setImmediate(() => three.abort(GONE)));
+    }
+    const endings = await Promise.all(runs);
+    expect(endings.map(({ ending }) => ending.type)).to.deep.equal(['gone', 'gone', 'gone']);
+    expect(events).to.deep.equal([...Array(3).fill('asked'), ...Array(3).fill('over'), ...Array(3).fill('billed')]);
+    expect(await store.read(wallet)).to.include({ held: 0n, charged: 3n * RUB });
+  });
+});
