@@ -76,7 +76,7 @@ const schema = Joi.object({
     .default('tg-'),
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
-  // The half of it must hold one body of the greatest length.
+  // Half of it must hold one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
@@ -91,7 +91,7 @@ const schema = Joi.object({
     .max(65_535)
     // 0 is any free port, for both.
     .when('PORT', { is: 0, otherwise: Joi.invalid(Joi.ref('PORT')) })
-    .messages({ 'any.invalid': '{#label} must be another port than PORT' }),
+    .messages({ 'any.invalid': '{#label} must differ from PORT' }),
 })
   .unknown(true)
   .prefs({ abortEarly: false, errors: { wrap: { label: false } } });

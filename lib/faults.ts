@@ -82,9 +82,9 @@ const table = {
   cannot_edit: invalid(
     (d) => `Model \`${d.model}\` makes images but does not edit them.${d.hint ? ` Use ${d.hint}.` : ''}`,
   ),
-  wrong_model_type: invalid((d) => `Model \`${d.model}\` does not answer on this endpoint. Use it with ${d.hint}.`),
+  wrong_model_type: invalid((d) => `Model \`${d.model}\` cannot be used on this endpoint. Use it with ${d.hint}.`),
   image_unreachable: invalid((d) => `Invalid \`${d.field}\`: the image cannot be fetched from a public https address.`),
-  image_refused: invalid((d) => `Invalid \`${d.field}\`: the server of the image ${d.hint}.`),
+  image_refused: invalid((d) => `Invalid \`${d.field}\`: the image's server ${d.hint}.`),
   image_too_large: invalid((d) => `Invalid \`${d.field}\`: the image is larger than ${d.hint}.`),
   image_unsupported: invalid((d) => `Invalid \`${d.field}\`: the file is not a PNG, JPEG, GIF or WebP picture.`),
   image_gone: invalid((d) => `Invalid \`${d.field}\`: the link to the stored image is not known or has expired.`),
@@ -165,7 +165,7 @@ const table = {
     type: 'invalid_request_error',
     chatCode: 'method_not_allowed',
     retryable: false,
-    text: (d) => `This path does not take the method. Use ${d.hint}.`,
+    text: (d) => `This path does not accept that method. Use ${d.hint}.`,
   },
   body_timeout: refused(408, 'request_timeout', 'The request did not arrive in time.'),
   body_too_large: {
@@ -205,7 +205,7 @@ const table = {
     chatCode: 'service_unavailable',
     retryable: true,
     text: (d) =>
-      `The service is temporarily unavailable. ${d.unconfirmed ? 'What may be held for this call goes back by itself.' : 'Nothing was charged.'}`,
+      `The service is temporarily unavailable. ${d.unconfirmed ? 'Anything held for this call will be returned automatically.' : 'Nothing was charged.'}`,
   },
   result_not_kept: {
     status: 503,
@@ -238,13 +238,13 @@ const table = {
   upstream_failed: upstream('The upstream provider failed.'),
   upstream_refused: upstream('The upstream provider refused this request.', false),
   upstream_too_long: upstream('The request is too long for the model. Shorten it or lower `max_tokens`.', false),
-  upstream_content: upstream("The upstream provider's content rules refuse this request. Change what it says.", false),
+  upstream_content: upstream("The upstream provider's content rules do not allow this request. Rephrase it.", false),
   upstream_picture: upstream(
-    'The upstream provider cannot read an image of this request. Send it as another file.',
+    'The upstream provider could not read an image in this request. Send it as another file.',
     false,
   ),
   upstream_timeout: upstream('The upstream provider did not answer in time.'),
-  upstream_truncated: upstream('The upstream provider ended the answer without finishing it.'),
+  upstream_truncated: upstream('The upstream provider stopped before the answer was complete.'),
   upstream_empty: upstream('The upstream provider returned an empty answer.'),
   vision_unavailable: upstream('Vision backend unavailable.'),
 } satisfies Record<string, Row>;

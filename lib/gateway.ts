@@ -158,10 +158,9 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       await http.close(() => endCalls(calls, config.drainMs));
       const left = await ledger.drain(LEDGER_DRAIN_MS);
       if (left > 0)
-        log.error({ left }, 'stopped before the store has confirmed everything; open holds go back in full');
+        log.error({ left }, 'stopped before the store confirmed everything; open holds will be returned in full');
       const closing = closeInOrder([parser.close, owner.stop, holders.close, catalog.close, store.close]);
-      if (!(await endsWithin(closing, CLOSE_MS)))
-        log.error('the store does not let go; the process leaves all the same');
+      if (!(await endsWithin(closing, CLOSE_MS))) log.error('the store did not close in time; exiting anyway');
       await metrics?.close();
     },
     reload: catalog.reload,
@@ -199,7 +198,7 @@ function openMedia(
 }
 
 function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
-  const onFlushError = (err: unknown) => log.warn({ err }, 'the use counters of keys were not written');
+  const onFlushError = (err: unknown) => log.warn({ err }, 'the usage counters of keys were not written');
   return createHolders({ store, prefix: keyPrefix, onFlushError });
 }
 
@@ -237,7 +236,7 @@ async function openMetrics(config: Config, log: Log, facts: SeriesFacts): Promis
   const { createMetrics } = await import('./metrics/metrics.ts');
   const { createMetricsServer } = await import('./metrics/server.ts');
   const metrics = createMetrics(facts);
-  const onError = (err: unknown) => log.warn({ err }, 'a scrape of the metrics failed');
+  const onError = (err: unknown) => log.warn({ err }, 'a metrics scrape failed');
   return { ...metrics, ...createMetricsServer({ host, port, metrics, onError }) };
 }
 
@@ -262,8 +261,8 @@ function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
     const { way, to, kind, openMs } = change;
     metrics?.onRouteChange(change);
     const fields = { upstream: way.upstream, route: way.key };
-    if (to === 'open') log.warn({ ...fields, kind }, 'a route fails again and again: it is asked after the others');
-    else log.info({ ...fields, open_ms: openMs }, 'a route is well again');
+    if (to === 'open') log.warn({ ...fields, kind }, 'a route keeps failing and is now tried last');
+    else log.info({ ...fields, open_ms: openMs }, 'a route has recovered');
   };
   return createRouteHealth({ onChange });
 }
@@ -301,7 +300,7 @@ function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefi
 
 async function warnOfDemo(store: Store, log: Log): Promise<void> {
   const account = await findDemoAccount(store);
-  if (account) log.warn({ account }, 'the demo account of the sandbox can spend its gift on real models: suspend it');
+  if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
 }
 
 /** pino takes the fields first, plugins and the catalog the message. */

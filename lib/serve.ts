@@ -91,7 +91,7 @@ function obeySignals(gateway: Gateway, log: Log): void {
     const stopped = gateway.stop().then(
       () => 0,
       (err: unknown) => {
-        log.error({ err }, 'the stop failed');
+        log.error({ err }, 'the shutdown failed');
         return 1;
       },
     );

@@ -175,7 +175,7 @@ describe('config', () => {
   });
 
   it('keeps metrics off the port of clients, also where that is the default', () => {
-    expect(() => readConfig({ METRICS_PORT: '8080' })).to.throw(OperatorError, 'METRICS_PORT must be another port');
+    expect(() => readConfig({ METRICS_PORT: '8080' })).to.throw(OperatorError, 'METRICS_PORT must differ from PORT');
     expect(readConfig({ PORT: '0', METRICS_PORT: '0' })).to.include({ port: 0, metricsPort: 0 });
     expect(readConfig({ METRICS_PORT: '' }).metricsPort).to.equal(undefined);
   });

@@ -76,7 +76,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     const added = await keys.add({ ...row, createdAt: clock() }, ACTIVE_KEYS_MAX);
     if (added === 'no_account') throw unknownAccount(account);
     if (added === 'too_many') {
-      throw new OperatorError(`The account has ${ACTIVE_KEYS_MAX} active keys, which is the most. Revoke one first.`);
+      throw new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
     }
     return { id: row.id, key };
   }

@@ -88,7 +88,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       log.info('the catalog was reloaded', { models: listModels(loaded.catalog).length });
       return true;
     } catch (error) {
-      log.error(`the catalog was not reloaded, the old one stays: ${(error as Error).message}`);
+      log.error(`the catalog was not reloaded; the old one stays in force: ${(error as Error).message}`);
       return false;
     }
   }

@@ -9,8 +9,8 @@ export function addAccountCommands(program: Command): void {
   const account = program.command('account').description('accounts: create, list, show, suspend, resume');
   account
     .command('create')
-    .description('Makes an account with an empty wallet. Calls work after the first top-up.')
-    .requiredOption('--name <name>', 'what people call it')
+    .description('Creates an account with an empty wallet. Calls work after the first top-up.')
+    .requiredOption('--name <name>', 'a name for people to read')
     .addHelpText('after', '\nExample:\n  tollgate account create --name "Acme"')
     .action(onStore(create, { existing: false }));
   account
@@ -26,7 +26,7 @@ export function addAccountCommands(program: Command): void {
     .action(onStore(show));
   account
     .command('suspend')
-    .description('Suspends an account: within a second its keys are answered 403. Running calls end and are settled.')
+    .description('Suspends an account: within a second its keys get 403. Calls under way finish and are settled.')
     .argument('<id>', 'the account')
     .addHelpText('after', '\nExample:\n  tollgate account suspend acc_5f0c…')
     .action(onStore(suspend));

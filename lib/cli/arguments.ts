@@ -40,7 +40,7 @@ export function readTime(text: string): number {
   const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const time = isDay || isMoment ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time) || (isDay && !new Date(time).toISOString().startsWith(text))) {
-    throw new InvalidArgumentError('A time is a day such as 2026-01-31, or 2026-01-31T12:00:00Z.');
+    throw new InvalidArgumentError('Give a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.');
   }
   return time;
 }
@@ -49,7 +49,7 @@ export function readTime(text: string): number {
 export function readCount(text: string): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
-    throw new InvalidArgumentError('A whole number from 1 up is needed.');
+    throw new InvalidArgumentError('It must be a whole number of at least 1.');
   }
   return count;
 }

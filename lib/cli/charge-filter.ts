@@ -17,5 +17,5 @@ export function addChargeFilter(command: Command): Command {
 /** Throws for a span that no call can be in. */
 export function checkSpan({ from, to }: ChargeFilter): void {
   if (from === undefined || to === undefined || from < to) return;
-  throw new InvalidArgumentError('--to must be later than --from: it is not included itself.');
+  throw new InvalidArgumentError('--to must be later than --from; it is not itself included.');
 }

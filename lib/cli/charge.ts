@@ -13,7 +13,7 @@ import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 const CHARGES_BY_DEFAULT = 50;
 
 export function addChargeCommands(program: Command): void {
-  const charge = program.command('charge').description('the money of calls: show, list');
+  const charge = program.command('charge').description('what calls cost: show, list');
   charge
     .command('show')
     .description('Shows the charge of a call with its entries, by the x-request-id of the reply.')
@@ -25,7 +25,7 @@ export function addChargeCommands(program: Command): void {
     .description('Lists the calls of an account, newest first.')
     .argument('<account>', ID_OR_NAME);
   addChargeFilter(listing)
-    .option('--limit <count>', 'most calls shown', readCount, CHARGES_BY_DEFAULT)
+    .option('--limit <count>', 'show at most this many calls', readCount, CHARGES_BY_DEFAULT)
     .option('--before <request-id>', 'only calls older than this one')
     .addHelpText('after', '\nExample:\n  tollgate charge list acc_5f0c… --from 2026-01-01 --state refunded')
     .action(onStore(list));
@@ -49,7 +49,7 @@ async function list(session: Session, name: string, options: ListOptions): Promi
     ...[reserved, charged].map(formatMoney),
   ]);
   const table = formatTable(['request', 'created', 'kind', 'model', 'state', ' reserved', ' charged'], rows);
-  const more = next === null ? '' : `\nOlder: repeat it with --before ${next}`;
+  const more = next === null ? '' : `\nOlder calls: repeat with --before ${next}`;
   return {
     json: { charges: charges.map(chargeJson), next },
     text: rows.length === 0 ? 'No calls.' : table + more,

@@ -8,20 +8,20 @@ export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account: issue, list, revoke');
   key
     .command('issue')
-    .description('Issues a key and shows it, once: only its hash is stored. At most 10 keys are active per account.')
+    .description('Issues a key and shows it once; only its hash is stored. An account has at most 10 active keys.')
     .argument('<id>', 'the account')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'a name for people to read')
     .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production')
     .action(onStore(issue));
   key
     .command('list')
-    .description('Lists the keys of an account, revoked ones too.')
+    .description('Lists the keys of an account, including revoked ones.')
     .argument('<account>', ID_OR_NAME)
     .addHelpText('after', '\nExample:\n  tollgate key list acc_5f0c…')
     .action(onStore(list));
   key
     .command('revoke')
-    .description('Revokes a key for good: within a second it is answered 401. Running calls end and are settled.')
+    .description('Revokes a key for good: within a second it gets 401. Calls under way finish and are settled.')
     .argument('<key-id>', 'the key, as "key list" shows it')
     .addHelpText('after', '\nExample:\n  tollgate key revoke key_83d1…')
     .action(onStore(revoke));
@@ -33,7 +33,7 @@ async function issue(session: Session, account: string, { name }: { name: string
     ['key id', id],
     ['key', key],
   ]);
-  return { json: { key_id: id, key }, text: `${pairs}\nKeep the key now: it is not stored and cannot be shown again.` };
+  return { json: { key_id: id, key }, text: `${pairs}\nSave the key now: it is not stored and cannot be shown again.` };
 }
 
 async function list(session: Session, account: string): Promise<Answer> {
@@ -54,7 +54,7 @@ async function revoke(session: Session, id: string): Promise<Answer> {
   const repeated = (await (await open(session)).revokeKey(id)) === 'exists';
   return {
     json: { key_id: id, status: 'revoked', repeated },
-    text: repeated ? `Key ${id} had been revoked before.` : `Key ${id} is revoked.`,
+    text: repeated ? `Key ${id} was already revoked.` : `Key ${id} is revoked.`,
   };
 }
 

@@ -21,15 +21,15 @@ export function addLedgerCommands(program: Command): void {
     .command('list')
     .description('Lists the entries of a wallet, newest first.')
     .argument('<account>', ID_OR_NAME)
-    .option('--limit <count>', 'most entries shown', readCount, ENTRIES_BY_DEFAULT)
+    .option('--limit <count>', 'show at most this many entries', readCount, ENTRIES_BY_DEFAULT)
     .option('--before <seq>', 'only entries numbered below this', readCount)
     .addHelpText('after', '\nExample:\n  tollgate ledger list acc_5f0c… --limit 20')
     .action(onStore(list));
   ledger
     .command('verify')
     .description(
-      'Holds every wallet and every call against its entries, also beside a running server; writes nothing. ' +
-        'Exit code 1 when something does not add up.',
+      'Checks every wallet and every call against its entries. Writes nothing and works beside a running server. ' +
+        'Exits with code 1 if something does not add up.',
     )
     .addHelpText('after', '\nExample:\n  tollgate ledger verify')
     .action(onStore(verify, { readOnly: true }));
@@ -49,7 +49,7 @@ async function list(session: Session, account: string, { limit, before }: Page):
     charge ?? note ?? '',
   ]);
   const table = formatTable([' seq', 'at', 'kind', ' balance', ' held', ' charged', 'call, payment or reason'], rows);
-  const more = next === null ? '' : `\nOlder: tollgate ledger list ${id} --before ${next}`;
+  const more = next === null ? '' : `\nOlder entries: tollgate ledger list ${id} --before ${next}`;
   return {
     json: { account_id: id, entries: entries.map(toJson), next_before: next },
     text: rows.length === 0 ? 'No entries.' : table + more,

@@ -16,7 +16,7 @@ export interface Answer {
 
 export function print(answer: Answer, options: { readonly json: boolean }): void {
   const { csv, store, failed } = answer;
-  if (options.json && csv !== undefined) throw new InvalidArgumentError('--csv and --json exclude each other.');
+  if (options.json && csv !== undefined) throw new InvalidArgumentError('--csv and --json cannot be used together.');
   const line = store === undefined ? '' : `Store: ${store}\n`;
   if (options.json) process.stdout.write(`${JSON.stringify({ ...answer.json, store })}\n`);
   else if (csv === undefined) process.stdout.write(`${answer.text}\n${line}`);

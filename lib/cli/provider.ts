@@ -6,7 +6,7 @@ import type { Check } from '../plugin/check/check.ts';
 import { type Answer, print } from './output.ts';
 
 export function addProviderCommands(program: Command): void {
-  const provider = program.command('provider').description('plugins of providers: check');
+  const provider = program.command('provider').description('provider plugins: check');
   provider
     .command('check')
     .description("Runs the contract suite on a plugin's folder, against its recordings, on this machine only.")

@@ -10,7 +10,7 @@ export function addSmartCommands(program: Command): void {
   const smart = program.command('smart').description('the model that picks a model: explain');
   smart
     .command('explain')
-    .description('Reads a prompt from stdin and says its tier, its score and the signals that made it.')
+    .description('Reads a prompt from stdin and shows its tier, its score and the signals behind it.')
     .addHelpText(
       'after',
       '\nThe thresholds are those of CATALOG_DIR.\n\nExample:\n  tollgate smart explain < prompt.txt',
@@ -29,7 +29,7 @@ async function explainPrompt(config: Config): Promise<Answer> {
 
 /** All of stdin, without the newline that `echo` adds. */
 async function readPrompt(stdin: Readable & { readonly isTTY?: boolean }): Promise<string> {
-  if (stdin.isTTY) throw new Error('the prompt comes on stdin: tollgate smart explain < prompt.txt');
+  if (stdin.isTTY) throw new Error('pass the prompt on stdin: tollgate smart explain < prompt.txt');
   const { BODY_BYTES_MAX } = await import('../http/body.ts');
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -18,13 +18,16 @@ export function addStoreCopyCommand(store: Command): void {
     .command('copy')
     .description(
       'Copies a whole store into an empty one and verifies both. Stop every gateway on the source first. ' +
-        'A copy that broke off is continued by repeating the command. Nothing is written to the source.',
+        'If a copy is interrupted, repeat the command to continue it. Nothing is written to the source.',
     )
     .argument('[from]', 'the database URL of the source')
     .argument('[to]', 'the database URL of the target')
-    .option('--from-env <name>', 'take the URL of the source from a variable: a command line shows its password to all')
+    .option(
+      '--from-env <name>',
+      'read the source URL from this variable: a command line shows its password to everybody',
+    )
     .option('--to-env <name>', 'the same for the target')
-    .option('--force', 'copy although gateways work on the source; what they write meanwhile may be missing')
+    .option('--force', 'copy even while gateways use the source; what they write meanwhile may be missing')
     .addHelpText('after', EXAMPLES)
     .action(
       onConfig(({ env }, first: string | undefined, second: string | undefined, flags: CopyFlags) => {
@@ -81,8 +84,8 @@ async function copy(fromUrl: string, toUrl: string, { force = false }: CopyFlags
 
 function inUse(alive: readonly string[]): Error {
   return new OperatorError(
-    `Gateways work on the source (${alive.join(', ')}): stop them first. One that was killed counts as alive until ` +
-      'its lease is over. With --force what they write meanwhile may be missing in the copy.',
+    `Gateways are using the source (${alive.join(', ')}): stop them first. One that was killed counts as alive until ` +
+      'its lease expires. With --force, what they write meanwhile may be missing from the copy.',
   );
 }
 
@@ -111,11 +114,11 @@ async function copyVerified(
   const { accounts, keys, jobs, settings, resumed } = report;
   const { wallets, entries } = target;
   if (!live && (wallets !== source.wallets || entries !== source.entries)) {
-    throw new OperatorError(`The target has ${entries} entries of ${source.entries}: copy again into an empty one.`);
+    throw new OperatorError(`The target has ${entries} of ${source.entries} entries: copy again into an empty store.`);
   }
   const counts = { accounts, wallets, keys, entries, jobs, settings };
   const rows = Object.entries({ ...names, ...counts }).map(([name, value]) => [name, String(value)] as const);
-  const line = resumed ? 'Finished the copy that had broken off; both stores add up.' : 'Copied; both stores add up.';
+  const line = resumed ? 'Finished an interrupted copy; both stores add up.' : 'Copied; both stores add up.';
   return { json: { ok: true, ...names, ...counts, resumed }, text: `${line}\n${formatPairs(rows)}` };
 }
 

@@ -11,7 +11,7 @@ export function addStoreCommands(program: Command): void {
   const store = program.command('store').description('the database as a whole: backup, copy');
   store
     .command('backup')
-    .description('Writes a consistent copy of the whole store to a new file, also beside a running server.')
+    .description('Writes a consistent copy of the whole store to a new file; works beside a running server.')
     .argument('<file>', 'the copy; must not exist yet')
     .addHelpText('after', '\nExample:\n  tollgate store backup /backup/tollgate-2026-10-06.db')
     .action(onStore(backup));

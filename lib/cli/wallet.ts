@@ -16,23 +16,23 @@ export function addWalletCommands(program: Command): void {
   wallet
     .command('topup')
     .description(
-      'Books a payment. The payment id is unique over all wallets: repeating the command changes nothing. ' +
+      'Books a payment. The payment id is unique across all wallets: repeating the command changes nothing. ' +
         `The first payment of a wallet is at least ${formatMoney(FIRST_TOPUP_MINIMUM)}.`,
     )
     .argument('<id>', 'the account')
     .argument('<rub>', RUB, readPayment)
-    .requiredOption('--payment-id <id>', 'the payment at the bank or the shop', readText)
+    .requiredOption('--payment-id <id>', 'the id of the payment at the bank or shop', readText)
     .addHelpText('after', '\nExample:\n  tollgate wallet topup acc_5f0c… 1000 --payment-id inv-2041')
     .action(onStore(topup));
   wallet
     .command('adjust')
     .description(
-      'Corrects a balance, up or down, by an entry of its own. Never takes the balance below zero. ' +
-        'A correction is not a payment: it opens no wallet to calls. Every call of the command books once more.',
+      'Corrects a balance, up or down, with an entry of its own; never takes it below zero. ' +
+        'A correction is not a payment: a wallet still needs its first top-up. Repeating the command books it again.',
     )
     .argument('<id>', 'the account')
     .argument('<rub>', `${RUB}; may be negative`, readAmount)
-    .requiredOption('--reason <text>', 'why; stays in the ledger', readText)
+    .requiredOption('--reason <text>', 'the reason; it stays in the ledger', readText)
     .addHelpText('after', '\nExample:\n  tollgate wallet adjust acc_5f0c… -12.50 --reason "paid back by bank transfer"')
     .action(onStore(adjust));
   wallet
@@ -49,7 +49,7 @@ async function topup({ store }: Session, id: string, amount: Micro, options: { p
   const wallet = await accepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated
-    ? `Payment ${options.paymentId} had been booked before: nothing changed.`
+    ? `Payment ${options.paymentId} was already booked; nothing changed.`
     : `Booked ${formatMoney(amount)}.`;
   return { json: { ...walletJson(wallet), repeated }, text: `${line}\n${walletText(wallet)}` };
 }

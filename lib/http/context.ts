@@ -36,7 +36,7 @@ export interface Notes {
   first_ms?: number;
   /** How an answer ended upstream; `gone` when its client left. */
   ending?: string;
-  /** Why the usage of an upstream is not believed. */
+  /** Why an upstream reported implausible usage; the call is billed by estimate. */
   doubt?: string;
   /** What the client was told. */
   fault?: FaultCode;

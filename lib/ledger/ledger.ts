@@ -133,7 +133,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const queue = createQueue({
     store: store.ledger,
     ...(answerWithinMs !== undefined && { answerWithinMs }),
-    onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not take a batch; trying again'),
+    onRetry: (err, operations) => log.warn({ err, operations }, 'the store did not accept a batch; retrying'),
     onParked: (err, op) =>
       log.error(
         { err, operation: operationId(op), wallet: op.wallet },

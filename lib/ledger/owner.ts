@@ -78,7 +78,7 @@ export function createOwner(options: OwnerOptions): Owner {
     try {
       await onPeers(seen.others, looks === 0 || looks > LOOKS_MAX);
     } catch (err) {
-      log.warn({ err }, 'could not hand over the counts of rate limits');
+      log.warn({ err }, 'could not hand over the rate-limit counts');
       return;
     }
     if (seen.others === 0 || !alone) return;
@@ -111,7 +111,7 @@ export function createOwner(options: OwnerOptions): Owner {
         (expired) => {
           if (expired > 0) log.warn({ expired }, 'returned the holds of a process that is gone');
         },
-        (err: unknown) => log.warn({ err }, 'could not look for orphans'),
+        (err: unknown) => log.warn({ err }, 'could not look for orphaned holds'),
       )
       .finally(() => {
         sweeping = undefined;
@@ -139,7 +139,7 @@ export function createOwner(options: OwnerOptions): Owner {
       clearTimeout(timer);
       await turn;
       await sweeping;
-      await store.remove(ownerId).catch((err: unknown) => log.warn({ err }, 'could not leave the store'));
+      await store.remove(ownerId).catch((err: unknown) => log.warn({ err }, 'could not sign off from the store'));
     },
   };
 }

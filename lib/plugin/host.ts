@@ -75,8 +75,8 @@ export function createHost(options: HostOptions): ClosableHost {
 /** The calls go on with the other keys, so that nothing else tells of one that has to be mended. */
 function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
   const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
-  if (kind === 'rate' || !log.error) log.warn('a key of an upstream rests', fields);
-  else log.error('an upstream refuses one of our keys, which rests', { alert: 'upstream', ...fields });
+  if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);
+  else log.error('an upstream refuses one of our keys; the key is paused', { alert: 'upstream', ...fields });
 }
 
 /** No call's. */

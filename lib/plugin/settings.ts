@@ -116,9 +116,7 @@ function originOf(text: string, where: string): string {
     throw new OperatorError(`Upstream \`${where}\` is not a URL of http or https`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OperatorError(
-      `Upstream \`${where}\` carries a user or password; they belong into a setting of their own`,
-    );
+    throw new OperatorError(`Upstream \`${where}\` carries a user or password; they belong in a setting of their own`);
   }
   return url.origin;
 }

@@ -107,7 +107,7 @@ async function claimTarget(to: Store): Promise<boolean> {
   const [accounts, settings] = [await to.accounts.list(), await to.settings.list()];
   if (accounts.length > 0 || settings.length > 0) {
     const counts = `${countOf(accounts.length, 'account')} and ${countOf(settings.length, 'setting')}`;
-    throw new OperatorError(`The target is not empty, it has ${counts}: name an empty one.`);
+    throw new OperatorError(`The target is not empty (it has ${counts}): name an empty one.`);
   }
   await to.settings.set(COPY_SETTING, COPY_UNFINISHED);
   return false;
@@ -127,7 +127,8 @@ async function copyAccounts(to: Store, accounts: readonly Account[]): Promise<vo
     if (!isDeepStrictEqual({ ...copy, status: account.status }, account)) throw differs(`the account ${id}`);
   }
   const [stranger] = existing.keys();
-  if (stranger !== undefined) throw new OperatorError(`The target has an account ${stranger} that the source has not.`);
+  if (stranger !== undefined)
+    throw new OperatorError(`The target has an account ${stranger} that the source does not have.`);
 }
 
 /** Resolves to the number of entries. */
@@ -196,7 +197,7 @@ async function refuseStrangers(from: CopySource, strangers: ReadonlySet<string>)
 async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
   const batch = entries.map((entry) => {
     const op = operationOf(entry, charges.get(entry.charge ?? ''));
-    if (!op) throw new OperatorError(`The source has no charge of entry ${entry.seq} of ${entry.wallet}.`);
+    if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
     return { op, tried: false, abandoned: false } satisfies Submission;
   });
   const outcomes = await applyPatiently(to, batch);
@@ -254,7 +255,8 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
     copied += jobs.length;
     const last = page.at(-1);
     if (!last) {
-      if (copies.length > 0) throw new OperatorError(`The target has a job ${copies[0]?.id} that the source has not.`);
+      if (copies.length > 0)
+        throw new OperatorError(`The target has a job ${copies[0]?.id} that the source does not have.`);
       return copied;
     }
     after = last.id;
@@ -302,7 +304,7 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
 }
 
 function differs(what: string): OperatorError {
-  return new OperatorError(`The copy of ${what} is not like the source: start again with an empty target.`);
+  return new OperatorError(`The copy of ${what} does not match the source: start again with an empty target.`);
 }
 
 async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -30,7 +30,7 @@ async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): P
     throw error;
   }
   throw new OperatorError(
-    `The copy of a media file of ${media.account} is not like the source: start again with an empty target.`,
+    `The copy of a media file of ${media.account} does not match the source: start again with an empty target.`,
   );
 }
 

@@ -32,9 +32,7 @@ export async function openStore(databaseUrl: string, options: OpenOptions = {}):
   const store = await open(databaseUrl, opening);
   try {
     if (!unfinished && (await store.settings.get(COPY_SETTING)) === COPY_UNFINISHED) {
-      throw new OperatorError(
-        'This store is a copy that is not finished: repeat "tollgate store copy", which goes on.',
-      );
+      throw new OperatorError('This store is an unfinished copy: repeat "tollgate store copy" to finish it.');
     }
     return store;
   } catch (error) {
@@ -56,9 +54,9 @@ async function open(databaseUrl: string, opening: Opening): Promise<Store> {
       return openMongoStore(databaseUrl, opening);
     }
     case '':
-      throw new OperatorError(`The database URL has no scheme: write ${FORMS}.`);
+      throw new OperatorError(`The database URL has no scheme. Use ${FORMS}.`);
     default:
-      throw new OperatorError(`There is no store for ${scheme}: URLs: write ${FORMS}.`);
+      throw new OperatorError(`There is no store for ${scheme}: URLs. Use ${FORMS}.`);
   }
 }
 

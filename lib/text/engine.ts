@@ -219,7 +219,7 @@ function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
   const { doubt, ...bill } = meter.bill(type === 'finish' ? 'finished' : 'cut');
   // A client that leaves takes the usage, which comes last, with it.
   if (doubt && type !== 'gone') {
-    context.log.warn({ doubt }, 'the usage of an upstream is not believed');
+    context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });
   }
   const usage = { tokens_input: bill.input, tokens_output: bill.output };

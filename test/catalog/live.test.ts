@@ -180,7 +180,7 @@ describe('live catalog', () => {
         stage.folder.write(edit());
         expect(await stage.live.reload()).to.equal(false);
         expect(stage.live.current()).to.equal(before);
-        expect(stage.lines.join()).to.contain('the catalog was not reloaded, the old one stays: ');
+        expect(stage.lines.join()).to.contain('the catalog was not reloaded; the old one stays in force: ');
         expect(stage.providerNow().closed).to.equal(0);
         for (const fresh of made().slice(1)) expect(fresh.closed).to.equal(1);
         // And the next edit finds it unharmed.
@@ -219,6 +219,7 @@ describe('live catalog', () => {
       stage.folder.write(catalogOf({ upstreams, models: [TEXT], vision: ['nothing'] }));
       expect(await check()).to.deep.equal({
         models: 1,
+        usable: 1,
         upstreams: 1,
         switched_off: ['two (TWO_KEY)'],
         warnings: ['vision: nothing is not a model of type text'],

@@ -43,7 +43,7 @@ describe('cli charge', () => {
     expect([idsOf(rest), rest.next]).to.deep.equal([['req_settled'], null]);
     const text = await rig.text('charge', 'list', account, '--limit', '1');
     expect(text).to.match(/^request .* charged *\nvid_1 .* video +model-1 +settled +2\.00\D*2\.00\D*\n/);
-    expect(text).to.include('Older: repeat it with --before vid_1');
+    expect(text).to.include('Older calls: repeat with --before vid_1');
   });
 
   it('lists only what its filters ask for', async () => {
@@ -64,8 +64,8 @@ describe('cli charge', () => {
     const refusedWith = async (code: 1 | 2, ...args: string[]) => rig.refused(code, 'charge', 'list', ...args);
     expect(await refusedWith(1, 'nobody')).to.include('There is no account "nobody".');
     expect(await refusedWith(1, account, '--before', 'req_none')).to.include('There is no charge "req_none"');
-    expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('A time is a day such as');
-    expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('A time is a day such as');
+    expect(await refusedWith(2, account, '--from', '2026-02-30')).to.include('Give a day such as');
+    expect(await refusedWith(2, account, '--to', '2026-02-03T10:00')).to.include('Give a day such as');
     expect(await refusedWith(2, account, '--kind', 'sound')).to.include('text, image, edit, video');
     for (let twin = 0; twin < 2; twin += 1) await rig.json('account', 'create', '--name', 'twins');
     expect(await refusedWith(1, 'twins')).to.match(/Several accounts are called "twins": .*\(acc_\w+, acc_\w+\)/);

@@ -58,7 +58,7 @@ describe('cli ledger', () => {
     expect((await list('--limit', '4')).next_before).to.equal(null);
     const text = await rig.text('ledger', 'list', account, '--limit', '2');
     expect(text).to.match(/^ +3 .* adjust +-7\.00 RUB +0\.00 RUB +0\.00 RUB +by -7$/m);
-    expect(text).to.include(`Older: tollgate ledger list ${account} --before 3\n`);
+    expect(text).to.include(`Older entries: tollgate ledger list ${account} --before 3\n`);
     expect(await rig.refused(1, 'ledger', 'list', 'acc_none')).to.include('no account "acc_none"');
   });
 

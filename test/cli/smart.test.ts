@@ -96,7 +96,7 @@ describe('cli smart', () => {
     try {
       const result = await run(terminal);
       expectRefusal(result, 1);
-      expect(result.stderr).to.contain('the prompt comes on stdin: tollgate smart explain < prompt.txt');
+      expect(result.stderr).to.contain('pass the prompt on stdin: tollgate smart explain < prompt.txt');
     } finally {
       closeSync(terminal);
     }

@@ -84,7 +84,7 @@ describe('cli store copy', () => {
     const copied = await using(target, countEntries, { unfinished: true });
     expect(copied).to.be.lessThan(await using(source, countEntries));
     const env = { ...rig.env, DATABASE_URL: target };
-    expect((await runCommand(['ledger', 'verify'], env)).stderr).to.include('copy that is not finished');
+    expect((await runCommand(['ledger', 'verify'], env)).stderr).to.include('unfinished copy');
     expect(await rig.json('store', 'copy', source, target)).to.deep.include({ ok: true, resumed: true });
     expect(await using(target, everythingOf)).to.deep.equal(await using(source, everythingOf));
     expect((await runCommand(['ledger', 'verify'], env)).code).to.equal(0);
@@ -101,7 +101,7 @@ describe('cli store copy', () => {
       await applied(store, charge(wallet));
       await store.settings.set('store.copy', 'unfinished');
     });
-    expect(await rig.refused(1, 'store', 'copy', changing, target)).to.include('not like the source');
+    expect(await rig.refused(1, 'store', 'copy', changing, target)).to.include('does not match the source');
   }).timeout(60_000);
 
   it('needs two URLs of stores, and repeats no secret', async () => {

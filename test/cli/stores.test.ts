@@ -117,7 +117,7 @@ describe('cli stores', () => {
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: false });
     for (const id of ['own_one', 'own_two']) await store.owners.renew({ id, leaseMs: 600_000, alone: false });
     const line = await rig.refused(1, 'store', 'copy', source, target);
-    expect(line).to.include('Gateways work on the source (own_one, own_two): stop them first.');
+    expect(line).to.include('Gateways are using the source (own_one, own_two): stop them first.');
     expect(existsSync(target.slice('sqlite:'.length))).to.equal(false);
     const json = await rig.json('store', 'copy', source, target, '--force');
     expect(json).to.deep.include({ ok: true, entries: 1, beside: ['own_one', 'own_two'] });

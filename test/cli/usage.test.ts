@@ -91,6 +91,6 @@ describe('cli usage', () => {
     for (let twin = 0; twin < 2; twin += 1) await rig.json('account', 'create', '--name', 'twins');
     expect(await refusedWith(1, 'twins')).to.match(/Several accounts are called "twins": .*\(acc_\w+, acc_\w+\)/);
     const { code, stdout, stderr } = await rig.run('usage', account, '--csv', '--json');
-    expect([code, stdout, stderr]).to.deep.equal([2, '', 'tollgate: --csv and --json exclude each other.\n']);
+    expect([code, stdout, stderr]).to.deep.equal([2, '', 'tollgate: --csv and --json cannot be used together.\n']);
   });
 });

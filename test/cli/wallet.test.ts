@@ -46,7 +46,7 @@ describe('cli wallet', () => {
       repeated: true,
     });
     const text = await rig.text(...topup(account, '12.345678', ' twice '));
-    expect(text).to.match(/booked before: nothing changed/);
+    expect(text).to.match(/already booked; nothing changed/);
     expect(text).to.match(/^balance +1012\.345678 RUB$/m);
     expect(await rig.refused(1, ...topup(account, '12.34', 'twice'))).to.include(
       'another amount or for another account',

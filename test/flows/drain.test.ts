@@ -191,6 +191,6 @@ describe('drain', () => {
     expect((await send(`${service.url}/api/v1/balance`, { key: account.key })).status).to.equal(200);
     expect(await leave('SIGTERM')).to.be.within(4500, 8000);
     await lock.release();
-    expect(service.stdout()).to.match(/"level":"error".*the store does not let go/);
+    expect(service.stdout()).to.match(/"level":"error".*the store did not close in time/);
   });
 });

@@ -75,7 +75,7 @@ describe('a full disk', () => {
       expect(status).to.equal(503);
       expect(json.error).to.include({
         type: 'api_error',
-        message: 'The service is temporarily unavailable. What may be held for this call goes back by itself.',
+        message: 'The service is temporarily unavailable. Anything held for this call will be returned automatically.',
       });
     }
     const events = eventsOf((await text).join(''));

@@ -78,9 +78,9 @@ describe('upstreams that fail', () => {
     const [, second] = counts();
     expect(await call()).to.equal(200);
     expect(counts()[1]).to.equal(second);
-    const [opened, ...moreOpened] = await logLines('a route fails again and again');
+    const [opened, ...moreOpened] = await logLines('a route keeps failing');
     expect(opened).to.include({ level: 'warn', upstream: 'first', route: 'text first m', kind: 'server' });
-    const [closed, ...moreClosed] = await logLines('a route is well again');
+    const [closed, ...moreClosed] = await logLines('a route has recovered');
     expect(closed).to.include({ level: 'info', upstream: 'first' });
     expect(closed.open_ms).to.be.within(990, 4000);
     expect([moreOpened, moreClosed]).to.deep.equal([[], []]);

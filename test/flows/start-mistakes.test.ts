@@ -231,18 +231,18 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'one port for clients and metrics',
     env: () => ({ PORT: '8123', METRICS_PORT: '8123' }),
-    says: /METRICS_PORT must be another port than PORT/,
+    says: /METRICS_PORT must differ from PORT/,
   },
   {
     name: 'a database below a file',
     env: ({ folder }) => ({ DATABASE_URL: `sqlite:${folder}/catalog/models.json/x/t.db` }),
-    says: /The folder of the database .* cannot be made: (ENOTDIR|EEXIST)/,
+    says: /The folder of the database .* cannot be created: (ENOTDIR|EEXIST)/,
   },
   {
     name: 'a database where nothing can be written',
     spawned: true,
     env: () => ({ DATABASE_URL: 'sqlite:/proc/tollgate/t.db' }),
-    says: /The folder of the database \/proc\/tollgate\/t\.db cannot be made/,
+    says: /The folder of the database \/proc\/tollgate\/t\.db cannot be created/,
   },
   {
     name: 'a directory as database',
@@ -259,7 +259,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a database of another program',
     spawned: true,
     arrange: foreignDatabase,
-    says: /is a database of another program/,
+    says: /belongs to another program/,
   },
   { name: 'a database of a newer version', arrange: newerDatabase, says: /start a newer Tollgate/ },
   {

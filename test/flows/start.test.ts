@@ -116,7 +116,7 @@ describe('start', () => {
       expect((await send(url + MESSAGES, { key, body })).status).to.equal(400);
     });
     expect([isSandbox(real), keysIn(real).size]).to.deep.equal([false, 0]);
-    expect(real.stdout).to.match(/"level":"warn".*the demo account of the sandbox/);
+    expect(real.stdout).to.match(/"level":"warn".*the sandbox's demo account/);
 
     // A mistyped variable must not sell fakes.
     const mistyped = await run({ UP_KEI: 'x' }, async ({ url }) => {

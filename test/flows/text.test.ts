@@ -300,11 +300,11 @@ describe('text', () => {
 
   const mendable: readonly (readonly [status: number, code: string, words: string])[] = [
     [400, 'context_length_exceeded', 'The request is too long for the model. Shorten it or lower `max_tokens`.'],
-    [400, 'content_filter', "The upstream provider's content rules refuse this request. Change what it says."],
+    [400, 'content_filter', "The upstream provider's content rules do not allow this request. Rephrase it."],
     [
       400,
       'invalid_image_format',
-      'The upstream provider cannot read an image of this request. Send it as another file.',
+      'The upstream provider could not read an image in this request. Send it as another file.',
     ],
   ];
   for (const [status, code, words] of mendable) {

@@ -18,7 +18,7 @@ const CALLERS = 4;
 const NOISE_MS = 120;
 const PARKED = 'the store cannot apply this operation and takes others; it is tried again by itself';
 const NOTHING = 'The service is temporarily unavailable. Nothing was charged.';
-const PERHAPS = 'The service is temporarily unavailable. What may be held for this call goes back by itself.';
+const PERHAPS = 'The service is temporarily unavailable. Anything held for this call will be returned automatically.';
 
 for (const kind of STORES) {
   describe(`a damaged row on ${kind.name}`, function () {

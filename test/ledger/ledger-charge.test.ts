@@ -138,7 +138,7 @@ describe('ledger: paid at once', () => {
         it(`is answered 503 when the store ${name}, and goes back${withJob ? ' with its job' : ''}`, async () => {
           const gate = makeGate();
           failIt(gate.opened);
-          const money = known ? 'Nothing was charged.' : 'What may be held for this call goes back by itself.';
+          const money = known ? 'Nothing was charged.' : 'Anything held for this call will be returned automatically.';
           expect(await faultOf(ledger.charge(request(), withJob ? create() : undefined))).to.deep.equal([
             ...[503, 'store_unavailable'],
             `The service is temporarily unavailable. ${money}`,

@@ -142,7 +142,7 @@ describe('ledger', () => {
         const gate = makeGate();
         fail(gate.opened);
         const startedAt = performance.now();
-        const money = known ? 'Nothing was charged.' : 'What may be held for this call goes back by itself.';
+        const money = known ? 'Nothing was charged.' : 'Anything held for this call will be returned automatically.';
         expect(await faultOf(ledger.hold(request(a)))).to.deep.equal([
           503,
           'store_unavailable',

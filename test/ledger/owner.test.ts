@@ -84,7 +84,7 @@ describe('owner', () => {
     await owner.start();
     store.next('owners.remove', refuse);
     await owner.stop();
-    expect(warnings).to.deep.equal(['could not leave the store']);
+    expect(warnings).to.deep.equal(['could not sign off from the store']);
     await sleep(LEASE_MS + 50);
     expect(await peersOf('you')).to.equal(0);
   });
@@ -178,7 +178,7 @@ describe('owner', () => {
     await makeOwner('me', { onPeers: () => Promise.reject(new Error('no limits')) }).start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
     expect(await peersOf('you')).to.equal(1);
-    expect(warnings).to.include('could not hand over the counts of rate limits');
+    expect(warnings).to.include('could not hand over the rate-limit counts');
     expect(warnings).to.not.include('could not renew the lease');
   });
 
@@ -265,6 +265,9 @@ describe('owner', () => {
     store.next('ledger.orphans', refuse);
     await makeOwner('me').start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
-    expect(warnings).to.deep.equal(['could not look for orphans', 'returned the holds of a process that is gone']);
+    expect(warnings).to.deep.equal([
+      'could not look for orphaned holds',
+      'returned the holds of a process that is gone',
+    ]);
   });
 });

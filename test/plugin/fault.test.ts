@@ -63,8 +63,8 @@ describe('faults of upstreams', () => {
 
   const causes: readonly (readonly [about: RefusalCause, code: string, words: string])[] = [
     ['length', 'upstream_too_long', 'too long for the model. Shorten it or lower `max_tokens`'],
-    ['content', 'upstream_content', "provider's content rules refuse this request"],
-    ['picture', 'upstream_picture', 'cannot read an image'],
+    ['content', 'upstream_content', "provider's content rules do not allow this request"],
+    ['picture', 'upstream_picture', 'could not read an image'],
   ];
   for (const [about, code, words] of causes) {
     it(`tells the client what to mend when a request is refused for its ${about}, and not to retry`, () => {

@@ -164,7 +164,7 @@ describe('settings of an upstream', () => {
     it(`refuse ${JSON.stringify(settings)}`, () => {
       expect(refusal(() => open(loose, settings))).to.equal(
         `Upstream \`acme\`: ${words}`.concat(
-          words.includes('carries') ? '; they belong into a setting of their own' : '',
+          words.includes('carries') ? '; they belong in a setting of their own' : '',
         ),
       );
     });

@@ -125,7 +125,7 @@ describe('file of a backup', () => {
       db.close();
       writeFileSync(file, 'precious');
     };
-    expect(await rejection(writeBackup(file, work))).to.have.property('message', `The file ${file} exists already.`);
+    expect(await rejection(writeBackup(file, work))).to.have.property('message', `The file ${file} already exists.`);
     expect(readdirSync(folder).map((name) => basename(name))).to.deep.equal(['backup.db']);
     expect(readFileSync(file, 'utf8')).to.equal('precious');
   });

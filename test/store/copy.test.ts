@@ -213,7 +213,7 @@ describe('copy of a store', () => {
       await copy();
       await breakOff();
       const stranger = await newAccount(target.real);
-      expect(await refused()).to.include(`an account ${stranger} that the source has not`);
+      expect(await refused()).to.include(`an account ${stranger} that the source does not have`);
     });
 
     const changes: readonly [what: string, change: (store: Store, wallet: string) => Promise<unknown>][] = [
@@ -242,7 +242,7 @@ describe('copy of a store', () => {
       await breakOff();
       tamper(target, 'UPDATE wallets SET avail = avail + 1, adjusted = adjusted + 1');
       expect(await refused()).to.equal(
-        `The copy of the wallet ${wallet} is not like the source: start again with an empty target.`,
+        `The copy of the wallet ${wallet} does not match the source: start again with an empty target.`,
       );
     });
 
@@ -250,7 +250,7 @@ describe('copy of a store', () => {
       await copy();
       await breakOff();
       tamper(target, 'UPDATE entries SET at = at + 1 WHERE seq = 2');
-      expect(await refused()).to.include(`The copy of the wallet ${wallet} is not like the source`);
+      expect(await refused()).to.include(`The copy of the wallet ${wallet} does not match the source`);
     });
 
     it('when a key of the target is another', async () => {
@@ -258,7 +258,7 @@ describe('copy of a store', () => {
       await copy();
       await breakOff();
       await addKey(target.real, 'key_2');
-      expect(await refused()).to.include(`The copy of the list of keys of ${wallet} is not like the source`);
+      expect(await refused()).to.include(`The copy of the list of keys of ${wallet} does not match the source`);
     });
 
     it('when the ledger would not have written an entry of the source', async () => {
@@ -273,7 +273,7 @@ describe('copy of a store', () => {
 
     it('when a charge of the source is gone', async () => {
       tamper(source, `DELETE FROM charges WHERE state = 'held'`);
-      expect(await refused(true)).to.equal(`The source has no charge of entry 2 of ${wallet}.`);
+      expect(await refused(true)).to.equal(`The source has no charge for entry 2 of ${wallet}.`);
     });
 
     it('when an account of the source is gone and its entries remain', async () => {

@@ -96,7 +96,9 @@ describe('openStore', () => {
   it('refuses a path that leads through a file', async () => {
     writeFileSync(join(folder, 'file'), 'x');
     const path = join(folder, 'file', 'a.db');
-    expect(await refused(`sqlite:${path}`)).to.match(/folder of the database .* cannot be made: (ENOTDIR|EEXIST)\.$/);
+    expect(await refused(`sqlite:${path}`)).to.match(
+      /folder of the database .* cannot be created: (ENOTDIR|EEXIST)\.$/,
+    );
   });
 
   it('refuses a folder in place of the file', async () => {
@@ -129,7 +131,7 @@ describe('openStore', () => {
 
     it('refuses a folder in which a folder is missing', async () => {
       const path = join(locked('locked-too'), 'more', 'a.db');
-      const message = `The folder of the database ${path} cannot be made: EACCES.`;
+      const message = `The folder of the database ${path} cannot be created: EACCES.`;
       expect(await refusedToNobody(`sqlite:${path}`)).to.deep.equal({ name: 'OperatorError', message });
     });
 

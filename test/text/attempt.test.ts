@@ -121,7 +121,7 @@ describe('attempt', () => {
     it('refunds an answer that just stops, and one that is empty', async () => {
       expectRefunded(
         await stage.call({ routes: [playing([START, OPEN])] }),
-        'The upstream provider ended the answer without finishing it.',
+        'The upstream provider stopped before the answer was complete.',
       );
       expectRefunded(
         await stage.call({ routes: [playing([START, OPEN, CLOSE, usage(7, 0), FINISH])] }),
@@ -224,7 +224,7 @@ describe('attempt', () => {
 
     it('fails an answer that just stops', async () => {
       const result = await stage.call({ routes: [playing(...begun, [CLOSE])] });
-      expect(failureOf(result)).to.equal('The upstream provider ended the answer without finishing it.');
+      expect(failureOf(result)).to.equal('The upstream provider stopped before the answer was complete.');
       expect(result.charge?.charged).to.equal(cost({ output: 500 }));
     });
 

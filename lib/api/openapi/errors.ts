@@ -73,7 +73,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   503: {
-    description: 'The service is unavailable for a moment. Nothing was charged; what may be held goes back by itself.',
+    description:
+      'The service is unavailable for a moment. Nothing was charged; anything held will be returned automatically.',
     examples: [
       ...[fault('store_unavailable'), fault('shutting_down')],
       fault('images_unavailable', { hint: 'Image editing' }),

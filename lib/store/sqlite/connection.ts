@@ -91,7 +91,7 @@ function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
   try {
     makeFolder(dirname(path));
   } catch (error) {
-    throw new OperatorError(`The folder of the database ${path} cannot be made: ${codeOf(error)}.`);
+    throw new OperatorError(`The folder of the database ${path} cannot be created: ${codeOf(error)}.`);
   }
   try {
     // SQLite makes its side files in the folder.

@@ -249,7 +249,7 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   const { application, version, tables } = readIdentity(db);
   const fresh = application === 0 && version === 0 && tables === 0;
   if (!fresh && application !== APPLICATION_ID) {
-    throw new OperatorError(`The file ${path} is a database of another program.`);
+    throw new OperatorError(`The file ${path} belongs to another program.`);
   }
   if (version > SCHEMA_VERSION) {
     throw new OperatorError(

@@ -58,13 +58,13 @@ describe('sqlite schema', () => {
     it('a database of another program', async () => {
       const path = folder.file();
       folder.raw(path).exec('CREATE TABLE wallets (id TEXT)');
-      expect(await refused(path)).to.match(/is a database of another program\.$/);
+      expect(await refused(path)).to.match(/belongs to another program\.$/);
     });
 
     it('an empty database that another program marked as its own', async () => {
       const path = folder.file();
       folder.raw(path).exec('PRAGMA application_id = 252006674');
-      expect(await refused(path)).to.match(/is a database of another program\.$/);
+      expect(await refused(path)).to.match(/belongs to another program\.$/);
     });
   });
 

@@ -237,7 +237,7 @@ describe('sqlite store', () => {
       const path = folder.file();
       const store = await folder.open(path);
       const error = await rejection(store.backup(path));
-      expect(error).to.be.instanceOf(OperatorError).with.property('message', `The file ${path} exists already.`);
+      expect(error).to.be.instanceOf(OperatorError).with.property('message', `The file ${path} already exists.`);
     });
   });
 
