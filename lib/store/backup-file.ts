@@ -58,7 +58,7 @@ async function giveNames(path: string, file: string): Promise<void> {
 
 function refuseExisting(file: string): void {
   if (existsSync(file)) throw new OperatorError(`The file ${file} already exists.`);
-  if (existsSync(mediaBeside(file))) throw new OperatorError(`The folder ${mediaBeside(file)} exists already.`);
+  if (existsSync(mediaBeside(file))) throw new OperatorError(`The folder ${mediaBeside(file)} already exists.`);
 }
 
 /** For its owner only. */

@@ -20,7 +20,7 @@ export async function copyUsers({ users: from }: Side, { users: to }: Side): Pro
       await to.add(user);
       if (!isDeepStrictEqual(await to.get(user.id), user)) {
         throw new OperatorError(
-          `The copy of the user ${user.id} is not like the source: start again with an empty target.`,
+          `The copy of the user ${user.id} does not match the source: start again with an empty target.`,
         );
       }
     }

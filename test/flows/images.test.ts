@@ -208,7 +208,7 @@ describe('images', () => {
       'when it is refused for its content': [
         answerStatus(400, { error: { message: 'no', code: 'moderation_blocked' } }),
         502,
-        /^The upstream provider's content rules refuse this request\..* Charge refunded\.$/,
+        /^The upstream provider's content rules do not allow this request\..* Charge refunded\.$/,
         1,
       ],
       'when it is refused': [answerStatus(400, { error: { message: 'no' } }), 502, /refused this request\. Charge/, 1],

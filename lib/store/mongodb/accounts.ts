@@ -25,7 +25,7 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       await transactions.run({
         steps: async (step) => {
           const [existing] = await firstBatch(step({ find: 'accounts', filter: { _id: id }, limit: 1 }));
-          if (existing) throw new StoreError(`the account ${id} exists already`, 'no');
+          if (existing) throw new StoreError(`the account ${id} already exists`, 'no');
           await step({ insert: 'accounts', documents: [account] });
           await step({ insert: 'wallets', documents: [{ _id: id, ...EMPTY }] });
         },

@@ -68,7 +68,7 @@ async function addKey(transactions: Transactions, key: NewKey, activeMax: number
 async function refuseTwins(step: Step, { id, hash }: NewKey): Promise<void> {
   const filter = { $or: [{ _id: id }, { hash }] };
   const [twin] = await firstBatch(step({ find: 'keys', filter, limit: 1 }));
-  if (twin) throw new StoreError(`the key ${id} exists already`, 'no');
+  if (twin) throw new StoreError(`the key ${id} already exists`, 'no');
 }
 
 function keyOf(row: Document): KeyRow {
