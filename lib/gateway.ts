@@ -25,6 +25,7 @@ import { createImageEngine } from './images/engine.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner } from './ledger/owner.ts';
+import { createMediaCleaner } from './media/cleaner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
@@ -132,7 +133,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   await http.server.register({ plugin: apiPlugin, options: services });
   const web = openWeb({ ...services, sandbox, keyPrefix: config.keyPrefix });
   await http.server.register({ plugin: webPlugin, options: web.services });
-  const audits = createAudits(store, log, metrics?.onAudit);
+  const chores = createChores(store, log, metrics);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
 
   return {
@@ -150,10 +151,10 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       else await warnOfDemo(store, log);
       await web.start(demo.demoAccount);
       catalog.watch();
-      audits.start();
+      chores.start();
     },
     async stop() {
-      audits.stop();
+      chores.stop();
       web.close();
       await http.close(() => endCalls(calls, config.drainMs));
       const left = await ledger.drain(LEDGER_DRAIN_MS);
@@ -312,8 +313,23 @@ function adviceLog(log: Log): LiveCatalogLog {
   };
 }
 
-/** Verifies the ledger now and then while the service runs. */
-function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): { start(): void; stop(): void } {
+interface Chore {
+  start(): void;
+  stop(): void;
+}
+
+/** What is done now and then while the service runs. */
+function createChores(store: Store, log: Log, metrics: Metrics | undefined): Chore {
+  const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
+  const chores = [createAudits(store, log, metrics?.onAudit), createMediaCleaner({ media: store.media, onError })];
+  return {
+    start: () => chores.forEach((chore) => void chore.start()),
+    stop: () => chores.forEach((chore) => void chore.stop()),
+  };
+}
+
+/** Verifies the ledger now and then. */
+function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {
     const { ok, problems } = await verifyLedger(store);

@@ -1,6 +1,7 @@
 // `tollgate store copy`: moves the books to another database, and back.
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
+import type { StorePlace } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, formatPairs } from './output.ts';
 import { withBar } from './progress.ts';
@@ -11,6 +12,9 @@ interface CopyFlags {
   /** Variables that hold the URLs. */
   readonly fromEnv?: string;
   readonly toEnv?: string;
+  /** Folders of media files. */
+  readonly fromMedia?: string;
+  readonly toMedia?: string;
 }
 
 export function addStoreCopyCommand(store: Command): void {
@@ -27,15 +31,23 @@ export function addStoreCopyCommand(store: Command): void {
       'read the source URL from this variable: a command line shows its password to everybody',
     )
     .option('--to-env <name>', 'the same for the target')
+    .option('--from-media <folder>', FROM_MEDIA)
+    .option('--to-media <folder>', 'the same for the target')
     .option('--force', 'copy even while gateways use the source; what they write meanwhile may be missing')
     .addHelpText('after', EXAMPLES)
     .action(
-      onConfig(({ env }, first: string | undefined, second: string | undefined, flags: CopyFlags) => {
-        const { from, to } = urlsOf([first, second], flags, env);
-        return copy(from, to, flags);
+      onConfig(async (config, first: string | undefined, second: string | undefined, flags: CopyFlags) => {
+        const urls = urlsOf([first, second], flags, config.env);
+        const { placeOfStore } = await import('../store/open.ts');
+        const from = placeOfStore(urls.from, config, flags.fromMedia);
+        return copy({ from, to: placeOfStore(urls.to, config, flags.toMedia) }, flags);
       }),
     );
 }
+
+const FROM_MEDIA =
+  'where the source, if SQLite, has its media files: by default the folder media of DATA_DIR, if DATABASE_URL names the ' +
+  'source, else the folder beside it that is named like it with .media';
 
 const EXAMPLES = `
 Examples:
@@ -64,15 +76,16 @@ function urlsOf(
   return sides;
 }
 
-async function copy(fromUrl: string, toUrl: string, { force = false }: CopyFlags): Promise<Answer> {
-  const { nameOfStore, openStore } = await import('../store/open.ts');
-  const from = await openStore(fromUrl, { readOnly: true });
+async function copy(places: Sides<StorePlace>, { force = false }: CopyFlags): Promise<Answer> {
+  const { openStore } = await import('../store/open.ts');
+  const { mediaFolder } = places.from;
+  const from = await openStore(places.from.url, { readOnly: true, mediaFolder });
   try {
     const alive = await from.gateways();
     if (alive.length > 0 && !force) throw inUse(alive);
-    const to = await openStore(toUrl, { unfinished: true });
+    const to = await openStore(places.to.url, { unfinished: true, mediaFolder: places.to.mediaFolder });
     try {
-      const answer = await copyVerified({ from, to }, { from: nameOfStore(fromUrl), to: nameOfStore(toUrl) }, alive);
+      const answer = await copyVerified({ from, to }, places, alive);
       return alive.length > 0 ? forced(answer, alive) : answer;
     } finally {
       await to.close().catch(() => {});
@@ -103,23 +116,29 @@ interface Sides<T> {
 
 async function copyVerified(
   { from, to }: Sides<Store>,
-  names: Sides<string>,
+  places: Sides<StorePlace>,
   alive: readonly string[],
 ): Promise<Answer> {
-  const { copyStore } = await import('../store/copy.ts');
+  const [{ copyStore }, { nameOfStore }] = await Promise.all([import('../store/copy.ts'), import('../store/open.ts')]);
   const live = alive.length > 0;
   const source = await verify(from, 'source');
   const report = await withBar((onProgress) => copyStore({ from, to, live, onProgress }));
   const target = await verify(to, 'target');
-  const { accounts, keys, jobs, settings, resumed } = report;
+  const { accounts, keys, jobs, media, settings, resumed } = report;
   const { wallets, entries } = target;
   if (!live && (wallets !== source.wallets || entries !== source.entries)) {
     throw new OperatorError(`The target has ${entries} of ${source.entries} entries: copy again into an empty store.`);
   }
-  const counts = { accounts, wallets, keys, entries, jobs, settings };
-  const rows = Object.entries({ ...names, ...counts }).map(([name, value]) => [name, String(value)] as const);
+  const counts = { accounts, wallets, keys, entries, jobs, media, settings };
+  const names = { from: nameOfStore(places.from.url), to: nameOfStore(places.to.url) };
+  const { mediaFolder } = places.to;
+  // A service on the copy looks for them in its own `DATA_DIR`.
+  const folder = media > 0 && mediaFolder !== undefined ? { media_folder: mediaFolder } : {};
+  const rows = Object.entries({ ...names, ...counts, ...folder }).map(
+    ([name, value]) => [name, String(value)] as const,
+  );
   const line = resumed ? 'Finished an interrupted copy; both stores add up.' : 'Copied; both stores add up.';
-  return { json: { ok: true, ...names, ...counts, resumed }, text: `${line}\n${formatPairs(rows)}` };
+  return { json: { ok: true, ...names, ...counts, ...folder, resumed }, text: `${line}\n${formatPairs(rows)}` };
 }
 
 async function verify(store: Store, side: 'source' | 'target') {

@@ -1,4 +1,5 @@
 // `tollgate store`: keeps the data of the gateway safe.
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -22,9 +23,9 @@ async function backup({ store }: Session, name: string): Promise<Answer> {
   const file = resolve(name);
   await withBar((show) => store.backup(file, show));
   const { size: bytes } = await stat(file);
-  const text = formatPairs([
-    ['backup', file],
-    ['bytes', String(bytes)],
-  ]);
-  return { json: { file, bytes }, text };
+  const { mediaBeside } = await import('../store/backup-file.ts');
+  const folder = mediaBeside(file);
+  const media = existsSync(folder) ? { media: folder } : {};
+  const text = formatPairs([['backup', file], ['bytes', String(bytes)], ...Object.entries(media)]);
+  return { json: { file, bytes, ...media }, text };
 }

@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
+import { mediaBeside } from './backup-file.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Opening, Store } from './store.ts';
@@ -58,6 +59,24 @@ async function open(databaseUrl: string, opening: Opening): Promise<Store> {
     default:
       throw new OperatorError(`There is no store for ${scheme}: URLs. Use ${FORMS}.`);
   }
+}
+
+/** A store with where its media files are; undefined when they are in the database. */
+export interface StorePlace {
+  readonly url: string;
+  readonly mediaFolder: string | undefined;
+}
+
+/** Of the store of the service the files are in `DATA_DIR`, of any other SQLite file beside it, as of a backup. */
+export function placeOfStore(
+  url: string,
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  mediaFolder?: string,
+): StorePlace {
+  const { scheme, rest } = partsOf(url);
+  if (scheme.toLowerCase() !== 'sqlite') return { url, mediaFolder: undefined };
+  const isOwn = nameOfStore(url) === nameOfStore(config.databaseUrl);
+  return { url, mediaFolder: resolve(mediaFolder ?? (isOwn ? mediaFolderOf(config) : mediaBeside(resolve(rest)))) };
 }
 
 /** What a store is called where people read it: without the password and the options of its URL. */

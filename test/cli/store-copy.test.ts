@@ -21,6 +21,8 @@ import {
   settle,
   topup,
 } from '../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
 
 const LONG = 1500;
@@ -61,6 +63,35 @@ describe('cli store copy', () => {
       .to.match(/^Copied; both stores add up\.\n/)
       .and.to.match(/^entries +\d+$/m);
     expect(await using(back, everythingOf)).to.deep.equal(wanted);
+  }).timeout(60_000);
+
+  it('copies media files: of the service from DATA_DIR, of others from beside them, or from where it is told', async () => {
+    const folder = join(rig.folder, 'media test');
+    const at = (name: string) => `sqlite:${join(folder, name)}`;
+    const env = { ...rig.env, DATABASE_URL: at('own.db'), DATA_DIR: join(folder, 'data') };
+    const media = newMedia({ expiresAt: Date.now() + 3_600_000 });
+    const dataFolder = join(folder, 'data', 'media');
+    await using(at('own.db'), (store) => store.media.write(media, piecesOf(PNG)), { mediaFolder: dataFolder });
+    const copied = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCommand(['--json', 'store', 'copy', ...args], env);
+      expect([code, stderr]).to.deep.equal([0, '']);
+      return JSON.parse(stdout);
+    };
+    const read = (url: string, mediaFolder?: string) =>
+      using(url, (store) => bytesOf(store, media.id), { readOnly: true, mediaFolder });
+    const beside = join(folder, 'copy.db.media');
+    expect(await copied(at('own.db'), at('copy.db'))).to.include({ media: 1, media_folder: beside });
+    expect((await read(at('copy.db'))).equals(PNG)).to.equal(true);
+    const target = await newDatabase();
+    const there = await copied(at('copy.db'), target);
+    expect(there).to.include({ media: 1 }).and.not.to.have.property('media_folder');
+    expect((await read(target)).equals(PNG)).to.equal(true);
+    const named = join(folder, 'named');
+    expect(await copied(target, at('third.db'), '--to-media', named)).to.include({ media: 1, media_folder: named });
+    expect(await copied(at('third.db'), at('fourth.db'))).to.include({ media: 0 });
+    const flags = ['--from-media', named, '--to-media', dataFolder];
+    expect(await copied(at('third.db'), at('fifth.db'), ...flags)).to.include({ media: 1 });
+    expect((await read(at('fifth.db'), dataFolder)).equals(PNG)).to.equal(true);
   }).timeout(60_000);
 
   it('refuses a target that is not empty, and leaves it as it is', async () => {

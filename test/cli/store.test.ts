@@ -2,6 +2,9 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { openStore } from '../../lib/store/open.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli store', () => {
@@ -26,6 +29,18 @@ describe('cli store', () => {
       1000,
     );
     expect(JSON.parse((await runCommand(['--json', 'ledger', 'verify'], env)).stdout).ok).to.equal(true);
+  });
+
+  it('writes media files beside the copy, and says where', async () => {
+    const store = await openStore(rig.databaseUrl, { mediaFolder: join(rig.folder, 'media') });
+    await store.media.write(newMedia({ expiresAt: Date.now() + 60_000 }), piecesOf(PNG));
+    await store.close();
+    const file = join(rig.folder, 'with media.db');
+    const json = await rig.json('store', 'backup', file);
+    expect(json).to.deep.equal({ file, bytes: (await stat(file)).size, media: `${file}.media` });
+    const copy = await openStore(`sqlite:${file}`, { readOnly: true });
+    expect(await copy.media.page({ limit: 10 })).to.have.length(1);
+    await copy.close();
   });
 
   it('takes a path relative to where it is called', async () => {

@@ -1,8 +1,10 @@
 // A backup is there as a whole or not at all: killed, failed and raced.
 import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -19,9 +21,11 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { writeBackup } from '../../lib/store/backup-file.ts';
 import { openStore } from '../../lib/store/open.ts';
-import type { Progress, Store } from '../../lib/store/store.ts';
+import { type Progress, type Store, StoreError } from '../../lib/store/store.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 
 const CHILD = fileURLToPath(new URL('./backup-child.ts', import.meta.url));
 const OPENINGS = [{}, { existing: true }, { readOnly: true }, { unfinished: true }];
@@ -89,6 +93,35 @@ for (const kind of STORES) {
       expect(readdirSync(folder)).to.deep.equal(['backup.db']);
     }).timeout(60_000);
 
+    it('has the media files that have not expired, beside it', async () => {
+      const keep = (bytes: Uint8Array, expiresAt: number) =>
+        store.media.write(newMedia({ expiresAt }), piecesOf(bytes));
+      const long = randomBytes(1_200_000);
+      const later = Date.now() + 3_600_000;
+      const [kept, small] = [await keep(long, later), await keep(PNG, later)];
+      await keep(PNG, Date.now() - 1);
+      const file = join(folder, 'backup.db');
+      await store.backup(file);
+      expect(readdirSync(folder).sort()).to.deep.equal(['backup.db', 'backup.db.media']);
+      const whole = readdirSync(`${file}.media`, { recursive: true }).filter((name) => String(name).length > 40);
+      expect(whole).to.have.length(2);
+      const copy = await openStore(`sqlite:${file}`, { readOnly: true });
+      try {
+        const wanted = [kept, small].sort((a, b) => (a.id < b.id ? -1 : 1));
+        expect(await copy.media.page({ limit: 10 })).to.deep.equal(wanted);
+        expect((await bytesOf(copy, kept.id)).equals(long)).to.equal(true);
+        expect((await bytesOf(copy, small.id)).equals(PNG)).to.equal(true);
+        expect(await rejection(copy.media.clean(Date.now(), 10))).to.be.instanceOf(StoreError);
+        expect(await rejection(copy.media.write(newMedia(), piecesOf(PNG)))).to.be.instanceOf(StoreError);
+      } finally {
+        await copy.close();
+      }
+      rmSync(file);
+      const error = await rejection(store.backup(file));
+      expect((error as Error).message).to.equal(`The folder ${file}.media exists already.`);
+      while ((await store.media.clean(later, 100)) > 0);
+    }).timeout(60_000);
+
     it('has no gateway that is alive', async () => {
       await store.owners.renew({ id: 'own_1', leaseMs: 60_000, alone: true });
       const file = join(folder, 'backup.db');
@@ -128,6 +161,28 @@ describe('file of a backup', () => {
     expect(await rejection(writeBackup(file, work))).to.have.property('message', `The file ${file} already exists.`);
     expect(readdirSync(folder).map((name) => basename(name))).to.deep.equal(['backup.db']);
     expect(readFileSync(file, 'utf8')).to.equal('precious');
+  });
+
+  it('goes with its folder, when the work fails as when it succeeds', async () => {
+    const file = join(folder, 'backup.db');
+    const make = (path: string) => {
+      mkdirSync(`${path}.media`);
+      writeFileSync(join(`${path}.media`, 'x'), 'x');
+    };
+    const fail = async (path: string) => {
+      make(path);
+      throw new Error('the disk is full');
+    };
+    await rejection(writeBackup(file, fail));
+    expect(readdirSync(folder)).to.deep.equal([]);
+    await writeBackup(file, async (path) => {
+      make(path);
+      const db = new DatabaseSync(path);
+      db.exec('CREATE TABLE owners (id TEXT)');
+      db.close();
+    });
+    expect(readdirSync(folder)).to.deep.equal(['backup.db', 'backup.db.media']);
+    expect(readdirSync(`${file}.media`)).to.deep.equal(['x']);
   });
 
   it('is no store when it is renamed half done', async () => {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { type Behaviour, type FaultyStore, lose, openFaultyStore, vanish } from '../../testkit/faulty-store.ts';
+import { type Behaviour, type FaultyStore, lose, openFaultyStore, refuse, vanish } from '../../testkit/faulty-store.ts';
 import {
   AT,
   applied,
@@ -20,6 +20,8 @@ import {
   topup,
 } from '../contract/store/context.ts';
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
+import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 
 describe('copy of a store', () => {
   let [from, to]: FaultyStore[] = [];
@@ -93,6 +95,55 @@ describe('copy of a store', () => {
     expect((await target.real.ledger.charge(job.charge))?.state).to.equal('settled');
     const [outcome] = await applied(target.real, refundWithJob(found as typeof job));
     expect(outcome?.status).to.equal('done');
+  });
+
+  describe('of media files', () => {
+    const later = Date.now() + 3_600_000;
+    const keep = (bytes: Uint8Array, expiresAt = later) =>
+      source.real.media.write(newMedia({ expiresAt }), piecesOf(bytes));
+    const there = () => target.real.media.page({ limit: 10 });
+
+    it('takes those that have not expired, and those that are missing when it goes on', async () => {
+      const long = Buffer.alloc(1_200_000, 7);
+      const made = [await keep(long), await keep(PNG)].sort((a, b) => (a.id < b.id ? -1 : 1));
+      await keep(PNG, Date.now() - 1);
+      expect(await copy()).to.include({ media: 2 });
+      expect(await there()).to.deep.equal(made);
+      for (const { id } of made) {
+        expect((await bytesOf(target.real, id)).equals(await bytesOf(source.real, id))).to.equal(true);
+      }
+      await breakOff();
+      const third = await keep(PNG);
+      target.next('media.write', refuse);
+      expect(await rejection(copy())).to.be.instanceOf(StoreError);
+      expect(await copy()).to.include({ media: 3, resumed: true });
+      expect((await there()).map(({ id }) => id)).to.include(third.id);
+    });
+
+    it('goes on without those that are lost, and stops when either store fails', async () => {
+      const [kept, lost] = [await keep(PNG), await keep(PNG)];
+      tamper(source, `UPDATE media SET bytes = bytes + 1 WHERE id = '${lost.id}'`);
+      expect(await copy()).to.include({ media: 1 });
+      expect((await there()).map(({ id }) => id)).to.deep.equal([kept.id]);
+      const empty = await openFaultyStore();
+      try {
+        source.next('media.read', refuse);
+        expect(await rejection(copyStore({ from: source.store, to: empty.real, live: false }))).to.be.instanceOf(
+          StoreError,
+        );
+        expect(await empty.real.settings.get(COPY_SETTING)).to.equal(COPY_UNFINISHED);
+      } finally {
+        await empty.close();
+      }
+    });
+
+    it('refuses a target whose file is another', async () => {
+      const media = await keep(PNG);
+      await copy();
+      await breakOff();
+      tamper(target, `UPDATE media SET account = 'acc_x' WHERE id = '${media.id}'`);
+      expect(await refused()).to.include('media file');
+    });
   });
 
   const copy = (live = false): Promise<CopyReport> => copyStore({ from: source.store, to: target.store, live });

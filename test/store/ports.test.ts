@@ -2,11 +2,13 @@
 import { expect } from 'chai';
 import { copyStore } from '../../lib/store/copy.ts';
 import { countCalls } from '../../lib/store/mongodb/store.ts';
-import { portNamesOf, READS } from '../../lib/store/ports.ts';
+import { portNamesOf, READS, STREAMS } from '../../lib/store/ports.ts';
 import { withoutWrites } from '../../lib/store/read-only.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type FaultyStore, makeGate, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { newId, rejection } from '../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
 
 interface Fake {
   readonly fake: { readonly shape: string; get(): Promise<string>; add(): Promise<string> };
@@ -28,6 +30,23 @@ describe('ports of a store', () => {
     for (const [name, reads] of Object.entries(READS)) {
       for (const read of reads) expect(ports[name], name).to.have.property(read);
     }
+  });
+
+  it('stream reads only, and as what they are for whoever wraps them', async () => {
+    for (const [name, streams] of Object.entries(STREAMS)) {
+      expect(READS[name as keyof typeof READS]).to.include.members([...streams]);
+    }
+    const media = await opened.real.media.write(newMedia(), piecesOf(PNG));
+    const tracked = countCalls({ ...opened.real }, async () => undefined);
+    for (const wrapped of [withoutWrites(store), opened.store, tracked]) {
+      expect((await bytesOf(wrapped, media.id)).equals(PNG)).to.equal(true);
+    }
+    const begun = tracked.media.read(media.id)[Symbol.asyncIterator]();
+    const late = tracked.media.read(media.id)[Symbol.asyncIterator]();
+    expect((await begun.next()).value).to.have.length(PNG.length);
+    await tracked.close();
+    expect(await rejection(late.next())).to.be.instanceOf(StoreError);
+    await begun.return?.();
   });
 
   it('refuse every call that is not known to be a read, on a store for reading only', async () => {

@@ -32,7 +32,10 @@ export interface MediaStore {
   write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia>;
   /** Expired or not, while it is there. */
   get(id: string): Promise<StoredMedia | undefined>;
-  /** The bytes of a file or a part of it, as they are read; throws a `StoreError` when it is gone meanwhile. */
+  /**
+   * The bytes of a file or a part of it, as they are read; throws a `StoreError` that blames the batch when it is gone
+   * meanwhile. Whoever has begun reads to the end or calls `return`, as `for await` does: a file is open until then.
+   */
   read(id: string, range?: ByteRange): AsyncIterable<Uint8Array>;
   /** Removes files that expired before `now`, and what broken writes have left; resolves to how many. Safe at once in many processes. */
   clean(now: number, limit: number): Promise<number>;

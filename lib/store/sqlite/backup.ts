@@ -39,9 +39,9 @@ async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: M
   try {
     db.prepare('DELETE FROM media WHERE expires_at <= ?').run(Date.now());
     const forget = db.prepare('DELETE FROM media WHERE id = ?');
-    for (const row of db.prepare('SELECT id, bytes FROM media').all()) {
-      const [id, bytes] = [row.id as string, row.bytes as number];
-      await to.write(id, from.read(id, { first: 0, last: bytes - 1 })).catch((error) => {
+    for (const row of db.prepare('SELECT id, bytes, expires_at AS expiresAt FROM media').all()) {
+      const { id, bytes, expiresAt } = row as { id: string; bytes: number; expiresAt: number };
+      await to.write({ id, expiresAt }, from.read(id, { first: 0, last: bytes - 1 })).catch((error) => {
         if (!isGone(error)) throw error;
         forget.run(id);
       });

@@ -12,13 +12,19 @@ export interface MediaFiles {
    * Writes the file of an id as its chunks come; resolves to its size once it is durable. Rejects with what the chunks
    * throw, or with a `StoreError`; then it has removed what it wrote.
    */
-  write(id: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
+  write(file: NewFile, chunks: AsyncIterable<Uint8Array>): Promise<number>;
   /** Throws a `StoreError` that blames the batch when the file is not there or ends too soon. */
   read(id: string, range: ByteRange): AsyncGenerator<Uint8Array>;
   /** Whether it was there. */
   remove(id: string): Promise<boolean>;
-  /** Files that nobody has written to for so long, in the folders whose turn it is. */
-  findOld(ageMs: number): Promise<readonly OldFile[]>;
+  /** Files that have expired by their own time, and broken writes, in the folders whose turn it is. */
+  findOld(now: number): Promise<readonly OldFile[]>;
+}
+
+export interface NewFile {
+  readonly id: string;
+  /** Becomes the file's time of change: another store that shares the folder by mistake sees that it is in use. */
+  readonly expiresAt: number;
 }
 
 export interface OldFile {
@@ -35,6 +41,8 @@ const PREFIX_DIGITS = 2;
 const READ_BYTES = 256 * 1024;
 /** Of the 3844 that there may be; every look takes the next ones. */
 const FOLDERS_PER_LOOK = 64;
+/** A write that has not gone on for so long never will: a fetch ends sooner. */
+const BROKEN_AFTER_MS = 3_600_000;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
 
 export function openMediaFiles(root: string): MediaFiles {
@@ -43,14 +51,14 @@ export function openMediaFiles(root: string): MediaFiles {
   const folderOf = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
   const pathOf = (id: string) => join(folderOf(id), id);
 
-  async function write(id: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  async function write({ id, expiresAt }: NewFile, chunks: AsyncIterable<Uint8Array>): Promise<number> {
     const path = `${pathOf(id)}.${randomBytes(4).toString('hex')}.part`;
     try {
       const handle = await onDisk(async () => {
         await makeFolder(folderOf(id));
         return open(path, 'wx', 0o600);
       });
-      const bytes = await fill(handle, chunks).finally(() => handle.close());
+      const bytes = await fill(handle, chunks, expiresAt).finally(() => handle.close());
       await onDisk(async () => {
         await rename(path, pathOf(id));
         await synced(folderOf(id));
@@ -77,7 +85,7 @@ export function openMediaFiles(root: string): MediaFiles {
     }
   }
 
-  async function findOld(ageMs: number): Promise<readonly OldFile[]> {
+  async function findOld(now: number): Promise<readonly OldFile[]> {
     const folders = (await list(root)).filter((name) => name.length === PREFIX_DIGITS).sort();
     const found: OldFile[] = [];
     for (let looked = 0; looked < Math.min(FOLDERS_PER_LOOK, folders.length); looked += 1) {
@@ -85,8 +93,9 @@ export function openMediaFiles(root: string): MediaFiles {
       nextFolder += 1;
       for (const name of await list(folder)) {
         const [, id, part] = NAME.exec(name) ?? [];
-        const path = join(folder, name);
-        if (id !== undefined && (await isOlder(path, ageMs))) found.push({ path, id, unfinished: part !== undefined });
+        if (id === undefined) continue;
+        const file = { path: join(folder, name), id, unfinished: part !== undefined };
+        if (await isOver(file, now)) found.push(file);
       }
     }
     return found;
@@ -106,14 +115,17 @@ export async function drop(path: string): Promise<boolean> {
   }
 }
 
-async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) {
     // Goes on where the last one ended, and writes all of it.
     await onDisk(() => handle.writeFile(chunk));
     bytes += chunk.length;
   }
-  await onDisk(() => handle.sync());
+  await onDisk(async () => {
+    await handle.utimes(expiresAt / 1000, expiresAt / 1000);
+    await handle.sync();
+  });
   return bytes;
 }
 
@@ -133,10 +145,10 @@ async function list(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** By the clock of the disk's machine, which is this one. */
-async function isOlder(path: string, ageMs: number): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > ageMs;
+/** A write is judged by the clock of the disk's machine, which is this one: every chunk renews its time. */
+async function isOver({ path, unfinished }: OldFile, now: number): Promise<boolean> {
+  const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+  return unfinished ? Date.now() - mtimeMs > BROKEN_AFTER_MS : mtimeMs <= now;
 }
 
 async function onDisk<T>(work: () => Promise<T>): Promise<T> {

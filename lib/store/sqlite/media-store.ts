@@ -14,15 +14,12 @@ export interface MediaStoreParts {
   readonly files: MediaFiles;
 }
 
-/** A write that has not gone on for so long never will: a fetch ends sooner, and every chunk of one renews it. */
-const BROKEN_AFTER_MS = 3_600_000;
-
 export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts): MediaStore {
   async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
     // It becomes the name of a file.
     assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
     if (await reader.call('media', media.id)) throw taken();
-    const stored = { ...media, bytes: await files.write(media.id, chunks) };
+    const stored = { ...media, bytes: await files.write(media, chunks) };
     try {
       await writer.call('addMedia', stored);
       return stored;
@@ -46,13 +43,13 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
     // The row goes last: until then it says what there is to remove.
     for (const id of expired) await files.remove(id);
     const dropped = expired.length > 0 ? await writer.call('dropMedia', expired) : 0;
-    return dropped + (await dropLost(limit - dropped));
+    return dropped + (await dropLost(now, limit - dropped));
   }
 
   /** Files of writes that broke off, and of rows that are gone. */
-  async function dropLost(limit: number): Promise<number> {
+  async function dropLost(now: number, limit: number): Promise<number> {
     if (limit <= 0) return 0;
-    const old = await files.findOld(BROKEN_AFTER_MS);
+    const old = await files.findOld(now);
     const whole = old.filter(({ unfinished }) => !unfinished).map(({ id }) => id);
     const known = new Set(whole.length > 0 ? await scanner.call('knownMedia', whole) : []);
     const isLost = ({ id, unfinished }: OldFile) => unfinished || !known.has(id);

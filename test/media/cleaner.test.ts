@@ -1,0 +1,85 @@
+// The cleaner: removes what has expired, in batches and now and then, and lives through a store that fails.
+import { expect } from 'chai';
+import { createMediaCleaner, type MediaCleanerOptions } from '../../lib/media/cleaner.ts';
+import { until } from '../../testkit/client.ts';
+import { type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from './pictures.ts';
+
+describe('media cleaner', () => {
+  let opened: FaultyStore;
+  let cleaner: ReturnType<typeof createMediaCleaner> | undefined;
+  let removed: number[];
+  let errors: unknown[];
+
+  beforeEach(async () => {
+    opened = await openFaultyStore();
+    [removed, errors] = [[], []];
+  });
+  afterEach(async () => {
+    cleaner?.stop();
+    await opened.close();
+  });
+
+  const start = (more: Partial<MediaCleanerOptions> = {}) => {
+    const { media } = opened.store;
+    const told = { onError: (error: unknown) => errors.push(error), onRemoved: (count: number) => removed.push(count) };
+    cleaner = createMediaCleaner({ media, everyMs: 20, ...told, ...more });
+    cleaner.start();
+  };
+  const keep = (expiresAt: number) => opened.real.media.write(newMedia({ expiresAt }), piecesOf(PNG));
+  const left = () => opened.real.media.page({ limit: 1000 });
+
+  it('removes what has expired, and what expires later once it has', async () => {
+    await keep(Date.now() - 1);
+    const soon = await keep(Date.now() + 400);
+    const later = await keep(Date.now() + 60_000);
+    start();
+    await until(async () => (await left()).length === 2);
+    expect((await left()).map(({ id }) => id)).to.have.members([soon.id, later.id]);
+    await until(async () => (await left()).length === 1);
+    expect(await left()).to.deep.equal([later]);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('removes a hundred at a time, and goes on at once while there are more', async () => {
+    const counts = [100, 100, 7];
+    const limits: number[] = [];
+    const media = {
+      clean: async (_now: number, limit: number) => {
+        limits.push(limit);
+        return counts.shift() ?? 0;
+      },
+    };
+    start({ media, everyMs: 200 });
+    await until(() => removed.length >= 3);
+    expect(removed).to.deep.equal([100, 100, 7]);
+    expect(limits).to.deep.equal([100, 100, 100]);
+  });
+
+  it('tells of a failure once, tries again, and tells of the next', async () => {
+    opened.next('media.clean', refuse, refuse, refuse);
+    await keep(Date.now() - 1);
+    start();
+    await until(async () => (await left()).length === 0);
+    expect(errors).to.have.length(1);
+    opened.next('media.clean', refuse);
+    await until(() => errors.length === 2);
+  });
+
+  it('ends when it is stopped, also in the middle of its work', async () => {
+    const gate = makeGate();
+    let calls = 0;
+    const clean = async () => {
+      calls += 1;
+      await gate.opened;
+      return 100;
+    };
+    start({ media: { clean } });
+    await until(() => calls === 1);
+    cleaner?.stop();
+    gate.open();
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect([calls, errors]).to.deep.equal([1, []]);
+  });
+});

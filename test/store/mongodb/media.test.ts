@@ -1,0 +1,129 @@
+// Media in MongoDB: as tools of GridFS read them, and what broken writes leave.
+import { expect } from 'chai';
+import { type Document, GridFSBucket, MongoClient } from 'mongodb';
+import { openStore } from '../../../lib/store/open.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { makeGate } from '../../../testkit/faulty-store.ts';
+import { createMongoDatabase, type MongoDatabase } from '../../../testkit/mongod.ts';
+import { rejection } from '../../contract/store/context.ts';
+import { bytesOf, newMedia, piecesOf } from '../../contract/store/media.ts';
+import { PNG } from '../../media/pictures.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('MongoDB: media', () => {
+  let database: MongoDatabase;
+  let client: MongoClient;
+  let store: Store;
+  before(async () => {
+    database = await createMongoDatabase();
+    store = await openStore(database.url);
+    client = await MongoClient.connect(database.url);
+  });
+  after(async () => {
+    await client.close();
+    await store.close();
+    await database.remove();
+  });
+  afterEach(async () => {
+    await Promise.all([files().deleteMany({}), chunks().deleteMany({})]);
+  });
+
+  const files = () => client.db().collection<{ _id: string } & Document>('media.files');
+  const chunks = () => client.db().collection('media.chunks');
+  const counts = async () => [await files().countDocuments(), await chunks().countDocuments()];
+
+  /** Begins to write, and goes on when the gate opens. */
+  async function begin() {
+    const [begun, gate] = [makeGate(), makeGate()];
+    async function* source() {
+      yield Buffer.alloc(1_200_000, 7);
+      begun.open();
+      await gate.opened;
+      yield Buffer.alloc(100, 8);
+    }
+    const media = newMedia({ expiresAt: Date.now() + HOUR_MS });
+    const written = store.media.write(media, source());
+    await begun.opened;
+    const [file] = await files().find({ filename: media.id }).toArray();
+    return { media, written, gate, file: file as Document & { _id: string } };
+  }
+  const age = (file: { _id: string }, ms: number) =>
+    files().updateOne({ _id: file._id }, { $set: { uploadDate: new Date(Date.now() - ms) } });
+
+  it('are read by any tool that knows the layout', async () => {
+    const bytes = Buffer.concat([PNG, Buffer.alloc(1_200_000, 7)]);
+    const { id } = await store.media.write(newMedia(), piecesOf(bytes));
+    const bucket = new GridFSBucket(client.db(), { bucketName: 'media' });
+    const read = Buffer.concat(await bucket.openDownloadStreamByName(id).toArray());
+    expect(read.equals(bytes)).to.equal(true);
+  });
+
+  it('that nobody writes to any more go after an hour, with their chunks', async () => {
+    const { file, written, gate } = await begin();
+    await age(file, HOUR_MS - 60_000);
+    expect(await store.media.clean(Date.now() + 1000 * HOUR_MS, 10)).to.equal(0);
+    expect(await counts()).to.deep.equal([1, 2]);
+    await age(file, HOUR_MS + 60_000);
+    expect(await store.media.clean(Date.now(), 10)).to.equal(1);
+    expect(await counts()).to.deep.equal([0, 0]);
+    gate.open();
+    const error = await rejection(written);
+    expect(error)
+      .to.be.instanceOf(StoreError)
+      .with.property('message', 'a media file was removed while it was written');
+  });
+
+  it('cannot go on once a cleaner has begun with them', async () => {
+    const { media, file, written, gate } = await begin();
+    await files().updateOne({ _id: file._id }, { $set: { uploadDate: new Date(0) } });
+    gate.open();
+    expect(await rejection(written)).to.be.instanceOf(StoreError);
+    expect(await store.media.get(media.id)).to.equal(undefined);
+    expect(await store.media.clean(Date.now(), 10)).to.equal(1);
+    expect(await counts()).to.deep.equal([0, 0]);
+  });
+
+  it('that a killed cleaner has begun with are removed by the next', async () => {
+    const { id } = await store.media.write(newMedia({ expiresAt: Date.now() - 1 }), piecesOf(PNG));
+    await chunks().deleteMany({});
+    expect(await rejection(bytesOf(store, id)))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'batch');
+    expect(await store.media.clean(Date.now(), 10)).to.equal(1);
+    expect(await counts()).to.deep.equal([0, 0]);
+  });
+
+  it("of a write that broke off are in no other write's way", async () => {
+    const { media, written, gate } = await begin();
+    const again = await store.media.write(media, piecesOf(PNG));
+    gate.open();
+    expect(await rejection(written))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'batch');
+    expect(await store.media.get(media.id)).to.deep.equal(again);
+    expect((await bytesOf(store, media.id)).equals(PNG)).to.equal(true);
+  });
+
+  it('leave nothing when their source fails', async () => {
+    async function* breaking() {
+      yield Buffer.alloc(1_200_000, 7);
+      throw new Error('it broke off');
+    }
+    await rejection(store.media.write(newMedia(), breaking()));
+    expect(await counts()).to.deep.equal([0, 0]);
+  });
+
+  it('are found by indexes', async () => {
+    const queries = [
+      files().find({ filename: 'x', 'metadata.whole': true }),
+      files().find({ 'metadata.whole': true, 'metadata.expiresAt': { $lte: 5 } }),
+      files().find({ 'metadata.whole': false, uploadDate: { $lt: new Date() } }),
+      chunks().find({ files_id: 'x', n: 0 }),
+    ];
+    for (const query of queries) {
+      const plan = JSON.stringify((await query.explain('queryPlanner')).queryPlanner.winningPlan);
+      expect(plan).to.contain('IXSCAN').and.not.to.contain('COLLSCAN');
+    }
+  });
+});
