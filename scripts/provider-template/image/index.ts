@@ -1,0 +1,56 @@
+// Plugin for Acme: pictures, made and edited, in the reply to one request.
+import type {
+  Host,
+  JsonObject,
+  KeyHeaders,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../../lib/plugin/contract.ts';
+import { bodyOf, type Settings } from './request.ts';
+
+const plugin: ProviderPlugin<Settings> = {
+  contract: 1,
+  name: 'acme',
+  settings(joi) {
+    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
+    const key = () => joi.string().trim().meta({ secret: true });
+    return joi.object<Settings>({
+      baseUrl: url().default('https://api.acme.example/v1'),
+      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
+      proxy: url(),
+    });
+  },
+  faultWords: { quota: 'purse_empty', content: 'bad_manners' },
+  create: createProvider,
+};
+
+export default plugin;
+
+const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+const headers = { 'content-type': 'application/json' };
+
+/** Pictures come inline, several megabytes each. */
+const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+
+function createProvider(settings: Settings, host: Host): Provider {
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/pictures`);
+  return {
+    async image(call, signal) {
+      const request = { method: 'POST', headers, auth, body: JSON.stringify(bodyOf(call)), signal } as const;
+      const { value } = await host.json(urlOf(call), request, REPLY_BYTES_MAX);
+      return { images: imagesOf(value, host) };
+    },
+  };
+}
+
+/** Base64, or URLs that the gateway fetches. A reply without pictures is a failure: give an empty list. */
+function imagesOf(value: unknown, host: Host): readonly MediaSource[] {
+  const { pictures, error } = (value ?? {}) as JsonObject;
+  if (error !== undefined) throw host.fault.ofComplaint({ error }, true);
+  const list: readonly JsonObject[] = Array.isArray(pictures) ? pictures : [];
+  return list.flatMap(({ base64, url }): MediaSource[] => {
+    if (typeof base64 === 'string') return [{ bytes: Buffer.from(base64, 'base64') }];
+    return typeof url === 'string' ? [{ url }] : [];
+  });
+}

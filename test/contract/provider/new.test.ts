@@ -1,0 +1,84 @@
+// `npm run provider:new`: the folder that it makes is a plugin that passes the contract suite.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { collectChecks } from '../../../lib/plugin/check/check.ts';
+import { loadPlugins } from '../../../lib/plugin/loader.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const KINDS = ['text', 'image', 'video'];
+const LINES_MAX = 150;
+
+describe('a new provider', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-new-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const make = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [join(ROOT, 'scripts/provider-new.ts'), ...args]);
+  const refused = (...args: readonly string[]): Promise<string> =>
+    make(...args).then(
+      () => expect.fail('it was not refused'),
+      ({ stderr }) => stderr,
+    );
+  const filesOf = (name: string) =>
+    readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|json)$/.test(file));
+
+  for (const kind of KINDS) {
+    it(`of ${kind} passes every check, is small, and has its own name only`, async () => {
+      const { stdout } = await make('pixel-mill', '--kind', kind, '--into', folder);
+      expect(stdout).to.contain(`npm run provider:check -- ${join(folder, 'pixel-mill')}`);
+      const files = filesOf('pixel-mill');
+      const sources = files.filter((file) => file.endsWith('.ts'));
+      const texts = new Map(files.map((file) => [file, readFileSync(join(folder, 'pixel-mill', file), 'utf8')]));
+      expect(sources.length).to.be.within(2, 4);
+      const lines = sources.reduce((sum, file) => sum + (texts.get(file) ?? '').split('\n').length - 1, 0);
+      expect(lines).to.be.at.most(LINES_MAX);
+      for (const [file, text] of texts) expect(text, file).not.to.match(/acme/i);
+      expect(texts.get('index.ts'))
+        .to.contain("from 'tollgate/plugin'")
+        .and.to.match(/^\/\/ Plugin for Pixel Mill: /);
+      expect([...(await loadPlugins({ shipped: folder, path: [] })).keys()]).to.deep.equal(['pixel-mill']);
+      const checks = await collectChecks(join(folder, 'pixel-mill'));
+      expect(checks.length).to.be.above(40);
+      for (const check of checks) await check.run();
+    });
+  }
+
+  it('is of text unless it is said otherwise, and takes its types from the checkout that it is in', async () => {
+    const inside = join(ROOT, '.cache', `new-${process.pid}`);
+    try {
+      await make('mill', '--into', join(inside, 'providers'));
+      const index = readFileSync(join(inside, 'providers/mill/index.ts'), 'utf8');
+      expect(index).to.contain("from '../../../../lib/plugin/contract.ts'").and.to.contain('text(call, signal)');
+    } finally {
+      rmSync(inside, { recursive: true, force: true });
+    }
+  });
+
+  it('never replaces a folder that is there', async () => {
+    await make('mill', '--into', folder);
+    const before = readFileSync(join(folder, 'mill/index.ts'), 'utf8');
+    expect(await refused('mill', '--kind', 'video', '--into', folder)).to.contain('is there already');
+    expect(readFileSync(join(folder, 'mill/index.ts'), 'utf8')).to.equal(before);
+  });
+
+  it('needs one name that can be one, and a kind that there is', async () => {
+    for (const name of ['Mill', '../mill', 'my mill', '-mill', 'mill-', '7up', 'a/b']) {
+      expect(await refused('--into', folder, '--', name), name).to.contain('small letters');
+    }
+    for (const args of [[], ['one', 'two'], ['mill', '--kind', 'sound']]) {
+      expect(await refused(...args, '--into', folder)).to.contain('usage: npm run provider:new');
+    }
+    expect(await refused('mill', '--kin', 'text')).to.contain("Unknown option '--kin'");
+    expect(readdirSync(folder)).to.deep.equal([]);
+    expect(existsSync(join(ROOT, 'providers/mill'))).to.equal(false);
+  });
+});
