@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Call before anything large is imported. A folder that cannot be written is no error. */
 export function keepCompiled(): void {
   if (!import.meta.url.endsWith('.ts')) return;
-  // Threads of a store learn of it by the variable only.
+  // The threads of a store only see the variable.
   process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compile', import.meta.url));
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }

@@ -32,16 +32,16 @@ export interface Config {
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** A reader that takes nothing for so long is gone. */
+  /** A reader that takes nothing for this long counts as gone. */
   readonly clientStallMs: number;
   /** Life of a hold's lease; the sweeper runs at least as often. */
   readonly leaseMs: number;
-  /** How long a stop lets calls end. */
+  /** How long a shutdown waits for calls to finish. */
   readonly drainMs: number;
   /** Where `/metrics` is served; nothing is collected while there is no port. */
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
-  /** Everything else of the environment that the catalog's `${NAME}` may name. */
+  /** The rest of the environment, for the catalog's `${NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** This process, as the owner of its holds. */
   readonly ownerId: string;

@@ -1,4 +1,4 @@
-// Numbers with their nouns, for people.
+// Counts with their nouns, for people to read.
 
 /** `1 model`, `2 models`; `plural` where it is not the noun with an s. */
 export function countOf(count: number | bigint, noun: string, plural = `${noun}s`): string {

@@ -45,7 +45,7 @@ export interface Gateway {
   readonly server: Server;
   /** Starts listening; rejects with an `OperatorError` when the port is taken. */
   start(): Promise<void>;
-  /** Stops taking calls, lets those under way end for up to `drainMs`, then ends and settles them. */
+  /** Takes no new calls, lets those under way finish for up to `drainMs`, then ends and settles the rest. */
   stop(): Promise<void>;
   /** Reads the catalog again. */
   reload(): Promise<boolean>;
@@ -68,18 +68,18 @@ export interface GatewayFacts {
   readonly metricsUrl: string | undefined;
 }
 
-/** Times that no operator has a reason to set; a test need not wait for them. */
+/** Times that no operator has a reason to change; tests shorten them. */
 export interface Timings {
-  /** How often a stream that has nothing to say yet says so. */
+  /** How often a stream without a fragment yet sends a heartbeat. */
   readonly heartbeatMs?: number;
   readonly headersTimeoutMs?: number;
   readonly bodyLimits?: BodyLimits;
 }
 
 const AUDIT_EVERY_MS = 3_600_000;
-/** How long the ledger may take for what is left once every call has ended. */
+/** How long the ledger may take to finish once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
-/** How long leaving the store may take; a lock of another process would keep it for many times four seconds. */
+/** How long closing the store may take; another process's lock could hold it up for many times four seconds. */
 const CLOSE_MS = 5_000;
 const PROBLEMS_LOGGED_MAX = 20;
 
@@ -170,7 +170,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
 
 async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
   await calls.drain(drainMs);
-  // Also the calls of connections that were in the middle of a request when the others had ended.
+  // Including calls whose request was still arriving when the others ended.
   calls.endAll(fault('shutting_down'));
   await calls.drain(LEDGER_DRAIN_MS);
 }
@@ -210,7 +210,7 @@ function limitsOf({ rateLimitPerMinute, balanceRateLimitPerMinute }: Config): Se
   };
 }
 
-/** With `PORT=0` the port is the one that was given. */
+/** With `PORT=0` the port is the one the system assigned. */
 function publicUrlOf({ publicUrl, publicUrlSet, port }: Config, { info }: Server): string {
   return publicUrlSet || port !== 0 ? publicUrl : `http://127.0.0.1:${info.port}`;
 }
@@ -219,7 +219,7 @@ async function closeInOrder(closes: readonly (() => Promise<void>)[]): Promise<v
   for (const close of closes) await close();
 }
 
-/** Whether it ends in time; what it fails with in time is thrown on. */
+/** Whether it ends in time; a failure in time is passed on. */
 async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -230,7 +230,7 @@ async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolea
   return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-/** Metrics and their port; nothing of them is even loaded where no port is set. */
+/** Metrics and their port; without a port not even their code is loaded. */
 async function openMetrics(config: Config, log: Log, facts: SeriesFacts): Promise<OpenMetrics | undefined> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return undefined;
@@ -256,7 +256,7 @@ interface EngineParts {
   readonly results: Results;
 }
 
-/** Says once that a route fails, and once that it is well again, whatever the number of calls that meet it. */
+/** Logs once that a route fails and once that it has recovered, however many calls notice. */
 function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
   const onChange = (change: RouteChange) => {
     const { way, to, kind, openMs } = change;

@@ -1,8 +1,8 @@
-// What the package says of itself.
+// What the package says about itself.
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 
-/** From a checkout and from the published package alike: the nearest one above this file. */
+/** The nearest package.json above this file, in a checkout and in the published package alike. */
 export function readVersion(): string {
   const path = findPackageJSON('..', import.meta.url);
   if (!path) throw new Error('there is no package.json above the program');

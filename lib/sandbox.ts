@@ -1,4 +1,4 @@
-// Sandbox mode: whether this start is one, and the demo account of the first.
+// Sandbox mode: whether this start enters it, and the demo account that the first one creates.
 import { createAccounts } from './accounts/accounts.ts';
 import type { CatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';

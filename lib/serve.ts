@@ -6,7 +6,7 @@ import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
 import { StoreError } from './store/store.ts';
 
-/** Serves until a signal ends the process; what keeps it from starting is told on stderr. */
+/** Serves until a signal ends the process; a failure to start is reported on stderr. */
 export function serve(): void {
   start().catch((error: unknown) => {
     process.stderr.write(`tollgate: ${describe(error)}\n`);
@@ -34,7 +34,7 @@ async function start(): Promise<void> {
 /** The command line, called as this service was. */
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
-/** What a person at a terminal needs next; a key goes past the log, which would scrub it. */
+/** What a person at a terminal needs next; the key bypasses the log, which would scrub it. */
 function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
   const lines = [`Tollgate is listening on ${url} (${countOf(facts.models.length, 'model')})`];
@@ -77,7 +77,7 @@ function greet(config: Config, { facts, server }: Gateway): void {
   if (facts.models.length === 0) {
     lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
   }
-  // Nobody may be reading.
+  // There may be no reader.
   process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -105,7 +105,7 @@ function obeySignals(gateway: Gateway, log: Log): void {
   process.on('SIGHUP', () => void gateway.reload());
 }
 
-/** One line for what an operator can mend, a stack for what only a developer can. */
+/** One line for what an operator can fix, a stack for what only a developer can. */
 function describe(error: unknown): string {
   if (error instanceof OperatorError) return error.message.replace(/\s*\n\s*/g, ' ');
   if (error instanceof StoreError) return `The database does not answer: ${error.message}`;

@@ -1,4 +1,4 @@
-// Accounts and their keys as an operator handles them: made, listed, suspended, issued, revoked.
+// Accounts and their keys as an operator handles them: created, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../operator-error.ts';
 import type { Account } from '../store/ports/accounts.ts';
@@ -6,7 +6,7 @@ import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 
-/** An account can hold so many active keys. */
+/** The most active keys an account may have. */
 export const ACTIVE_KEYS_MAX = 10;
 
 const NAME_LENGTH_MAX = 100;
@@ -19,7 +19,7 @@ export interface AccountsOptions {
   readonly clock?: () => number;
 }
 
-/** A new key; its text is nowhere else and cannot be read again. */
+/** A new key; its text is stored nowhere and cannot be read again. */
 export interface IssuedKey {
   readonly id: string;
   readonly key: string;
@@ -109,7 +109,7 @@ export function unknownAccount(id: string): OperatorError {
   return new OperatorError(`There is no account ${quote(id)}.`);
 }
 
-/** A text of the operator's as part of a message: short, on one line, visible. */
+/** An operator's text, made fit for a message: short, on one line, visible. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -11,7 +11,7 @@ export interface HoldersOptions {
   readonly store: Pick<Store, 'keys'>;
   /** `config.keyPrefix`. */
   readonly prefix: string;
-  /** So long a row is used without another look; revocation and suspension take effect within it. */
+  /** How long a row is used without another look; revocation and suspension take effect within it. */
   readonly ttlMs?: number;
   /** Keys remembered at once. */
   readonly holdersMax?: number;
@@ -42,7 +42,7 @@ interface Reading {
 /** Together with the time of a read this stays below the second within which a revocation must take effect. */
 const TTL_MS_MAX = 800;
 const HOLDERS_MAX = 10_000;
-/** Unknown keys have a small memory of their own, so that a guesser cannot push holders out. */
+/** Unknown keys have a small cache of their own, so that a guesser cannot evict holders. */
 const UNKNOWN_MAX = 1000;
 
 export function createHolders(options: HoldersOptions): Holders {
@@ -69,7 +69,7 @@ export function createHolders(options: HoldersOptions): Holders {
   }
 
   function read(hash: string): Promise<KeyHolder | undefined> {
-    // The age of a row counts from the start of its read: what happens to the key meanwhile may not be in it.
+    // The age of a row counts from the start of its read: it may lack what happened to the key since.
     const at = performance.now();
     const found = store.keys.find(hash).then(
       (row) => {

@@ -23,7 +23,7 @@ export interface Uses {
   pending(keyId: string): number;
   /** The counters of a row that was read a while ago, with every call counted here since. */
   usage(row: Pick<KeyRow, 'id' | 'requestsCount' | 'lastUsedAt'>): KeyUsage;
-  /** Writes what is counted; resolves to false when the store did not take it. */
+  /** Writes what was counted; resolves to false when the store did not accept it. */
   flush(): Promise<boolean>;
   /** Stops the timer and writes the rest. */
   close(): Promise<void>;
@@ -46,7 +46,7 @@ interface Sending {
 }
 
 const FLUSH_MS = 1000;
-/** So long a row may be older than a batch and still be told apart from it. */
+/** By how much a row may be older than a batch and still be told apart from it. */
 const KEEP_MS = 5000;
 
 export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.now }: UsesOptions): Uses {

@@ -36,7 +36,7 @@ export interface Services {
   readonly bodyLimits: BodyLimits;
   /** The shared bucket of generating endpoints, and that of the balance. */
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
-  /** A reader that takes nothing for so long is gone. */
+  /** A reader that takes nothing for this long counts as gone. */
   readonly clientStallMs: number;
   /** Base of the links handed out, without a slash at the end; the port may be known only once the service listens. */
   readonly publicUrl: () => string;

@@ -4,13 +4,13 @@ export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** How long the request has waited for the store before it came here, in ms. */
+  /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */
   readonly signal: AbortSignal;
-  /** Called when the first of an answer is passed on. */
+  /** Called when the first part of an answer is passed on. */
   readonly onFirst: () => void;
-  /** Called when no route can need the request any more: its memory is free. */
+  /** Called when no route can need the request any more, so that its memory can be freed. */
   readonly onSpent?: () => void;
   readonly log: CallLog;
 }
@@ -19,7 +19,7 @@ export interface CallLog {
   debug(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Adds to the line that is written when the call is over. */
+  /** Adds to the log line of the call. */
   note(fields: object): void;
 }
 

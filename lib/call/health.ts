@@ -1,5 +1,5 @@
-// What is known of routes by how their last attempts went: a route that fails again and again is asked after the others
-// until it proves well, and a model may have its fastest route asked first. Kept in this process, over reloads.
+// The health of routes, judged by their last attempts: one that keeps failing is tried last until it has
+// recovered, and a model may have its fastest route tried first. Kept in this process, across reloads.
 import { isUpstreamFault } from '../plugin/fault.ts';
 import type { UpstreamFaultKind } from '../plugin/fault-contract.ts';
 import type { Ending } from './ending.ts';
@@ -37,7 +37,7 @@ export interface Trial<R> {
   readonly route: R;
   /** The first fragment, or the whole result, is there. */
   first(): void;
-  /** `undefined` when the attempt says nothing of its route: the client left, or the service stops. */
+  /** `undefined` when the attempt says nothing about its route: the client left, or the service is stopping. */
   end(ending: Ending | undefined): void;
 }
 
@@ -47,17 +47,17 @@ export interface RouteHealthOptions {
   readonly onChange?: ((change: RouteChange) => void) | undefined;
 }
 
-/** So many failures in a row open a route. */
+/** This many failures in a row open a route. */
 const FAILURES_MAX = 3;
 
 /** How long a route stays open before one call tries it again; it doubles with every try that fails. */
 const OPEN_MS = 1_000;
 const OPEN_MS_MAX = 15_000;
 
-/** A try that has brought nothing for so long does not keep others from trying. */
+/** A trial without a result for this long no longer keeps others from trying. */
 const PROBE_MS = 15_000;
 
-/** Of a new time so much goes into the average. */
+/** The weight of a new time in the average. */
 const LATENCY_WEIGHT = 0.3;
 
 /** Where the fastest goes first, a route that nobody has asked for so long is asked to see how fast it is now. */
@@ -169,7 +169,7 @@ function isReady({ openedAt, dueAt }: State, at: number): boolean {
   return openedAt === undefined || at >= dueAt;
 }
 
-/** What nobody knows goes first: to know it, it has to be asked. */
+/** Untried routes go first: only asking tells how fast they are. */
 function rankOf({ askedAt, latencyMs }: State, staleAt: number): number {
   if (askedAt < staleAt) return -1;
   return latencyMs ?? Number.MAX_VALUE;
@@ -179,7 +179,7 @@ function averageOf(average: number | undefined, ms: number): number {
   return average === undefined ? ms : average + LATENCY_WEIGHT * (ms - average);
 }
 
-/** An upstream that refuses a request for what it says is well. */
+/** An upstream that refuses a request for its content is healthy. */
 function verdictOf(ending: Ending | undefined): 'well' | 'failed' | undefined {
   if (ending === undefined || ending.type === 'gone') return undefined;
   return ending.type === 'finish' || ending.fault.data?.retryable === false ? 'well' : 'failed';

@@ -12,7 +12,7 @@ export interface PaidCall<Result, Owed extends Due = Due> {
   readonly terms: Pick<HoldRequest, 'kind' | 'model' | 'prices' | 'amount'>;
   /** The upstream's part; a rejection fails the call. */
   ask(): Promise<Ending<Result>>;
-  /** What it has used so far above what it held, if it can. */
+  /** What it has used so far above its hold, if it can exceed it. */
   overshoot?(held: Micro): Micro;
   /** What is owed for how it ended; undefined when the hold goes back in full. Asked once. */
   owed(ending: Ending<Result>): Owed | undefined;
@@ -45,7 +45,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       });
       const remove = running.add(context.accountId, () => call.overshoot?.(hold.charge.reserved) ?? 0n);
       const ending = await end(call);
-      // When many leave at once, the upstreams of all are closed before the first of them is billed.
+      // When many clients leave at once, all their upstreams are closed before the first is billed.
       if (ending.type === 'gone') await twoTurns();
       const due = call.owed(ending);
       const paid = await pay(ledger, hold, due);

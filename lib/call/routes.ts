@@ -7,7 +7,7 @@ import type { CallContext, CallLog } from './context.ts';
 import { type Ending, endingOfAbort } from './ending.ts';
 import type { RouteHealth, Way } from './health.ts';
 
-/** Told how each attempt at a route ended. */
+/** Called with how each attempt at a route ended. */
 export type OnAttempt = (upstream: string, ending: Ending) => void;
 
 export interface RoutesOptions<Route, Result> {
@@ -17,7 +17,7 @@ export interface RoutesOptions<Route, Result> {
   readonly context: Pick<CallContext, 'signal' | 'log'>;
   /** On the clock of `performance.now()`: the time of all routes together. */
   readonly deadline: number;
-  /** Never rejects. `onFirst` is to be told when something of a long answer is there. */
+  /** Never rejects. Calls `onFirst` when the first part of a long answer has arrived. */
   attempt(route: Route, onFirst: () => void): Promise<Ending<Result>>;
   /** True once something was delivered that another route's answer cannot follow. */
   isCommitted(): boolean;
@@ -63,7 +63,7 @@ function report(log: CallLog, upstream: string, reason: Fault): void {
   if (cause !== undefined) log.debug({ upstream, err: cause }, 'what the upstream said');
 }
 
-/** What is known of a failure without its words; of one that no plugin made a fault of, the place. */
+/** What is known about a failure without quoting it; for an unexpected error, where it was thrown. */
 function factsOf({ cause, data }: Fault): object {
   if (isUpstreamFault(cause)) return { kind: cause.kind, status: cause.status };
   if (!(cause instanceof Error)) return { fault: data?.code };

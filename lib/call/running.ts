@@ -1,4 +1,4 @@
-// What running calls have used above their holds: it will be charged, so no other call of their wallet may be held on it.
+// What running calls have used above their holds: it will be charged, so new holds on the wallet must leave it alone.
 import type { Micro } from '../money/money.ts';
 
 /** How much a running call has used above its hold so far. */
@@ -6,9 +6,9 @@ export type Overshoot = () => Micro;
 
 /** The calls of this process whose money is not settled yet. */
 export interface RunningCalls {
-  /** Returns what takes it out again. */
+  /** Returns a function that removes it again. */
   add(wallet: string, overshoot: Overshoot): () => void;
-  /** How far the running calls of a wallet are above their holds, all together. */
+  /** By how much the running calls of a wallet exceed their holds, all together. */
   overshoot(wallet: string): Micro;
 }
 

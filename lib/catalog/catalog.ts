@@ -29,7 +29,7 @@ export interface Catalog {
   readonly smart: SmartModel | undefined;
   /** Models that answer calls with pictures, in order of preference; those without a route are left out. */
   readonly vision: readonly TextModel[];
-  /** What runs when a request names no model; undefined when none of the list has a route. */
+  /** What runs when a request names no model; undefined when no model of the list has a route. */
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
@@ -82,7 +82,7 @@ function buildSmart(
   const models = SMART_TIERS.map((tier, at) => {
     const [first, ...others] = [...own.slice(at), ...own.slice(0, at).reverse()];
     const other = others.find((model) => model !== undefined);
-    if (!first && other) warnings.push(`smart.${tier}: none of its models has a route, ${other.id} answers instead`);
+    if (!first && other) warnings.push(`smart.${tier}: none of its models has a route; ${other.id} answers instead`);
     return first ?? other;
   });
   const [lite, standard, heavy] = models;

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Changes {
-  /** Takes what is there now as known. */
+  /** Takes the current state as known. */
   note(): Promise<void>;
   /** True once for an edit; editors write a file in several steps, so it has to have been still since the last call. */
   settled(): Promise<boolean>;

@@ -1,4 +1,4 @@
-// Reads the files of a catalog: JSON, with `//` comments if they like, merged in the order of their names.
+// Reads the files of a catalog: JSON, optionally with `//` comments, merged in the order of their names.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';

@@ -40,7 +40,7 @@ export interface MediaListing extends ListingBase {
   readonly price_rub_by_resolution?: Readonly<Record<string, number>>;
 }
 
-/** Types of models that an endpoint serves: what nobody can call is not listed. */
+/** Types of models that an endpoint serves: what cannot be called is not listed. */
 const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image']);
 
 export function listModels(catalog: Catalog, served = SERVED): readonly ModelListing[] {

@@ -18,9 +18,9 @@ export interface LiveCatalogOptions {
   /** Whether upstreams marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: LiveCatalogLog;
-  /** Told of every value that must not appear in the log. */
+  /** Called with every value that must not appear in the log. */
   readonly onSecrets: (secrets: readonly string[]) => void;
-  /** An edit is in force after two looks at the latest. */
+  /** An edit takes effect after two looks at the latest. */
   readonly lookEveryMs?: number;
 }
 
@@ -42,7 +42,7 @@ export interface LiveCatalog {
 }
 
 interface Upstream {
-  /** What it was made from; an upstream that is unchanged keeps its connections over a reload. */
+  /** What it was made from: an unchanged upstream keeps its connections across a reload. */
   readonly fingerprint: string;
   readonly open: OpenProvider;
 }
@@ -56,7 +56,7 @@ interface Loaded {
 
 const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
-const SWITCHED_OFF = 'the edit switched an upstream off: variables that it names are not set in this process';
+const SWITCHED_OFF = 'the edit switched an upstream off: it names variables that are not set in this process';
 const LOOK_EVERY_MS = 500;
 const TIMER_MS_MAX = 2_147_483_647;
 

@@ -84,7 +84,7 @@ function usableNames(catalog: Catalog): ReadonlySet<string> {
 
 const CLOSE_MAX = 3;
 
-/** At most three names that are a slip or two away, or that continue what was written; nearest first. */
+/** At most three names within a typo or two, or that begin with what was written; nearest first. */
 function closeNames(name: string, names: ReadonlySet<string>): readonly string[] {
   const wanted = name.slice(0, SHOWN_MAX).toLowerCase();
   const slipsMax = Math.max(1.5, Math.min(3, Math.floor(wanted.length / 3)));
@@ -105,7 +105,7 @@ function slipsBetween(wanted: string, candidate: string): number {
 
 const SHOWN_MAX = 100;
 
-/** A client's text as a message may repeat it: short, one line. */
+/** A client's text, made fit to be repeated in a message: short, one line. */
 function shown(name: string): string {
   const line = name.slice(0, SHOWN_MAX).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
   return name.length > SHOWN_MAX ? `${line}…` : line;

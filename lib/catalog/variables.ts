@@ -3,7 +3,7 @@ import { VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Replaces `${NAME}` in every string of a value; `missing` collects the names that are unset or empty. */
+/** Replaces `${NAME}` in every string of a value; `missing` collects names that are unset or empty. */
 export function substitute(
   value: unknown,
   env: Readonly<Record<string, string | undefined>>,
@@ -34,9 +34,10 @@ export function variablesOf(value: unknown): ReadonlySet<string> {
 export function forbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
   if (typeof value === 'string') {
     return [...variablesOf(value)].flatMap((name) => {
-      if (VARIABLES.includes(name)) return [`${field}: ${name} is the service's own and never for a catalog`];
+      if (VARIABLES.includes(name))
+        return [`${field}: ${name} belongs to the service itself and is never available to a catalog`];
       if (patterns.some((pattern) => matches(name, pattern))) return [];
-      return [`${field}: ${name} is not a variable that CATALOG_VARIABLES lets a catalog name`];
+      return [`${field}: ${name} is not among the variables that CATALOG_VARIABLES allows a catalog to name`];
     });
   }
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,4 @@
-// `tollgate account`: makes, lists, shows, suspends and resumes accounts.
+// `tollgate account`: creates, lists, shows, suspends and resumes accounts.
 import type { Command } from 'commander';
 import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';

@@ -1,4 +1,4 @@
-// Reads what people type as arguments: amounts and short texts, each mistake said in one line.
+// Parses command-line arguments: amounts, times and short texts, with one-line errors.
 import { InvalidArgumentError } from 'commander';
 import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../money/money.ts';
 

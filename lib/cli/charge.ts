@@ -1,4 +1,4 @@
-// `tollgate charge`: what calls cost, and how the money of one moved.
+// `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';

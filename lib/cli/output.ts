@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { formatRub, type Micro } from '../money/money.ts';
 
-/** What a command has to say, both ways. */
+/** A command's answer, for programs and for people. */
 export interface Answer {
   readonly json: object;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Answer {
   readonly csv?: string;
   /** The store that was worked on. */
   readonly store?: string;
-  /** What was asked for was found wrong: printed all the same, with exit code 1. */
+  /** A check found something wrong: printed all the same, with exit code 1. */
   readonly failed?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function print(answer: Answer, options: { readonly json: boolean }): void
   if (failed) process.exitCode = 1;
 }
 
-/** A reader that has seen enough (`| head -1`) is no failure: what the command did stays done. */
+/** A reader that has seen enough (`| head -1`) is not a failure: what the command did stays done. */
 export function survivePipes(): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -37,13 +37,13 @@ export function survivePipes(): void {
   });
 }
 
-/** Lines of a name and a value, the values in one column. */
+/** Lines of a name and a value, with the values aligned. */
 export function formatPairs(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-/** A table with a head line; columns whose head begins with a space are aligned to the right. */
+/** A table with a header line; columns whose head begins with a space are right-aligned. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
@@ -53,7 +53,7 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   return all.map((row) => line(row).join('  ').trimEnd()).join('\n');
 }
 
-/** Lines of comma-separated values (RFC 4180). A text that a spreadsheet would run as a formula is made a plain one. */
+/** Lines of comma-separated values (RFC 4180). Text that a spreadsheet would run as a formula is defused. */
 export function formatCsv(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toCell = (cell: string) => {
     const plain = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;

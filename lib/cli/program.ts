@@ -71,7 +71,7 @@ function createProgram(): Command {
   return program;
 }
 
-/** One line for people, whatever was thrown. */
+/** One readable line, whatever was thrown. */
 function describe(thrown: unknown, argv: readonly string[]): string {
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') {
     const group = argv.find((word) => !word.startsWith('-'));

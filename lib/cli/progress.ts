@@ -1,9 +1,9 @@
-// A bar on stderr for people who wait; nothing where nobody looks.
+// A progress bar on stderr, if it is a terminal.
 import type { OnProgress } from '../store/store.ts';
 
 export interface Bar {
   readonly show: OnProgress | undefined;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void;
 }
 
@@ -24,7 +24,7 @@ export function createBar(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): 
   };
 }
 
-/** Shows how far `work` has come, until it ends in whatever way. */
+/** Shows the progress of `work` until it ends, however it ends. */
 export async function withBar<T>(work: (onProgress: OnProgress | undefined) => Promise<T>): Promise<T> {
   const bar = createBar(process.stderr);
   try {

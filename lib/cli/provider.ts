@@ -24,7 +24,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Says how each check went as it goes; a run takes a while. */
+/** Reports each check as it ends, because a run takes a while. */
 async function check(folder: string, tell: (line: string) => void): Promise<Answer> {
   const { collectChecks } = await import('../plugin/check/check.ts');
   const checks = await collectChecks(resolve(folder), { thorough: true });

@@ -1,4 +1,4 @@
-// Opens what a command works on, lets it work, prints its answer and closes again.
+// Opens what a command works on, runs it, prints its answer and closes everything.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Account } from '../store/ports/accounts.ts';
@@ -25,7 +25,7 @@ export function onStore<Args extends readonly unknown[]>(
     try {
       return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
     } finally {
-      // The answer is durable by now: a store that does not close cleanly must not turn it into a failure.
+      // The result is durable by now: failing to close the store cleanly must not turn it into a failure.
       await store.close().catch(() => {});
     }
   });
@@ -37,7 +37,7 @@ export async function findAccount({ store, config }: Session, idOrName: string):
   return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);
 }
 
-/** What the account of a command that only reads may be named by. */
+/** How read-only commands may name an account. */
 export const ID_OR_NAME = 'its id, or its name if no other has it';
 
 /** The action of a command that needs no store. */

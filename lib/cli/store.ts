@@ -1,4 +1,4 @@
-// `tollgate store`: keeps the data of the gateway safe.
+// `tollgate store`: backs up the store, and copies it to another.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';

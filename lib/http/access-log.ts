@@ -22,7 +22,7 @@ const PATH_CHARACTERS_MAX = 256;
 /** Whoever knows the name of a stored file may read it: the log has its beginning only. */
 const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 
-/** Logs the request once its response is finished or its connection is gone and its call is settled, and tells it on. */
+/** Logs and reports the request once its response is finished, or its connection is gone and its call is settled. */
 export function logRequest(
   request: Request,
   log: Pick<Log, 'error' | 'info'>,

@@ -13,7 +13,7 @@ const IDLE_MS = 10_000;
 const GRACE_MS = 30_000;
 const WINDOW_MS = 10_000;
 const RATE_MIN_BYTES_PER_S = 1024;
-/** 48 MiB take so long at 1.3 Mbit/s. */
+/** What 48 MiB take at 1.3 Mbit/s. */
 const DEADLINE_MS = 300_000;
 
 export interface BodyLimits {
@@ -48,7 +48,7 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
 }
 
 export interface PieceOptions extends BodyOptions {
-  /** Gets the body as it comes, and what is still to come of it, if that is known; what it throws ends the wait. */
+  /** Takes the body as it arrives, with the bytes still to come if known; what it throws ends the wait. */
   onChunk(chunk: Buffer, left: number | undefined): void;
 }
 
@@ -71,7 +71,7 @@ export function readPieces(
   });
 }
 
-/** The length that is announced. */
+/** The announced length. */
 function checkHead(request: IncomingMessage, bytesMax: number): number | undefined {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
@@ -138,7 +138,7 @@ export function announcedBytes({ headers }: IncomingMessage): number | undefined
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Judges the pace of a body whenever some of it comes: something must come all the time, or its clock ends it. */
+/** Judges the pace of a body whenever some of it arrives; a stall ends it by its clock. */
 function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
   const { graceMs = GRACE_MS, windowMs = WINDOW_MS, deadlineMs = DEADLINE_MS } = limits;
   const { rateMinBytesPerS = RATE_MIN_BYTES_PER_S } = limits;

@@ -1,5 +1,5 @@
-// How many bytes of what clients send are held in memory at once, in all and for one key: whoever has no room is told
-// to come again, and nobody's uploads end the process.
+// How many bytes of what clients send are held in memory at once, in all and per key: what does not fit is
+// refused, and no upload can exhaust the process.
 import { fault } from '../faults.ts';
 
 export interface BudgetLimits {
@@ -10,15 +10,15 @@ export interface BudgetLimits {
 }
 
 export interface Budget {
-  /** An empty share. Whoever opens it gives it back, whatever happens. */
+  /** Opens an empty share, which the caller must return, whatever happens. */
   open(owner: string): Share;
-  /** Bytes that are held. */
+  /** Bytes held. */
   used(): number;
 }
 
 /** What one request holds. */
 export interface Share {
-  /** Makes the share larger by so many bytes. Throws a 503 fault when there is no room; the share is then as before. */
+  /** Enlarges the share by this many bytes. Throws a 503 fault when there is no room; the share is then as before. */
   take(bytes: number): void;
   /** The same for a part that may be returned by itself; nothing when there is no room. */
   part(bytes: number): (() => void) | undefined;

@@ -76,7 +76,7 @@ function digitOf(byte = 0): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** Writes the frame around the content, which begins behind the room for it. */
+/** Writes the frame around the content; room for its head was left before it. */
 function framed(room: Buffer, filled: number): Buffer {
   const head = `${(filled - FRAME_BYTES).toString(16)}\r\n`;
   const begin = FRAME_BYTES - head.length;

@@ -1,4 +1,4 @@
-// The connections of the server: how many there may be, which go when there are too many, and which have stalled.
+// The connections of the server: how many there may be, which are closed when there are too many, which have stalled.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { markOfTaken } from '../platform/socket-bytes.ts';
 import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once; beyond it the one goes that has said nothing for longest, or the new one. */
+  /** Connections at once; beyond that the longest idle one is closed, or else the new one. */
   readonly connectionsMax: number;
   /** A reader that takes nothing of a reply for so long is gone. */
   readonly stallMs: number;
@@ -18,12 +18,12 @@ const KEPT_DESCRIPTORS = 64;
 const CONNECTIONS_MIN = 16;
 /** Each costs memory too. */
 const CONNECTIONS_MAX = 10_000;
-/** How often within the time of a stall is looked whether there is one. */
+/** How often stalls are looked for within the time of one. */
 const STALL_STEPS = 8;
 /** Of our own on a socket, besides one of every call. */
 const LISTENERS = 16;
 
-/** As many as leave each an upstream connection of its own, and the rest of the process what it needs. */
+/** So many that each can have an upstream connection and the rest of the process what it needs. */
 export function connectionsFor(descriptors: number): number {
   const shared = Math.floor((descriptors - KEPT_DESCRIPTORS) / 2);
   return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, shared));

@@ -26,7 +26,7 @@ export interface RequestState {
   waitedMs: number;
 }
 
-/** What is found out about a request on its way; these fields are counted too, where metrics are. */
+/** What becomes known about a request on its way; metrics count these fields too. */
 export interface Notes {
   /** The id of a model of the catalog. */
   model?: string;
@@ -38,13 +38,13 @@ export interface Notes {
   ending?: string;
   /** Why an upstream reported implausible usage; the call is billed by estimate. */
   doubt?: string;
-  /** What the client was told. */
+  /** The fault that the client was sent. */
   fault?: FaultCode;
   /** The field that is wrong, as a path. */
   field?: string;
   /** The model that was asked for, where there is none of that name, or none that answers. */
   asked?: string;
-  /** A failure of our own, or the cause of what the client was told. */
+  /** Our own failure, or the cause of the fault that the client was sent. */
   err?: unknown;
   [field: string]: unknown;
 }

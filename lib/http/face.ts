@@ -29,6 +29,6 @@ declare module '@hapi/hapi' {
 
 export function faceOf(request: Request): Face {
   const face = request.route.settings.plugins?.face ?? request.server.settings.app?.faceAt?.(request.path);
-  if (!face) throw new Error(`nothing says how ${request.path} answers`);
+  if (!face) throw new Error(`no face is set for ${request.path}`);
   return face;
 }

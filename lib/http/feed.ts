@@ -1,5 +1,5 @@
-// Gives Node's parser what comes on a connection one request at a time: as it comes, one read may hold thousands of
-// pipelined requests, each of which costs kilobytes until it is answered.
+// Feeds Node's parser one request at a time: a single read may hold thousands of pipelined requests, each of which
+// costs kilobytes until it is answered.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
@@ -16,7 +16,7 @@ export interface Feed {
   stop(): void;
 }
 
-/** Requests of one connection that are not answered yet; what comes then waits. */
+/** Unanswered requests on one connection; beyond that, input waits. */
 export const UNANSWERED_MAX = 16;
 const END_OF_HEAD = '\r\n\r\n';
 /** Of a body whose end is not known. */
@@ -29,7 +29,7 @@ export function createFeed(socket: Socket): Feed {
   let latest: IncomingMessage | undefined;
   let begun = 0;
   let unanswered = 0;
-  /** So many bytes belong to the body under way. */
+  /** Bytes that belong to the body under way. */
   let bodyBytes = 0;
   let isChunked = false;
   let stopped = false;
@@ -52,7 +52,7 @@ export function createFeed(socket: Socket): Feed {
     if (rest) socket.pause();
   }
 
-  /** Gives the parser the first so many bytes. */
+  /** Gives the parser this many bytes. */
   function pass(count: number): number {
     const bytes = rest as Buffer;
     rest = count < bytes.length ? bytes.subarray(count) : undefined;
@@ -81,7 +81,7 @@ export function createFeed(socket: Socket): Feed {
     return after.type !== 'part';
   }
 
-  /** The last chunk with what follows it; if it is none, the parser goes on with what comes as it comes. */
+  /** The last chunk and what follows it; if it is not one, the parser gets the rest unsplit. */
   function passLast(bytes: Buffer): void {
     isChunked = false;
     const end = bytes.indexOf(END_OF_HEAD);

@@ -14,11 +14,11 @@ export interface SseReply {
 
 export interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** A reader that takes nothing for so long is gone. */
+  /** A reader that takes nothing for this long counts as gone. */
   readonly stallMs: number;
 }
 
-/** How often within the time of a stall is looked whether there is one. */
+/** How often stalls are looked for within the time of one. */
 const STALL_STEPS = 8;
 
 const SSE_HEADERS = {

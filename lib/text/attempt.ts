@@ -32,7 +32,7 @@ export interface TextTimeouts {
   readonly firstTokenTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
-  /** How often a stream that has nothing to say yet says so. */
+  /** How often a stream without a fragment yet sends a heartbeat. */
   readonly heartbeatMs?: number | undefined;
 }
 

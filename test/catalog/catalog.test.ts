@@ -283,7 +283,7 @@ describe('catalog', () => {
         for (const [at, id] of ids.entries()) {
           if (usable.includes(id)) continue;
           const tier = ['lite', 'standard', 'heavy'][at];
-          expect(warnings).to.include(`smart.${tier}: none of its models has a route, ${models[at]} answers instead`);
+          expect(warnings).to.include(`smart.${tier}: none of its models has a route; ${models[at]} answers instead`);
         }
       });
     }

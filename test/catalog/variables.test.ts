@@ -40,7 +40,7 @@ describe('variables of a catalog', () => {
     const forbidden = (name: string, patterns: readonly string[] = defaults) =>
       forbiddenVariables({ one: { settings: { keys: ['x', `y-${variable(name)}`] } } }, 'upstreams', patterns);
     const says = (name: string) => [
-      `upstreams.one.settings.keys.1: ${name} is not a variable that CATALOG_VARIABLES lets a catalog name`,
+      `upstreams.one.settings.keys.1: ${name} is not among the variables that CATALOG_VARIABLES allows a catalog to name`,
     ];
 
     it('are by default those that upstreams need', () => {
@@ -63,7 +63,7 @@ describe('variables of a catalog', () => {
     it("are never the service's own, whatever the list says", () => {
       for (const name of VARIABLES) {
         expect(forbidden(name, ['*', name]), name).to.deep.equal([
-          `upstreams.one.settings.keys.1: ${name} is the service's own and never for a catalog`,
+          `upstreams.one.settings.keys.1: ${name} belongs to the service itself and is never available to a catalog`,
         ]);
       }
       expect(VARIABLES).to.include.members(['DATABASE_URL', 'CATALOG_VARIABLES', 'KEY_PREFIX']);
