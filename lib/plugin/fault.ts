@@ -27,8 +27,12 @@ export function upstreamFault(kind: UpstreamFaultKind, detail: string, facts: Fa
   return new UpstreamError(kind, shorten(detail), facts);
 }
 
+/** An upstream may repeat a picture that it was sent; none is for the log. */
+const PICTURES = /data:[\w/+.-]{1,80};base64,[\w+/\\=-]*|[\w+/\\-]{64,}={0,2}/g;
+
 function shorten(detail: string): string {
   const line = detail
+    .replace(PICTURES, '[bytes]')
     .slice(0, DETAIL_CHARS_MAX * 4)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();

@@ -3,37 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
-import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { answerStatus, chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { inline, linked, looking, part, text, visionCatalog } from '../../testkit/vision.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 
 const BASE64 = PNG.toString('base64');
 const DATA_URI = `data:image/png;base64,${BASE64}`;
 
-const inline = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
 const block = inline(BASE64);
-const part = (url: string) => ({ type: 'image_url', image_url: { url } });
-const linked = (url: string) => ({ type: 'image', source: { type: 'url', url } });
-const text = { type: 'text', text: 'What is this?' };
-const looking = (content: readonly object[], more: object = {}) => ({
-  ...ask('', more),
-  messages: [{ role: 'user', content }],
-});
-
-/** `model-a` is asked for at 1000 and 5000 RUB a million; `eye-a` answers, then `eye-b`. */
-function visionCatalog(url: string, vision: readonly string[] = ['eye-a', 'eye-b']): object {
-  const { models, ...rest } = chatCatalog(url) as { models: readonly { id: string }[] };
-  const eye = (id: string) => ({
-    ...models[0],
-    id,
-    aliases: [],
-    vision: true,
-    routes: [{ upstream: 'up', model: `up-${id}` }],
-    price: { input: '9', output: '9' },
-  });
-  return { ...rest, models: [...models, eye('eye-a'), eye('eye-b')], vision, smart: { lite: 'model-a' } };
-}
 
 describe('vision', () => {
   let upstream: TestUpstream;
