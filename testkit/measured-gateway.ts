@@ -16,8 +16,8 @@ export interface MeasuredGateway {
   readonly keys: readonly string[];
   /** Objects and buffers in use, in bytes, after collections of garbage. */
   usedBytes(): Promise<number>;
-  /** What a timer waited longer than it should have since the last time, in ms. */
-  delay(): Promise<Delay>;
+  /** How its loop turned since the last time. */
+  loop(): Promise<Loop>;
   /** The whole process, now. */
   rssBytes(): number;
   /** Fails when the ledger does not add up or something is still held. */
@@ -26,12 +26,17 @@ export interface MeasuredGateway {
   stop(): Promise<void>;
 }
 
-export interface Delay {
-  readonly p99Ms: number;
-  readonly mostMs: number;
+/** In ms. */
+export interface Loop {
+  /** What a timer waited longer than it should have, the rest of the machine included. */
+  readonly delayP99: number;
+  readonly delayMost: number;
+  /** CPU time of turns: what the process does itself, whatever else the machine does. */
+  readonly turnP99: number;
+  readonly turnMost: number;
 }
 
-type Question = 'used' | 'delay' | 'money' | 'log';
+type Question = 'used' | 'loop' | 'money' | 'log';
 
 const FILE = fileURLToPath(import.meta.url);
 
@@ -51,7 +56,7 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredG
     url,
     keys,
     usedBytes: () => ask('used'),
-    delay: () => ask('delay'),
+    loop: () => ask('loop'),
     rssBytes: () => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]),
     async checkMoney() {
       const problem = await ask<string>('money');
@@ -83,8 +88,7 @@ async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<
   for (let at = 0; at < accounts; at += 1) keys.push((await gateway.account('100000')).key);
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  const measureLoop = watchLoop();
 
   const answers: Readonly<Record<Question, () => unknown>> = {
     async used() {
@@ -96,11 +100,7 @@ async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<
       const { heapUsed, external, arrayBuffers } = process.memoryUsage();
       return heapUsed + Math.max(external, arrayBuffers);
     },
-    delay() {
-      const measured: Delay = { p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 };
-      delay.reset();
-      return measured;
-    },
+    loop: measureLoop,
     money: () =>
       gateway.checkMoney().then(
         () => '',
@@ -114,6 +114,29 @@ async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<
     process.exit(0);
   });
   process.send?.({ url: gateway.url, keys });
+}
+
+const TICK_MS = 5;
+
+function watchLoop(): () => Loop {
+  const delay = monitorEventLoopDelay({ resolution: TICK_MS });
+  delay.enable();
+  let turns: number[] = [];
+  let before = process.threadCpuUsage();
+  setInterval(() => {
+    // What the thread has worked since the last tick, less what it may have until the next.
+    const { user, system } = process.threadCpuUsage(before);
+    turns.push(Math.max(0, (user + system) / 1000 - TICK_MS));
+    before = process.threadCpuUsage();
+  }, TICK_MS).unref();
+  return () => {
+    turns.sort((a, b) => a - b);
+    const [delayP99, delayMost] = [delay.percentile(99) / 1e6, delay.max / 1e6];
+    const [turnP99 = 0, turnMost = 0] = [turns[Math.floor((turns.length - 1) * 0.99)], turns.at(-1)];
+    delay.reset();
+    turns = [];
+    return { delayP99, delayMost, turnP99, turnMost };
+  };
 }
 
 if (process.argv[1] === FILE && process.send) await serve(JSON.parse(process.argv[2] as string));

@@ -93,10 +93,9 @@ function* chunksOf(piece: Piece): Generator<Uint8Array> {
     for (const slice of slicesOf(piece, SLICE_BYTES)) yield Buffer.from(slice);
     return;
   }
-  const bytes = 'base64' in piece ? piece.base64 : piece;
-  const { length } = bytes;
+  const { buffer, byteOffset, length } = 'base64' in piece ? piece.base64 : piece;
   for (let from = 0; from < length; from += SLICE_BYTES) {
-    const slice = Buffer.from(bytes.subarray(from, from + SLICE_BYTES));
-    yield 'base64' in piece ? Buffer.from(slice.toString('base64'), 'latin1') : slice;
+    const slice = Buffer.from(buffer, byteOffset + from, Math.min(SLICE_BYTES, length - from));
+    yield 'base64' in piece ? Buffer.from(slice.toString('base64'), 'latin1') : Buffer.from(slice);
   }
 }

@@ -108,15 +108,18 @@ describe('the memory of calls with pictures', () => {
     }
     // One key has half of 96 MiB.
     const waiting: Call[] = [];
-    for (let at = 0; at < 5; at += 1) waiting.push(await call(0, linked()));
+    for (let at = 0; at < 6; at += 1) waiting.push(await call(0, linked()));
     for (const path of DIALECTS) {
-      const content = [{ type: 'image_url', image_url: { url: linked() } }];
-      const refused = await send(gateway.url + path, {
-        key: gateway.keys[0] as string,
-        body: { ...ask(''), messages: [{ role: 'user', content: [...content, ...content] }] },
-      });
-      expect(refused.status, refused.text).to.equal(503);
-      expect(refused.json.error.type).to.equal('api_error');
+      for (const url of [linked(), inline()]) {
+        const content = [{ type: 'image_url', image_url: { url } }];
+        const body = { ...ask(''), messages: [{ role: 'user', content }] };
+        const startedAt = performance.now();
+        const refused = await send(gateway.url + path, { key: gateway.keys[0] as string, body });
+        expect(refused.status, refused.text).to.equal(503);
+        expect(refused.json.error.type).to.equal('api_error');
+        // At once: nobody is waited for.
+        expect(performance.now() - startedAt).to.be.below(2000);
+      }
     }
     const other = await call(1, linked());
     for (const { upstreamReply } of [...waiting, other])
