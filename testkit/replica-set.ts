@@ -30,13 +30,16 @@ export interface SetOptions {
   readonly members: number;
   /** Of each member; by default as little as a server takes. */
   readonly cacheGB?: number;
+  /** Commands can be made to fail. */
+  readonly fallible?: boolean;
 }
 
 /** On a busy machine even a single server takes its time. */
 export const LAUNCH_MS_MAX = 60_000;
 
-export async function startReplicaSet({ members, cacheGB = 0.25 }: SetOptions): Promise<ReplicaSet> {
-  const parameters = members > 1 ? FAILOVER.flatMap((parameter) => ['--setParameter', parameter]) : [];
+export async function startReplicaSet({ members, cacheGB = 0.25, fallible }: SetOptions): Promise<ReplicaSet> {
+  const names = [...(members > 1 ? FAILOVER : []), ...(fallible ? ['enableTestCommands=1'] : [])];
+  const parameters = names.flatMap((parameter) => ['--setParameter', parameter]);
   const set = await MongoMemoryReplSet.create({
     binary: await binary(),
     instanceOpts: Array.from({ length: members }, () => ({ launchTimeout: LAUNCH_MS_MAX })),

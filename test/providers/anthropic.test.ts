@@ -203,6 +203,11 @@ describe('anthropic', () => {
     expect(guard.finished).to.equal(true);
   });
 
+  it('goes on in a block whose first words came with its start', async () => {
+    const { parts } = await open()({}, 200, startOf(0, 'a') + delta('b') + stopOf(0) + ANSWER);
+    expect(textsOf(parts)).to.deep.equal(['0:a', '0:b', '0:Hi']);
+  });
+
   it('takes text from deltas of text only, and from those without a type', async () => {
     const of = (index: number, fields: object) =>
       event({ type: 'content_block_delta', index, delta: fields } as unknown as { type: string });

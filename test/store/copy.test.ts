@@ -260,6 +260,12 @@ describe('copy of a store', () => {
       expect(await refused()).to.include('0 accounts and 1 setting');
     });
 
+    it('for a target that has accounts only, and writes nothing to it', async () => {
+      await newAccount(target.real);
+      expect(await refused()).to.include('1 account and 0 settings');
+      expect(await target.real.settings.list()).to.deep.equal([]);
+    });
+
     it('for a target with an account that the source has not', async () => {
       await copy();
       await breakOff();

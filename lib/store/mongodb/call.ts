@@ -36,7 +36,6 @@ export async function send(db: Db, command: Document, sending: Sending): Promise
   const reply = await db.command(command, { useBigInt64: true, ...sending });
   const [failed] = (reply.writeErrors ?? []) as Document[];
   if (failed) throw new MongoServerError({ code: failed.code, message: failed.errmsg, ok: 0 });
-  if (reply.writeConcernError) throw new OutOfTime(String(reply.writeConcernError.errmsg));
   return reply;
 }
 

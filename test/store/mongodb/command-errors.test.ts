@@ -1,0 +1,124 @@
+// A server that refuses commands, or does them and says otherwise: what is told of the write, and what is sent again.
+import { expect } from 'chai';
+import { type Document, MongoClient } from 'mongodb';
+import { openStore } from '../../../lib/store/open.ts';
+import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { until } from '../../../testkit/client.ts';
+import { type ReplicaSet, startReplicaSet } from '../../../testkit/replica-set.ts';
+import { AT, charge, newId, newWallet, RUB, rejection, statuses, walletOf } from '../../contract/store/context.ts';
+
+const WRITE_CONFLICT = 112;
+/** Shutdown in progress: the command was interrupted while it ran. */
+const INTERRUPTED = 91;
+const BAD_VALUE = 2;
+/** Done, but not yet by a majority. */
+const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
+
+describe('MongoDB: a server whose commands fail', () => {
+  let set: ReplicaSet;
+  let admin: MongoClient;
+  let store: Store;
+  let wallet: string;
+
+  before(async function () {
+    this.timeout(60_000);
+    set = await startReplicaSet({ members: 1, fallible: true });
+    admin = await MongoClient.connect(set.url('admin'));
+    store = await openStore(set.url('tollgate'));
+  });
+  beforeEach(async () => {
+    wallet = await newWallet(store);
+  });
+  afterEach(() => fail('off', [], {}));
+  after(async () => {
+    await store.close();
+    await admin.close();
+    await set.stop();
+  });
+
+  async function fail(mode: 'alwaysOn' | 'off' | number, commands: readonly string[], how: Document): Promise<void> {
+    await admin.db('admin').command({
+      configureFailPoint: 'failCommand',
+      mode: typeof mode === 'number' ? { times: mode } : mode,
+      data: { failCommands: commands, appName: 'tollgate', ...how },
+    });
+  }
+
+  const failureOf = async (work: Promise<unknown>) => {
+    const error = await rejection(work);
+    expect(error).to.be.instanceOf(StoreError);
+    return (error as StoreError).applied;
+  };
+
+  describe('a transaction', () => {
+    it('begins anew after conflicts, and is done once', async () => {
+      await fail(3, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
+      expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
+      expect((await walletOf(store, wallet)).charged).to.equal(RUB);
+    });
+
+    it('gives up in time when conflicts do not end', async () => {
+      await fail('alwaysOn', ['commitTransaction'], { errorCode: WRITE_CONFLICT });
+      const from = performance.now();
+      expect(await failureOf(statuses(store, charge(wallet)))).to.equal('unknown');
+      expect(performance.now() - from).to.be.within(4000, 9000);
+      expect((await walletOf(store, wallet)).charged).to.equal(0n);
+    }).timeout(20_000);
+
+    it('may have happened when its commit is not confirmed, and is not done twice when it is sent again', async () => {
+      await fail(1, ['commitTransaction'], UNCONFIRMED);
+      const op = charge(wallet);
+      expect(await failureOf(statuses(store, op))).to.equal('unknown');
+      expect(await statuses(store, op)).to.deep.equal(['exists']);
+      expect((await walletOf(store, wallet)).charged).to.equal(RUB);
+    });
+
+    it('has not happened when one of its commands was refused, and its session goes to nobody', async () => {
+      await fail('alwaysOn', ['insert', 'bulkWrite'], { errorCode: BAD_VALUE });
+      for (let turn = 0; turn < 3; turn += 1) {
+        expect(await failureOf(statuses(store, charge(wallet)))).to.equal('no');
+      }
+      await fail('off', [], {});
+      const many = await Promise.all(Array.from({ length: 20 }, () => statuses(store, charge(wallet))));
+      expect(new Set(many.flat())).to.deep.equal(new Set(['done']));
+      expect((await walletOf(store, wallet)).charged).to.equal(20n * RUB);
+    });
+  });
+
+  describe('a write by itself that must not be repeated', () => {
+    async function addKey(): Promise<string> {
+      const id = newId('key');
+      await store.keys.add({ id, account: wallet, name: 'n', hash: id, last4: 'abcd', createdAt: AT }, 10);
+      return id;
+    }
+    const isRevoked = async () => (await store.keys.list(wallet))[0]?.revokedAt === AT;
+
+    it('may have happened when it was interrupted', async () => {
+      const id = await addKey();
+      await fail(1, ['update'], { errorCode: INTERRUPTED });
+      expect(await failureOf(store.keys.revoke(id, AT))).to.equal('unknown');
+      expect(await isRevoked()).to.equal(false);
+    });
+
+    it('may have happened when it is not confirmed, and is not sent again by itself', async () => {
+      const id = await addKey();
+      await fail(1, ['update'], UNCONFIRMED);
+      expect(await failureOf(store.keys.revoke(id, AT))).to.equal('unknown');
+      // Reads see it once a majority has it.
+      await until(isRevoked);
+    });
+
+    it('has not happened when it was refused', async () => {
+      const id = await addKey();
+      await fail(1, ['update'], { errorCode: BAD_VALUE });
+      expect(await failureOf(store.keys.revoke(id, AT))).to.equal('no');
+      expect(await isRevoked()).to.equal(false);
+    });
+
+    it('is repeated when that changes nothing more', async () => {
+      await fail(2, ['update'], UNCONFIRMED);
+      expect(await store.accounts.setStatus(wallet, 'suspended')).to.equal(true);
+      expect((await walletOf(store, wallet)).status).to.equal('suspended');
+    });
+  });
+});
