@@ -1,5 +1,5 @@
 // A plain HTTP client for tests: whole replies, streams of events, and connections that can be cut.
-import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
 export interface Reply {
   readonly status: number;
@@ -16,6 +16,8 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */
   readonly body?: unknown;
+  /** Keeps connections for further requests; without it each has one of its own. */
+  readonly agent?: Agent;
 }
 
 export const MESSAGES = '/api/v1/messages';
@@ -24,11 +26,11 @@ export const CHAT = '/api/v1/chat/completions';
 export const DIALECTS = [MESSAGES, CHAT] as const;
 
 /** Opens a request; the caller may cut it at any time. */
-export function open(url: string, { method, key, headers = {}, body }: SendOptions = {}): ClientRequest {
+export function open(url: string, { method, key, headers = {}, body, agent }: SendOptions = {}): ClientRequest {
   const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   const sent = request(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
-    agent: false,
+    agent: agent ?? false,
     headers: {
       ...(key !== undefined && { 'x-api-key': key }),
       ...(payload !== undefined && { 'content-type': 'application/json' }),
