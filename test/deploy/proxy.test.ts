@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { makeSecret } from '../../lib/base62.ts';
 import { ask, CHAT, DIALECTS, eventsOf, open, responseOf, send, textOf, until } from '../../testkit/client.ts';
 import { freePorts, type ProxyProcess, proxyProblem, startProxy } from '../../testkit/cluster.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -150,6 +151,16 @@ describe('deploy/Caddyfile', () => {
     await send(proxy.url + CHAT, { headers: { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' } });
     const { headers } = listener.seen.find(({ url }) => url === CHAT) ?? {};
     expect([headers?.['x-forwarded-for'], headers?.['x-forwarded-proto']]).to.deep.equal(['127.0.0.1', 'http']);
+  });
+
+  it('writes no whole name of a stored file into its log', async () => {
+    const gateway = await startListener((_request, response) => void response.end());
+    const proxy = await startBefore(gateway.host, gateway.host);
+    const name = makeSecret();
+    for (const path of [`/media/${name}.png`, `/media/${name}.mp4?download=1`]) await send(proxy.url + path);
+    await until(() => proxy.log().includes(`/media/${name.slice(0, 6)}....mp4`));
+    expect(proxy.log()).not.to.contain(name.slice(0, 10));
+    expect(gateway.seen.map(({ url }) => url)).to.include(`/media/${name}.png`);
   });
 
   it('writes no key into its log', async () => {
