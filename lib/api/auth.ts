@@ -8,7 +8,7 @@ import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {
-    /** The bucket the route's requests count in; none for routes outside every limit. */
+    /** The bucket that the route's requests count towards; none for unlimited routes. */
     limit?: LimitRule;
   }
 }
@@ -48,7 +48,7 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
   return holders.find(text);
 }
 
-/** Looks at key and account once more, right before money moves: a body may take minutes to arrive. */
+/** Checks key and account once more, right before money moves: a body may take minutes to arrive. */
 export async function confirmHolder(request: Request, holders: Holders): Promise<void> {
   const found = findHolder(request, holders);
   const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;

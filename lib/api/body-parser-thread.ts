@@ -19,7 +19,7 @@ export type ParseReply =
   | { readonly fault: { readonly code: string; readonly detail: object } }
   | { readonly error: unknown };
 
-// On Linux it is that of this thread alone: where cores are few, those who call come first.
+// On Linux this applies to the thread alone: where cores are few, callers come first.
 if (process.platform === 'linux') setPriority(10);
 
 let groups: Iterator<Group> | undefined;
@@ -48,7 +48,7 @@ async function answer(order: ParseOrder): Promise<ParseReply> {
 
 function readJson(bytes: Uint8Array): unknown {
   const text = checkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  // Freed at once: a collection of garbage may come late.
+  // Freed at once: garbage collection may come late.
   (bytes.buffer as ArrayBuffer).transfer(0);
   return parseText(text);
 }

@@ -26,15 +26,15 @@ export interface ParseOptions<Name extends FormatName> {
   look?(head: RequestOf<Name>): Promise<void>;
 }
 
-/** Up to this length a body takes less time than handing it over. */
+/** Up to this length parsing a body takes less time than handing it over. */
 const SHORT_BYTES_MAX = 256 * 1024;
-/** A thread that has nothing to do for so long ends. */
+/** An idle thread ends after this long. */
 const IDLE_MS = 5000;
-/** After a body above this length it ends at once: garbage of that size may lie about for long. */
+/** After a body above this length it ends at once: that much garbage might stay around for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 /** The text and its values, in characters of two bytes, and some room. */
 const THREAD_HEAP_MB = 320;
-/** Values of a body live until its end: more room for young ones would only be filled. */
+/** Values live as long as their body: more room for young ones would only fill up. */
 const THREAD_YOUNG_MB = 8;
 
 /** `tsc` renames imports, not this. */
@@ -150,7 +150,7 @@ interface ThreadOptions {
 
 interface Thread {
   post(order: ParseOrder, transfer?: readonly ArrayBuffer[]): void;
-  /** There is nothing to do for now. */
+  /** Idle. */
   rest(): void;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// How the API answers: errors in the envelope of the endpoint's dialect, and to pages of any origin, without cookies.
+// How the API answers: errors in the envelope of the endpoint's dialect; pages of any origin may call, without cookies.
 import type { Face } from '../http/face.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
@@ -38,7 +38,7 @@ export const mediaFace: Face = {
   renderFault: renderMessageFault,
 };
 
-/** What is asked by machines of the operator: no page of another origin has any business there. */
+/** For the operator's machines: no page of another origin has any business there. */
 export const plainFace: Face = { headers: {}, renderFault: renderMessageFault };
 
 /** Of a path that no route has. */

@@ -14,7 +14,7 @@ import {
 /** More of the prompt, or a picture. */
 export type ImageStep = { readonly text: string } | PictureStep;
 
-/** Its head has neither a prompt nor pictures. */
+/** The head has neither a prompt nor pictures. */
 export function cutImageRequest(whole: ImageRequest): Cut<ImageRequest> {
   const charactersOf = (step: ImageStep) => ('text' in step ? step.text.length : 0);
   return { head: { ...whole, prompt: '', pictures: [] }, groups: groupSteps(stepsOf(whole), charactersOf) };

@@ -89,7 +89,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   const named: Named[] = [];
   for (const { name, text: value } of texts) {
     if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
-    // A form sends what was not filled in as an empty text.
+    // A form sends fields that were left empty as empty text.
     else if (value !== '' || name === 'prompt')
       body[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
   }
@@ -126,7 +126,7 @@ function refusalOf(error: unknown): Refusal {
   return { code, detail };
 }
 
-/** The type that a part declares is not asked: it is often the most general one. */
+/** The declared type of a part is ignored: it is often the most general one. */
 function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
   if (isCut) throw tooLarge(field);
   const sniffed = sniffImage(bytes);
@@ -134,7 +134,7 @@ function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
   return { type: 'picture', field, source: createImage({ bytes, release: () => freeBytes(bytes) }, sniffed) };
 }
 
-/** A size that is sent says the aspect too. */
+/** A size implies the aspect. */
 function requestOf({ prompt, model, size, aspect }: Fields, read: Read): ImageRequest {
   const pixels = IMAGE_SIZES.get(size);
   return {

@@ -1,5 +1,5 @@
 // Rate limits by a window from its first request: in memory while this process is alone on the store, in the store
-// otherwise; nothing is lost when it changes over.
+// otherwise; no count is lost in the change.
 import { randomUUID } from 'node:crypto';
 import { fault } from '../faults.ts';
 import type { Batch } from '../store/ports/batches.ts';
@@ -46,7 +46,7 @@ const SWEEP_AT = 10_000;
 interface OpenWindow {
   readonly endsAt: number;
   count: number;
-  /** How many of the count the store knows of. */
+  /** How much of the count the store knows. */
   stored: number;
 }
 

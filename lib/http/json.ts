@@ -19,7 +19,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Checks a `content-type` that should be JSON; none at all is read as JSON. */
+/** Checks that a `content-type` is JSON; a missing one is taken for JSON. */
 export function checkJsonType(contentType: string | undefined, hint = '`application/json`'): void {
   if (contentType === undefined || contentType.trim() === '') return;
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
@@ -27,7 +27,7 @@ export function checkJsonType(contentType: string | undefined, hint = '`applicat
   throw fault('unsupported_media_type', { field: 'content-type', hint });
 }
 
-/** Throws a 400 fault for what is not JSON, too deep or too many values. */
+/** Throws a 400 fault for a body that is not JSON, is too deep or has too many values. */
 export function parseJson(bytes: Buffer): unknown {
   return parseText(checkJson(bytes));
 }
@@ -53,11 +53,11 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** A longer text is not parsed again and again for the sake of a message. */
+/** A longer text is not parsed again just for the sake of a message. */
 const SEARCHED_CHARACTERS_MAX = 16 * 1024;
 const AT_END = /^Unexpected end|^Unterminated string/;
 
-/** Where a text stops being JSON. V8 says it of some mistakes; of others it quotes the text, which may be a prompt. */
+/** Where a text stops being JSON. V8 names the place of some mistakes; for others it quotes the text, maybe a prompt. */
 function positionOf(text: string, { message }: Error): number | undefined {
   const said = saidPosition(text, message);
   if (said !== undefined) return said;
@@ -88,8 +88,8 @@ function isBeginning(text: string): boolean {
 }
 
 /**
- * Counts depth and values without parsing; strings are jumped over, so a long image costs next to nothing. What is not
- * JSON may be counted wrongly: it is refused all the same. Values are the outermost one, one for each comma, and one for
+ * Counts depth and values without parsing; strings are skipped, so a long image costs next to nothing. Text that is not
+ * JSON may be miscounted, but is refused anyway. Values are the outermost one, one for each comma, and one for
  * each container that is not empty.
  */
 function guard(bytes: Buffer): void {
@@ -127,7 +127,7 @@ function guard(bytes: Buffer): void {
   }
 }
 
-/** Bytes of a string that are looked at one by one: where quotes are dense, searching for each costs more. */
+/** How much of a string is read byte by byte: where quotes are dense, searching for each costs more. */
 const NEAR_BYTES = 64;
 
 /** The position of the quote that ends a string; the end of the bytes when none does. */

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
-/** More than any body may have: what a client sends beyond it stays where it is. */
+/** More than any body may have: what a client sends beyond that is left unread. */
 const SWALLOWED_BYTES_MAX = 64 * 1024 * 1024;
-/** Of all connections together: enough for one client, and no flood keeps the loop from its work. */
+/** Of all connections together: enough for one client, but no flood can keep the event loop busy. */
 const BYTES_PER_STEP = 2 * 1024 * 1024;
 const STEP_MS = 50;
 
-/** Call before the reply is sent: the socket is then closed for writing only, and read on for a while. */
+/** Call before the reply is sent: the socket is then closed only for writing, and read for a while longer. */
 export function linger(request: IncomingMessage): void {
   const { socket } = request;
   // Unread bytes would turn the close into a reset.
@@ -27,7 +27,7 @@ let bytesLeft = BYTES_PER_STEP;
 const paused = new Set<Socket>();
 let stepping: NodeJS.Timeout | undefined;
 
-/** Reads bytes as they are: as pieces of a body each of them costs as much as a whole request. */
+/** Reads raw bytes: parsed as chunks of a body, each would cost as much as a whole request. */
 function swallow(socket: Socket): void {
   let bytes = 0;
   socket.removeAllListeners('data');

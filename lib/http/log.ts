@@ -1,10 +1,10 @@
-// The log: JSON lines by pino, buffered, with every secret scrubbed from the finished text, wherever it stands in it.
+// The log: JSON lines by pino, buffered, with every secret scrubbed from the finished text, wherever it appears.
 import { type Logger, pino } from 'pino';
 
 export interface Log extends Logger {
   /** Values that must never be written from now on. */
   addSecrets(secrets: readonly string[]): void;
-  /** Resolves when what was logged is written, or cannot be. To be awaited before the process is ended. */
+  /** Resolves when everything logged is written, or cannot be. Await it before ending the process. */
   written(): Promise<void>;
 }
 
@@ -16,14 +16,14 @@ export interface LogOptions {
 }
 
 const SCRUBBED = '[secret]';
-/** Shorter values are no secrets, and scrubbing them would garble the log. */
+/** Shorter values are not secrets, and scrubbing them would garble the log. */
 const SECRET_LENGTH_MIN = 8;
 /** Written at once when it is full, and every quarter of a second. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
 /** How long the last lines may take. */
 const WRITTEN_MS = 1000;
-/** What cannot be written for so long is dropped. */
+/** Beyond this, lines that cannot be written are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Log {
@@ -33,7 +33,7 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     minLength: BUFFER_BYTES,
     maxWrite: 2 * BUFFER_BYTES,
     maxLength: WAITING_BYTES_MAX,
-    // In its other mode it measures all that waits again with every line: a quarter of what a call allocated.
+    // The other mode measures everything waiting again with each line: a quarter of what a call allocated.
     contentMode: 'buffer',
   });
   surviveFailures(output);
@@ -47,7 +47,7 @@ export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Lo
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
     return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
-  // Its types know only texts.
+  // Its types only know strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };
   const stream = { write: (line: string) => bytes.write(Buffer.from(scrub(line))) };
   const log = pino(
@@ -76,7 +76,7 @@ function spellingsOf(secret: string): readonly string[] {
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
 }
 
-/** A log that cannot be written, on a full disk say, ends no call; it is tried again with every flush. */
+/** A log that cannot be written, say on a full disk, fails no call; every flush tries again. */
 function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   let failing = false;
   output.on('error', () => {
@@ -85,15 +85,15 @@ function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   output.on('write', () => {
     failing = false;
   });
-  // While nothing can be written it would try for ever, and the process would not end: only a write of the other kind
-  // finds out, which `written` waits for.
+  // While nothing can be written it would retry for ever, and the process would not end; only an asynchronous write,
+  // which `written` waits for, finds out.
   const flushSync = output.flushSync.bind(output);
   output.flushSync = () => {
     if (!failing) flushSync();
   };
 }
 
-/** What a log still holds is written when the process ends. */
+/** What is still buffered is written when the process ends. */
 const outputs = new Set<{ flushSync(): void }>();
 process.on('exit', () => {
   for (const output of outputs) flushNow(output);

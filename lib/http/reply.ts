@@ -1,4 +1,4 @@
-// The one place that gives replies their common headers and renders every error as its route's face has it.
+// The one place that gives replies their common headers and renders every error in the style of its route's face.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
@@ -48,13 +48,13 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   return reply;
 }
 
-/** What the log line says of a refusal: what is wrong, and which model was asked for. */
+/** What the log line says about a refusal: what is wrong, and which model was asked for. */
 function notesOf({ data }: Fault): object {
   const { field, model } = data?.detail ?? {};
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
 }
 
-/** A body that the reply does not wait for takes the connection with it. */
+/** A body that the reply does not wait for costs the connection. */
 function endBody(request: Request, reply: ResponseObject): void {
   if (isWhole(request.raw.req)) {
     markPayloadRead(request);
@@ -64,7 +64,7 @@ function endBody(request: Request, reply: ResponseObject): void {
   }
 }
 
-/** hapi's own refusals → ours, without their stacks: they are no failure. Everything else is one. */
+/** hapi's own refusals → ours, without stacks: they are not failures. Everything else is. */
 function faultOf(error: Fault): Fault {
   if (isFault(error)) return error;
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;

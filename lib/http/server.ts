@@ -16,11 +16,11 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   /** A reader that takes nothing of a reply for so long is gone. */
   readonly stallMs?: number;
-  /** By default what the limit of descriptors allows. */
+  /** By default what the descriptor limit allows. */
   readonly connectionsMax?: number;
-  /** Told of what was not an HTTP request: nothing else logs it. */
+  /** Called for input that was not an HTTP request, which nothing else logs. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
-  /** How what has no route is answered, and what was not an HTTP request. */
+  /** How requests without a route, and input that was not HTTP, are answered. */
   readonly faceAt: FaceAt;
 }
 
@@ -32,18 +32,18 @@ export interface BadHttp {
 
 export interface Http {
   readonly server: Server;
-  /** Listens; rejects with an `OperatorError` when the address cannot be had. */
+  /** Listens; rejects with an `OperatorError` when the address is not available. */
   start(): Promise<void>;
-  /** Takes no new connection, waits for `drain`, then closes what is left. */
+  /** Accepts no new connections, waits for `drain`, then closes what is left. */
   close(drain: () => Promise<void>): Promise<void>;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
 const STALL_MS = 60_000;
-/** Bodies have limits of their own; this one only ends what nothing else does. */
+/** Bodies have their own limits; this is the last resort. */
 const REQUEST_TIMEOUT_MS = 900_000;
-/** What is left in socket buffers when the service stops gets so long. */
+/** How long socket buffers may take to empty when the service stops. */
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
 /** What waits for a client that reads slowly before its upstream is paused. */
@@ -80,7 +80,7 @@ export function createHttp(options: HttpOptions): Http {
         timeout: false,
         failAction: 'ignore',
       },
-      // JSON in parts is of no use; a route that sends files says so itself.
+      // JSON in ranges is of no use; a route that sends files enables them itself.
       response: { ranges: false },
       state: { parse: false, failAction: 'ignore' },
       timeout: { server: false, socket: false },
@@ -92,7 +92,7 @@ export function createHttp(options: HttpOptions): Http {
   const latest = new WeakMap<Socket, ServerResponse>();
   listener.prependListener('request', (request, response) => {
     latest.set(request.socket, response);
-    // A connection that lives on while the service stops is told to end with its reply.
+    // A connection that outlives the stop is told to close with its reply.
     if (draining) response.shouldKeepAlive = false;
   });
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
@@ -103,7 +103,7 @@ export function createHttp(options: HttpOptions): Http {
     afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
-    // Node lets go of the socket: an error that nobody hears would end the process, bytes that nobody reads hide its end.
+    // Node gives up the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
@@ -127,19 +127,19 @@ async function listen(server: Server, { host, port }: Pick<HttpOptions, 'host' |
   }
 }
 
-/** What an operator is told; `variable` is the setting to look at, where it is not `PORT` or `HOST`. */
+/** What the operator is told; `variable` is the setting to check, where it is not `PORT` or `HOST`. */
 export function cannotListen(error: unknown, at: { host: string; port: number; variable?: string }): OperatorError {
   const { code } = error as NodeJS.ErrnoException;
-  const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'it is not permitted' : code;
+  const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'permission denied' : code;
   const { variable = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'HOST' : 'PORT' } = at;
   return new OperatorError(`Cannot listen on ${at.host}:${at.port} (${variable}): ${reason}`);
 }
 
 async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {
-  // Connections that say nothing at the moment live on: a call of a proxy may be on its way.
+  // Idle connections stay open: a call from a proxy may be on its way.
   const closed = stopListening(listener);
   await drain();
-  // Now the idle ones too, and the timer that looks for slow ones.
+  // Now the idle ones too, and the timer that checks for slow ones.
   listener.close();
   const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
   await closed;
@@ -148,21 +148,21 @@ async function closeListener(listener: Listener, drain: () => Promise<void>): Pr
 
 const refused = new WeakSet<Socket>();
 
-/** A request that came in whole gets its reply before what follows it is refused: it may be a paid one. */
+/** A complete request gets its reply before what follows it is refused: it may be a paid one. */
 function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: () => void): void {
-  // What more comes on the connection fails again.
+  // Whatever else arrives on the connection fails again.
   if (refused.has(socket)) return;
   refused.add(socket);
   if (!reply || reply.writableFinished) refuse();
   else if (reply.req.complete) {
     reply.once('finish', refuse);
-    // Node has given up on the connection and would not tell that the client leaves.
+    // Node has given up on the connection and would not report that the client left.
     socket.once('end', () => socket.destroy());
   } else if (reply.headersSent || reply.socket !== socket) socket.destroy();
   else refuse();
 }
 
-/** What is not HTTP never reaches hapi; it gets an answer all the same. */
+/** Input that is not HTTP never reaches hapi, but still gets an answer. */
 function answerBadHttp(error: ClientError, asker: Asker): void {
   if (error.code === 'ECONNRESET') return void asker.socket.destroy();
   answerPastHapi({ reason: badHttpFault(error.code), what: error.code }, asker);

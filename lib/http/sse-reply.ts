@@ -6,7 +6,7 @@ import type { Pressure } from '../stream/drive.ts';
 export interface SseReply {
   /** Sends status and headers. */
   open(): void;
-  /** Sends events; returns a promise when the client takes them more slowly than they come. */
+  /** Sends events; returns a promise when the client reads them more slowly than they arrive. */
   write(text: string): Pressure;
   keepAlive(): void;
   end(): void;
@@ -32,7 +32,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
   let takenAt = 0;
   let stillAt = 0;
 
-  /** Resolves when the buffer is empty again; a client that stalls is cut off, and nothing resolves any more. */
+  /** Resolves when the buffer is empty again; never, once a stalled client was cut off. */
   function drained(): Promise<void> {
     takenAt = stillAt = performance.now();
     response.setTimeout(stepMs);
@@ -76,7 +76,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
 /** Shorter texts are cheaper as they are. */
 const TEXT_CHARS_MAX = 1024;
 
-/** A long text that waits as a string is held twice, as characters and as three bytes for each; bytes are held once. */
+/** A long text that waits as a string is held twice, as characters and as bytes; waiting as bytes it is held once. */
 function encode(text: string): string | Buffer {
   if (text.length <= TEXT_CHARS_MAX) return text;
   // Not from Node's pool, of which a small piece would keep 64 KiB.

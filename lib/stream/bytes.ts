@@ -7,20 +7,20 @@ export interface Decoder<T> {
   push(chunk: Uint8Array, items: T[]): void;
   /** The body ended: appends what is left without its end mark. */
   end(items: T[]): void;
-  /** Set once the bytes broke a limit: the items before it count, nothing comes after it. */
+  /** Set once the bytes exceeded a limit: the items before it count, and nothing follows. */
   readonly failure: Error | undefined;
-  /** True once nothing that follows counts: the body is then left, and its connection used again if it ends soon. */
+  /** True once nothing that follows counts: the body is then abandoned, and its connection reused if it ends soon. */
   readonly done?: boolean;
 }
 
-/** The upstream sent more than it may. */
+/** The upstream sent more than allowed. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
 /** Bytes on their way, pushed as they come. */
 export interface ByteSource {
-  /** Begins, or goes on with another taker. What has come already is handed over at once. */
+  /** Starts, or continues with another taker. What has already arrived is handed over at once. */
   open(taker: ByteTaker): void;
   pause(): void;
   resume(): void;
@@ -28,7 +28,7 @@ export interface ByteSource {
   destroy(): void;
 }
 
-/** Told by a source what comes; after `end` or `fail` nothing more. */
+/** Called by a source with what arrives; after `end` or `fail` nothing more. */
 export interface ByteTaker {
   data(chunk: Uint8Array): void;
   end(): void;
@@ -86,7 +86,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   #waiter: Waiter<T> | undefined;
   #state: 'new' | 'open' | 'ended' | 'failed' | 'done' = 'new';
   #error: unknown;
-  /** A delivery is on its way: `next` does not deliver by itself then. */
+  /** A delivery is scheduled: `next` does not deliver by itself then. */
   #scheduled = false;
   #broken = false;
   #paused = false;
@@ -165,7 +165,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     if (this.#waiter) this.#deliver();
   };
 
-  /** What comes within this turn still joins the array. */
+  /** What arrives within this turn still joins the array. */
   #schedule(): void {
     if (!this.#waiter || this.#scheduled) return;
     this.#scheduled = true;
@@ -249,7 +249,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   }
 }
 
-/** Lets a body that is nearly over end by itself and closes it otherwise. */
+/** Lets a body that is nearly complete end by itself, and closes it otherwise. */
 export function drain(body: ByteSource): void {
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), LEFTOVER_MS).unref();

@@ -1,14 +1,14 @@
 // Pulls a source of parts to its end, one await per arrival; an abort frees the puller at once, whatever the source does.
 
-/** What a consumer returns when it cannot take more for now. */
+/** What a consumer returns when it cannot accept more for now. */
 export type Pressure = Promise<void> | undefined;
 
-/** After so many arrivals timers and sockets get a turn: a source that always has more would keep them from theirs. */
+/** After this many arrivals timers and sockets get a turn: a source that always has more would starve them. */
 const ARRIVALS_PER_TURN = 256;
 
 /**
  * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with the
- * signal's reason as soon as it aborts; a source that does not obey is left behind, its late errors are swallowed.
+ * signal's reason as soon as it aborts; a source that does not obey is abandoned and its late errors are swallowed.
  */
 export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (value: T) => Pressure): Promise<void> {
   return new Promise<void>((resolve, reject) => {
@@ -60,7 +60,7 @@ export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (v
   });
 }
 
-/** A plugin may hand over anything; the failure of a promise in place of a source would end the process. */
+/** A plugin may return anything; a rejected promise in place of a source would end the process. */
 function open<T>(source: AsyncIterable<T>): AsyncIterator<T> {
   if (typeof source?.[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]();
   ignore(source);

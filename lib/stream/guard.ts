@@ -18,7 +18,7 @@ export interface Guard {
   fail(reason: Fault): readonly StreamPart[];
   /** True once the upstream's terminal signal was seen, or the answer was cut. */
   readonly finished: boolean;
-  /** True once the answer was cut at its limit: nothing more is wanted of the upstream. */
+  /** True once the answer was cut at its limit: nothing more is wanted from the upstream. */
   readonly cut: boolean;
   /** True once an error was passed on. */
   readonly failed: boolean;
@@ -108,12 +108,12 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
     return passed ?? parts;
   }
 
-  /** The upstream goes on although by its own count it has given all; a count far beyond the limit is no count. */
+  /** The upstream goes on although by its own count it is done; a count far beyond the limit is ignored. */
   function isCountedOut(): boolean {
     return outputTokens > outputMax && characters > 0 && outputTokens <= FAR_BEYOND * outputMax;
   }
 
-  /** Ends an answer whose upstream goes on beyond what was asked for; what is too much of the last text goes. */
+  /** Ends an answer whose upstream exceeds what was asked for, and drops the excess of the last text. */
   function cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
     if (finish) return parts;
     cut = true;
@@ -161,12 +161,12 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
 /** Several blocks of text are one to the client: its end is known only at the end of the answer. */
 const BLOCK_END: BlockEndPart = { type: 'block-end', index: 0 };
 
-/** So many characters of a text at the most, no pair of them torn. */
+/** At most this many characters of a text, with no surrogate pair torn. */
 function beginningOf(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= FIRST_HALF && last < SECOND_HALF ? length - 1 : length);
 }
 
 function breach(what: string): Error {
-  return new Error(`the provider broke the grammar of parts: ${what}`);
+  return new Error(`the provider violated the grammar of parts: ${what}`);
 }

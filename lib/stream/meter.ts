@@ -7,7 +7,7 @@ export interface MeterOptions {
   readonly trusted: boolean;
   /** Input tokens to bill when the upstream reports none. */
   readonly inputEstimate: number;
-  /** Input counts above this are not believed. */
+  /** Input counts above this are rejected. */
   readonly inputMax: number;
   /** Most output tokens that are billed. */
   readonly outputMax: number;
@@ -23,7 +23,7 @@ export interface PictureTokens {
 
 export interface Meter {
   observe(parts: readonly StreamPart[]): void;
-  /** Forgets what an upstream reported that failed before its first text. */
+  /** Forgets what was reported by an upstream that failed before its first text. */
   restart(): void;
   /** Input tokens as known so far. */
   inputSoFar(): number;
@@ -40,7 +40,7 @@ export interface Bill extends Tokens {
   readonly doubt?: string;
 }
 
-/** About so many characters make a token where nobody counted. */
+/** About how many characters make a token, where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictures }: MeterOptions): Meter {
@@ -55,7 +55,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictu
         hasText = true;
         characters += countCharacters(part.text);
       } else if (part.type === 'usage' && trusted) {
-        // Absent numbers leave the last ones; what is no number at all is as good as absent.
+        // Absent numbers leave the last ones; what is not a number counts as absent.
         if (typeof part.input === 'number') input = part.input;
         if (typeof part.output === 'number') output = part.output;
       }

@@ -1,6 +1,6 @@
 // Long texts in slices that are quick to work on.
 
-/** A text in slices of so many characters at the most; a surrogate pair stays whole. */
+/** A text in slices of at most this many characters; surrogate pairs stay whole. */
 export function* slicesOf(text: string, charactersMax: number): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let to = Math.min(text.length, from + charactersMax);

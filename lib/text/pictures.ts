@@ -34,7 +34,7 @@ export function bytesOf({ system = '', messages }: TextRequest): number {
   return bytes;
 }
 
-/** Empties a request that no route can need any more, whoever still holds it. */
+/** Empties a request that no route can need any more, whoever still refers to it. */
 export function letGo(request: TextRequest): void {
   for (const { source } of picturesOf(request)) if (typeof source !== 'string') source.release();
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);

@@ -10,13 +10,13 @@ export interface RequestMessage extends Pick<TextMessage, 'role'> {
 
 export type RequestContent = TextContent | RequestPicture;
 
-/** How many input tokens a request has, as far as can be told before any model has counted them. */
+/** How many input tokens a request has, estimated before any model has counted them. */
 export interface InputEstimate {
   /** Tokens to bill when nobody counts them: the documented formula. */
   readonly tokens: number;
   /** Tokens that the hold is made for: as many, or more for a text that makes more. */
   readonly tokensHeld: number;
-  /** More input tokens than this no tokenizer makes of the text; a report above it is an error of the upstream. */
+  /** No tokenizer makes more input tokens of the text; a report above it is an upstream's error. */
   readonly tokensMax: number;
   /** Input tokens of a buffered model, which reports none: by characters, and so many a picture. */
   readonly tokensBuffered: number;

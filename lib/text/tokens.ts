@@ -1,4 +1,4 @@
-// Counts tokens as a tokenizer would that knows only what all public ones know: hardly any counts more for the same text.
+// Counts tokens like a tokenizer that knows only what all public ones know: hardly any counts more for the same text.
 import { Pieces } from './pieces.ts';
 import pieces from './token-pieces.json' with { type: 'json' };
 
@@ -14,7 +14,7 @@ const CYRILLIC_SMALL = 5;
 const CYRILLIC_CAPITAL = 6;
 const HIGH_SURROGATE = 7;
 
-/** What each UTF-16 unit is. */
+/** The class of each UTF-16 unit. */
 const KINDS = Uint8Array.from({ length: 0x10000 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (character === ' ') return SPACE;
@@ -39,7 +39,7 @@ const SIGN_AGAIN = 0.9;
 const SAME_SIGN_AGAIN = 0.5;
 const SPACE_AGAIN = 0.25;
 
-/** So many units are looked at together: an array is read three times as fast as a string. */
+/** Units looked at together: an array is read three times as fast as a string. */
 const UNITS_MAX = 16_384;
 /** Behind the last unit stand others that are no letters, so that nobody has to look for the end. */
 const units = new Uint16Array(UNITS_MAX + 2);

@@ -14,9 +14,9 @@ export interface WatchOptions {
 }
 
 export interface Watch {
-  /** Something of the answer arrived. */
+  /** A part of the answer arrived. */
   touch(): void;
-  /** The terminal signal arrived: what follows gets little time in all, however it is spread. */
+  /** The terminal signal arrived: what follows gets little time in total, however it is spread. */
   finished(): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void;
@@ -43,7 +43,7 @@ export function createWatch(options: WatchOptions): Watch {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  /** When the clocks are looked at next. */
+  /** When the clocks are checked next. */
   let nextAt = Number.POSITIVE_INFINITY;
 
   function arm(): void {
