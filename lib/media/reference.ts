@@ -54,5 +54,6 @@ export async function fetchReferences(
 /** As a provider takes it: it is there. */
 export function pictureOf({ source, field }: RequestPicture): Picture {
   if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
-  return { mediaType: source.mediaType as Picture['mediaType'], bytes: source.bytes };
+  const { bytes, size, mediaType } = source;
+  return { mediaType: mediaType as Picture['mediaType'], bytes, ...(size && { size }) };
 }

@@ -41,6 +41,8 @@ export interface ImageContent extends Picture {
 export interface Picture {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly bytes: Uint8Array;
+  /** By its header; absent where that does not tell. A small file may be a picture that takes gigabytes. */
+  readonly size?: Size | undefined;
 }
 
 /** In pixels. */

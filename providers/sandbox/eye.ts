@@ -22,10 +22,17 @@ export type Eye = (pictures: readonly Picture[], within: Size, signal: AbortSign
 /** `tsc` renames imports, not this. */
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? './eye-thread.ts' : './eye-thread.js', import.meta.url);
 
+/** Decoded it takes several times four bytes a pixel. */
+const PIXELS_MAX = 50_000_000;
+
 export function createEye(host: Host): Eye {
   let last: Promise<unknown> = Promise.resolve();
 
   return (pictures, within, signal) => {
+    if (pictures.some(({ size }) => size && size.width * size.height > PIXELS_MAX)) {
+      const limit = `more than ${PIXELS_MAX / 1e6} million pixels`;
+      return Promise.reject(host.fault.make('request', limit, { status: 400, about: 'picture' }));
+    }
     const looks = pictures.map(({ bytes }) => ({ bytes, within }));
     const turn = last.then(() => inThread(looks, signal));
     last = turn.catch(() => {});

@@ -121,6 +121,18 @@ describe('provider sandbox: pictures', () => {
     expect(sniffImage(await draw('x', { images: [png(await draw('red'))] }))?.format).to.equal('png');
   });
 
+  it('refuses a picture that would take gigabytes, by the size in its header', async () => {
+    const small = png(await draw('red'));
+    const images = [{ ...small, size: { width: 30_000, height: 30_000 } }];
+    expect(await faultOf(draw('x', { images }))).to.equal('request picture');
+    const messages = [{ role: 'user', content: [{ type: 'image', ...images[0] }] }] as never;
+    const parts = provider.text?.({ model: 'vision', messages, maxTokens: 9, options: {} }, never);
+    expect(await faultOf(parts?.[Symbol.asyncIterator]().next() as Promise<never>)).to.equal('request picture');
+    expect(sniffImage(await draw('x', { images: [{ ...small, size: { width: 64, height: 64 } }] }))?.format).to.equal(
+      'png',
+    );
+  });
+
   it('has markers for bad days', async () => {
     const call = { model: 'image', images: [], options: {} };
     expect(await provider.image?.({ ...call, prompt: 'x [[empty]]' }, never)).to.deep.equal({ images: [] });

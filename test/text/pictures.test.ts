@@ -82,6 +82,7 @@ describe('the pictures of a request', () => {
     const [message] = messagesOf(request);
     const [, shown] = message?.content ?? [];
     expect(shown?.type === 'image' && shown.bytes.length).to.equal(PNG.length);
+    expect(shown?.type === 'image' && shown.size).to.deep.equal({ width: 2, height: 3 });
     letGo(request);
     letGo(request);
     expect(shown?.type === 'image' && shown.bytes.length).to.equal(0);
