@@ -19,6 +19,10 @@ export interface OwnerOptions {
 export interface Owner {
   /** Renews for the first time: rejects when the store does not answer. */
   start(): Promise<void>;
+  /** The store's clock, as far as this process knows it, in ms since the epoch. */
+  now(): number;
+  /** Whether another one whose lease is over may be taken for dead. */
+  trusts(): boolean;
   /** Stops renewing and leaves. */
   stop(): Promise<void>;
 }
@@ -42,19 +46,26 @@ export function createOwner(options: OwnerOptions): Owner {
    * get a whole lease to report.
    */
   let trustFrom: number | undefined;
-  /** The store's clock at the last renewal. */
+  /** The store's clock at the last renewal, and the moment of that (performance.now()). */
   let seenAt = 0;
+  let renewedAt: number | undefined;
   /** The others are told that this process may count by its own memory. */
   let alone = false;
   /** How often in a row another one was seen to count alone. */
   let looks = 0;
 
   const renew = () => store.renew({ id: ownerId, leaseMs, alone });
+  const trusts = () => trustFrom !== undefined && performance.now() >= trustFrom;
+
+  function note(now: number): void {
+    seenAt = now;
+    renewedAt = performance.now();
+  }
 
   /** The clock jumped, or the machine slept: the leases of all processes seem over, though none of them is gone. */
   function isGap(now: number): boolean {
     const passed = now - seenAt;
-    seenAt = now;
+    note(now);
     return passed < 0 || passed > Math.max(leaseMs - everyMs, 2 * everyMs);
   }
 
@@ -94,7 +105,7 @@ export function createOwner(options: OwnerOptions): Owner {
       if (performance.now() - began > leaseMs) throw new Error('the lease ended while it was renewed');
       if (isGap(seen.now)) trustFrom = undefined;
       trustFrom ??= performance.now() + leaseMs;
-      const isTrusted = performance.now() >= trustFrom;
+      const isTrusted = trusts();
       await agree(seen, isTrusted);
       if (isTrusted) sweep(seen.now);
     } catch (err) {
@@ -129,11 +140,14 @@ export function createOwner(options: OwnerOptions): Owner {
   return {
     async start() {
       const seen = await renew();
-      seenAt = seen.now;
+      note(seen.now);
       trustFrom = performance.now() + leaseMs;
       await agree(seen, true);
       timer = setTimeout(loop, 0);
     },
+    // A clock that was just set is noticed with the next renewal.
+    now: () => (renewedAt === undefined ? Date.now() : Math.floor(seenAt + performance.now() - renewedAt)),
+    trusts,
     async stop() {
       stopped = true;
       clearTimeout(timer);

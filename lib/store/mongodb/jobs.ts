@@ -25,7 +25,7 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
     get,
     async claim(claim) {
       const now = await readNow(client);
-      const filter = isFree(claim, now, await aliveOwners(db, now));
+      const filter = claim.unowned ? dueAt(now, { owner: null }) : isFree(claim, now, await aliveOwners(db, now));
       // Most of the time there is none, and a transaction for each look would be wasted.
       if (!(await read((signal) => jobs.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => take(step, filter, { ...claim, now }) });
@@ -67,7 +67,11 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
 function isFree({ owner, leaseMs, working }: JobClaim, now: number, alive: readonly string[]): Document {
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
   const left = [{ owner: { $nin: alive } }, ...(working ? [{ owner, _id: { $nin: working } }] : [])];
-  return { dueAt: { $gt: 0, $lte: now }, $or: [{ owner: null }, { $and: [isOver, { $or: left }] }] };
+  return dueAt(now, { $or: [{ owner: null }, { $and: [isOver, { $or: left }] }] });
+}
+
+function dueAt(now: number, more: Document): Document {
+  return { dueAt: { $gt: 0, $lte: now }, ...more };
 }
 
 /** All or none: what half of a claim had taken would be nobody's until its owner is gone. */

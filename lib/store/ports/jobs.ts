@@ -15,6 +15,8 @@ export interface JobClaim {
    * claim was lost. Without it the owner's own jobs are left alone, as are those of every process that is alive.
    */
   readonly working?: readonly string[];
+  /** Takes only jobs without an owner: for a process that cannot tell now who is alive. */
+  readonly unowned?: boolean;
 }
 
 export interface JobRenewal {

@@ -11,7 +11,7 @@ const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, re
 const SELECT = `SELECT ${COLUMNS} FROM jobs`;
 
 /** What nobody works on. */
-const FREE = `(owner IS NULL OR ((lease < :now OR lease > :now + 2 * :leaseMs)
+const FREE = `(owner IS NULL OR (:unowned = 0 AND (lease < :now OR lease > :now + 2 * :leaseMs)
   AND (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = jobs.owner AND ${ALIVE})
     OR (owner = :owner AND :working IS NOT NULL AND jobs.id NOT IN (SELECT value FROM json_each(:working))))))`;
 
@@ -25,10 +25,10 @@ export function jobWrites({ db, write }: Connection) {
   const load = createLoadJob(db);
   const save = createSaveJob(db);
   return {
-    claimJobs: ({ owner, leaseMs, limit, working }: JobClaim, now: number): Job[] =>
+    claimJobs: ({ owner, leaseMs, limit, working, unowned = false }: JobClaim, now: number): Job[] =>
       write(() => {
         const list = working ? JSON.stringify(working) : null;
-        const claimed = claim.all({ owner, leaseMs, limit, working: list, now }).map(jobOf);
+        const claimed = claim.all({ owner, leaseMs, limit, working: list, unowned: Number(unowned), now }).map(jobOf);
         // The rows of an update come in any order.
         return claimed.sort(byTurn);
       }),

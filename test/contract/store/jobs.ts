@@ -231,6 +231,16 @@ export function jobContract(kind: StoreKind): void {
       expect((await claim(newId('own'))).map(({ id }) => id)).to.deep.equal([ofAlive.id]);
     });
 
+    it('take only those without an owner for one that cannot tell who is alive', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const [free, over] = [await running(wallet, 1), await running(wallet, 2)];
+      await store.jobs.put([{ ...over, owner: newId('own'), lease: Date.now() - 10_000 }]);
+      const owner = newId('own');
+      expect((await claim(owner, { unowned: true, working: [] })).map(({ id }) => id)).to.deep.equal([free.id]);
+      expect((await claim(owner)).map(({ id }) => id)).to.deep.equal([over.id]);
+    });
+
     it('take back their own whose answer was lost, and not those they work on', async () => {
       const { store } = context;
       const wallet = await newWallet(store);
