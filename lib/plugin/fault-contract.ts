@@ -32,6 +32,8 @@ export interface FaultFacts {
   readonly about?: RefusalCause;
   /** When the upstream wants to be asked again at the earliest. */
   readonly retryAfterMs?: number;
+  /** True when the request certainly did not reach the upstream. */
+  readonly unsent?: boolean;
 }
 
 /** The error a provider throws; `detail` is for the operator's log and never reaches a client. */

@@ -11,14 +11,16 @@ class UpstreamError extends Error implements UpstreamFault {
   declare readonly status?: number;
   declare readonly about?: RefusalCause;
   declare readonly retryAfterMs?: number;
+  declare readonly unsent?: boolean;
 
-  constructor(kind: UpstreamFaultKind, detail: string, { status, about, retryAfterMs }: FaultFacts) {
+  constructor(kind: UpstreamFaultKind, detail: string, { status, about, retryAfterMs, unsent }: FaultFacts) {
     super(`${kind}${status === undefined ? '' : ` (${status})`}: ${detail}`);
     this.kind = kind;
     this.detail = detail;
     if (status !== undefined) this.status = status;
     if (about !== undefined) this.about = about;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (unsent !== undefined) this.unsent = unsent;
   }
 }
 

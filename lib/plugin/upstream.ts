@@ -94,7 +94,7 @@ function targetOf(url: string, origins: ReadonlySet<string>): Target {
   const parsed = URL.parse(url);
   if (!parsed || !origins.has(parsed.origin)) {
     const named = parsed?.origin ?? 'something that is no URL';
-    throw upstreamFault('protocol', `the settings do not allow requests to ${named}`);
+    throw upstreamFault('protocol', `the settings do not allow requests to ${named}`, { unsent: true });
   }
   return { origin: parsed.origin, path: parsed.pathname + parsed.search };
 }
@@ -165,8 +165,17 @@ function toUpstreamFault(error: Error, origin: string, secrets: readonly string[
   if (error instanceof LimitError) return upstreamFault('protocol', error.message);
   const code = codeOf(error);
   const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
-  return upstreamFault(kindOfCode(code), scrub(detail, secrets));
+  return upstreamFault(kindOfCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
 }
+
+/** It failed before there was a connection: nothing of the request went out. */
+function isUnsent(error: Error, code: string): boolean {
+  if (UNSENT_CODES.test(code)) return true;
+  return 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
+}
+
+const UNSENT_CODES =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
 /** The name where there is no code; connecting to several addresses fails with a code but an empty message. */
 function codeOf(error: Error): string {
