@@ -26,6 +26,8 @@ export interface Config {
   readonly keyPrefix: string;
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
+  /** Looks at videos. */
+  readonly videoRateLimitPerMinute: number;
   /** Request bodies held at once; one key may hold half of it. */
   readonly bodyMemoryBytes: number;
   /** Upstream: until the first fragment, between fragments, in all. */
@@ -34,7 +36,10 @@ export interface Config {
   readonly totalTimeoutMs: number;
   /** A reader that takes nothing for this long counts as gone. */
   readonly clientStallMs: number;
-  /** Life of a hold's lease; the sweeper runs at least as often. */
+  /** The first interval at which an upstream is asked for a video, and when a video that is not finished has failed. */
+  readonly videoPollMs: number;
+  readonly videoDeadlineMs: number;
+  /** Life of a hold's or a job's lease; the sweeper runs at least as often. */
   readonly leaseMs: number;
   /** How long a shutdown waits for calls to finish. */
   readonly drainMs: number;
@@ -76,12 +81,15 @@ const schema = Joi.object({
     .default('tg-'),
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
+  VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   // Half of it must hold one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
   TOTAL_TIMEOUT_MS: milliseconds(600_000),
   CLIENT_STALL_MS: milliseconds(60_000),
+  VIDEO_POLL_MS: milliseconds(5_000),
+  VIDEO_DEADLINE_MS: milliseconds(7_200_000),
   LEASE_MS: milliseconds(15_000),
   DRAIN_MS: Joi.number().integer().min(0).max(2_147_483_647).default(30_000),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
@@ -123,11 +131,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     keyPrefix: value.KEY_PREFIX,
     rateLimitPerMinute: value.RATE_LIMIT_PER_MINUTE,
     balanceRateLimitPerMinute: value.BALANCE_RATE_LIMIT_PER_MINUTE,
+    videoRateLimitPerMinute: value.VIDEO_RATE_LIMIT_PER_MINUTE,
     bodyMemoryBytes: value.BODY_MEMORY_MB * 1024 * 1024,
     firstTokenTimeoutMs: value.FIRST_TOKEN_TIMEOUT_MS,
     idleTimeoutMs: value.IDLE_TIMEOUT_MS,
     totalTimeoutMs: value.TOTAL_TIMEOUT_MS,
     clientStallMs: value.CLIENT_STALL_MS,
+    videoPollMs: value.VIDEO_POLL_MS,
+    videoDeadlineMs: value.VIDEO_DEADLINE_MS,
     leaseMs: value.LEASE_MS,
     drainMs: value.DRAIN_MS,
     metricsHost: value.METRICS_HOST,

@@ -160,6 +160,13 @@ const table = {
     retryable: false,
     text: (d) => `There is nothing at this path. ${d.hint ? `${d.hint}.` : 'See GET /openapi.json for the endpoints.'}`,
   },
+  unknown_video: {
+    status: 404,
+    type: 'not_found_error',
+    chatCode: 'not_found',
+    retryable: false,
+    text: () => 'This account has no video with this id.',
+  },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
@@ -227,6 +234,13 @@ const table = {
     chatCode: 'service_unavailable',
     retryable: true,
     text: (d) => `${d.hint} is temporarily unavailable. Nothing was charged.`,
+  },
+  video_unavailable: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: () => 'Video generation is temporarily unavailable. Nothing was charged.',
   },
   shutting_down: {
     status: 503,

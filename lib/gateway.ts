@@ -24,7 +24,7 @@ import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
-import { createOwner } from './ledger/owner.ts';
+import { createOwner, type Owner } from './ledger/owner.ts';
 import { createMediaCleaner } from './media/cleaner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results } from './media/results.ts';
@@ -35,8 +35,8 @@ import type { MetricsServer } from './metrics/server.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
-import type { TextTimeouts } from './text/attempt.ts';
 import { createTextEngine } from './text/engine.ts';
+import { openVideos } from './videos/open.ts';
 import { isPagePath, pageFace } from './web/face.ts';
 import { type FirstLinks, openWeb } from './web/open.ts';
 import { webPlugin } from './web/plugin.ts';
@@ -105,8 +105,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
   let demo: Pick<GatewayFacts, 'demoKey' | 'demoAccount'> = { demoKey: undefined, demoAccount: undefined };
   let metricsUrl: string | undefined;
-  const seriesFacts = { catalog: catalog.current, routes: () => http.server.table() };
-  const metrics = await openMetrics(config, log, seriesFacts);
+  const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
   const { ownerId, leaseMs } = config;
   const ledger = openLedger({ store, ownerId, leaseMs, log }, metrics);
   const limiter = createLimiter({ store: store.limits });
@@ -115,6 +114,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
   const media = openMedia(config, http.server, store);
+  const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
+  const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
     store,
     catalog: catalog.current,
@@ -124,7 +125,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,
-    ...openEngines({ ...config, ...timings }, { catalog, ledger, metrics, log, results: media.results }),
+    ...engines,
+    videos: videos.engine,
     parser,
     limits: limitsOf(config),
     bodyLimits: timings.bodyLimits ?? {},
@@ -151,21 +153,31 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       else await warnOfDemo(store, log);
       await web.start(demo.demoAccount);
       catalog.watch();
+      videos.worker.start();
       chores.start();
     },
     async stop() {
       chores.stop();
       web.close();
+      await videos.worker.stop();
       await http.close(() => endCalls(calls, config.drainMs));
-      const left = await ledger.drain(LEDGER_DRAIN_MS);
-      if (left > 0)
-        log.error({ left }, 'stopped before the store confirmed everything; open holds will be returned in full');
-      const closing = closeInOrder([parser.close, owner.stop, holders.close, catalog.close, store.close]);
-      if (!(await endsWithin(closing, CLOSE_MS))) log.error('the store did not close in time; exiting anyway');
+      videos.engine.stop();
+      await endLedger(ledger, log);
+      await closeAll([parser.close, owner.stop, holders.close, catalog.close, store.close], log);
       await metrics?.close();
     },
     reload: catalog.reload,
   };
+}
+
+async function endLedger(ledger: Ledger, log: Log): Promise<void> {
+  const left = await ledger.drain(LEDGER_DRAIN_MS);
+  if (left > 0)
+    log.error({ left }, 'stopped before the store confirmed everything; open holds will be returned in full');
+}
+
+async function closeAll(closes: readonly (() => Promise<void>)[], log: Log): Promise<void> {
+  if (!(await endsWithin(closeInOrder(closes), CLOSE_MS))) log.error('the store did not close in time; exiting anyway');
 }
 
 async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
@@ -203,10 +215,12 @@ function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
   return createHolders({ store, prefix: keyPrefix, onFlushError });
 }
 
-function limitsOf({ rateLimitPerMinute, balanceRateLimitPerMinute }: Config): Services['limits'] {
+function limitsOf(config: Config): Services['limits'] {
+  const { rateLimitPerMinute, balanceRateLimitPerMinute, videoRateLimitPerMinute } = config;
   return {
     generate: { name: 'generate', perMinute: rateLimitPerMinute },
     balance: { name: 'balance', perMinute: balanceRateLimitPerMinute },
+    videos: { name: 'videos', perMinute: videoRateLimitPerMinute },
   };
 }
 
@@ -253,6 +267,8 @@ interface EngineParts {
   readonly ledger: Ledger;
   readonly metrics: Metrics | undefined;
   readonly log: Log;
+  readonly store: Store;
+  readonly owner: Owner;
   readonly results: Results;
 }
 
@@ -269,14 +285,16 @@ function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
 }
 
 /** What answers calls, by their kind, and what it learns of the upstreams. */
-function openEngines(timeouts: TextTimeouts, { catalog, ledger, metrics, log, results }: EngineParts) {
+function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log, results, ...more }: EngineParts) {
   const paidCalls = createPaidCalls(ledger);
   const health = openHealth(log, metrics);
   const shared = { paidCalls, health, onAttempt: metrics?.onAttempt };
-  const text = createTextEngine({ ...shared, catalog: catalog.current, timeouts });
-  const images = createImageEngine({ ...shared, results, totalTimeoutMs: timeouts.totalTimeoutMs });
+  const text = createTextEngine({ ...shared, catalog: catalog.current, timeouts: settings });
+  const images = createImageEngine({ ...shared, results, totalTimeoutMs: settings.totalTimeoutMs });
   const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
-  return { text, images, upstreams };
+  const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
+  metrics?.watchJobs(more.store.jobs);
+  return { text, images, upstreams, videos };
 }
 
 /** Pages answer as pages also where there is none. */

@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/'],
   ['lib/call/', 'lib/smart/'],
-  ['lib/text/', 'lib/images/'],
+  ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/'],
   ['lib/http/'],
   ['lib/api/', 'lib/web/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/gateway.ts'],

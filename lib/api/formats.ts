@@ -1,15 +1,15 @@
-// The bodies that are parsed, by the name of their format: both text dialects, and requests for pictures.
+// The bodies that are parsed, by the name of their format: both text dialects, requests for pictures and for videos.
 
-import type { ImageRequest } from '../images/request.ts';
 import { estimateInput } from '../text/estimate.ts';
 import type { TextRequest } from '../text/request.ts';
 import { chatDialect } from './dialects/chat/dialect.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { messageDialect } from './dialects/message/dialect.ts';
-import { cutImageRequest, joinImageRequest } from './image-parts.ts';
+import { cutPrompted, joinPrompted, type Prompted } from './image-parts.ts';
 import { parseEdit, parseGeneration } from './image-request.ts';
 import type { Cut, Joining } from './parts.ts';
 import { cutTextRequest, joinTextRequest } from './text-parts.ts';
+import { parseVideo } from './video-fields.ts';
 
 /** Methods, so that a table may hold formats of different requests. */
 export interface Format<Request extends object = object> {
@@ -23,8 +23,9 @@ export interface Format<Request extends object = object> {
 export const FORMATS = {
   message: textFormat(messageDialect),
   chat: textFormat(chatDialect),
-  generation: imageFormat(parseGeneration),
-  edit: imageFormat(parseEdit),
+  generation: promptFormat(parseGeneration),
+  edit: promptFormat(parseEdit),
+  video: promptFormat(parseVideo),
 };
 
 export type FormatName = keyof typeof FORMATS;
@@ -42,6 +43,6 @@ function textFormat({ parse }: Dialect): Format<TextRequest> {
   };
 }
 
-function imageFormat(parse: Format<ImageRequest>['parse']): Format<ImageRequest> {
-  return { parse, cut: async (request) => cutImageRequest(request), join: joinImageRequest };
+function promptFormat<Request extends Prompted>(parse: (body: unknown) => Request): Format<Request> {
+  return { parse, cut: async (request) => cutPrompted(request), join: (head) => joinPrompted(head) };
 }

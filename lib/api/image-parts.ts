@@ -1,5 +1,4 @@
-// A request for a picture in steps, for the thread that parses long ones.
-import type { ImageRequest } from '../images/request.ts';
+// A request for a picture or a video in steps, for the thread that parses long ones.
 import type { RequestPicture } from '../media/reference.ts';
 import {
   type Cut,
@@ -11,21 +10,27 @@ import {
   slicesOf,
 } from './parts.ts';
 
+/** A request with a prompt, and the pictures that something is made from. */
+export interface Prompted {
+  readonly prompt: string;
+  readonly pictures: readonly RequestPicture[];
+}
+
 /** More of the prompt, or a picture. */
 export type ImageStep = { readonly text: string } | PictureStep;
 
 /** The head has neither a prompt nor pictures. */
-export function cutImageRequest(whole: ImageRequest): Cut<ImageRequest> {
+export function cutPrompted<Request extends Prompted>(whole: Request): Cut<Request> {
   const charactersOf = (step: ImageStep) => ('text' in step ? step.text.length : 0);
   return { head: { ...whole, prompt: '', pictures: [] }, groups: groupSteps(stepsOf(whole), charactersOf) };
 }
 
-function* stepsOf({ prompt, pictures }: ImageRequest): Generator<ImageStep> {
+function* stepsOf({ prompt, pictures }: Prompted): Generator<ImageStep> {
   for (const text of slicesOf(prompt)) yield { text };
   for (const picture of pictures) yield pictureStep(picture);
 }
 
-export function joinImageRequest(head: ImageRequest): Joining<ImageRequest, ImageStep> {
+export function joinPrompted<Request extends Prompted>(head: Request): Joining<Request, ImageStep> {
   const pictures: RequestPicture[] = [];
   let prompt = '';
   return {

@@ -10,7 +10,7 @@ import { readLink } from './dialects/pictures.ts';
 import { aspectField, IMAGE_SIZES, imageSizeField, modelField, promptField } from './media-fields.ts';
 import { list, text } from './openapi/schema.ts';
 
-const IMAGE_HINT =
+export const IMAGE_HINT =
   'A public https URL, a data URI in base64, or the link to a picture that was made here. PNG, JPEG, GIF or WebP, 8 MiB at the most.';
 
 /** Pictures that one edit begins with. */
@@ -97,7 +97,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   return requestOf(checkFields<Fields>(generationFields, body), readPictures(named));
 }
 
-interface Named {
+export interface Named {
   readonly field: string;
   readonly source: string | FormFile;
 }
@@ -109,6 +109,11 @@ function readPictures(named: readonly Named[]): Read {
   if (named.length > REFERENCES_MAX) {
     throw invalidField('images', `an edit may begin with at most ${REFERENCES_MAX} images`);
   }
+  return readNamed(named);
+}
+
+/** What is wrong with one of them is said only once the call could be paid for. */
+export function readNamed(named: readonly Named[]): Read {
   const pictures: RequestPicture[] = [];
   for (const { field, source } of named) {
     try {

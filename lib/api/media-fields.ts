@@ -1,10 +1,8 @@
 // The fields that requests for pictures and videos share: what they must be, and which shapes may be asked for.
+import { ASPECTS } from '../catalog/aspect.ts';
 import type { Size } from '../plugin/contract.ts';
 import type { FieldRule } from './dialects/fields.ts';
 import { text } from './openapi/schema.ts';
-
-/** Of pictures and videos; an upstream that draws in others gets the nearest. */
-export const ASPECTS: ReadonlySet<unknown> = new Set(['1:1', '16:9', '9:16', '4:3', '3:4']);
 
 /** Of pictures. */
 export const IMAGE_SIZES: ReadonlyMap<unknown, Size> = new Map([
@@ -29,9 +27,9 @@ export const modelField: FieldRule = {
 
 export const aspectField: FieldRule = {
   required: false,
-  accepts: (value) => ASPECTS.has(value),
-  hint: `must be one of ${[...ASPECTS].join(', ')}`,
-  schema: text('Width to height.', { enum: [...ASPECTS] }),
+  accepts: (value) => (ASPECTS as readonly unknown[]).includes(value),
+  hint: `must be one of ${ASPECTS.join(', ')}`,
+  schema: text('Width to height.', { enum: ASPECTS }),
 };
 
 export const imageSizeField: FieldRule = {

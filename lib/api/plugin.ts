@@ -9,6 +9,7 @@ import { mediaRoute } from './routes/media.ts';
 import { modelsRoute } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
 import { textRoutes } from './routes/text.ts';
+import { videoRoutes } from './routes/videos.ts';
 import type { Services } from './services.ts';
 
 export const apiPlugin: Plugin<Services> = {
@@ -18,6 +19,7 @@ export const apiPlugin: Plugin<Services> = {
     const routes = [
       ...textRoutes(services),
       ...imageRoutes(services),
+      ...videoRoutes(services),
       modelsRoute(services),
       balanceRoute(services),
       ...healthRoutes(services),

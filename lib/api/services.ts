@@ -12,6 +12,7 @@ import type { Fetcher } from '../media/fetcher.ts';
 import type { Results } from '../media/results.ts';
 import type { Store } from '../store/store.ts';
 import type { TextEngine } from '../text/engine.ts';
+import type { VideoEngine } from '../videos/engine.ts';
 import type { BodyParser } from './body-parser.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
@@ -24,6 +25,7 @@ export interface Services {
   readonly limiter: Limiter;
   readonly text: TextEngine;
   readonly images: ImageEngine;
+  readonly videos: VideoEngine;
   readonly parser: BodyParser;
   /** Fetches pictures that requests name; `readLinked` knows our own links too. */
   readonly fetcher: () => Fetcher;
@@ -34,8 +36,8 @@ export interface Services {
   readonly budget: Budget;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
-  /** The shared bucket of generating endpoints, and that of the balance. */
-  readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule };
+  /** The shared bucket of generating endpoints, that of the balance, and that of looks at videos. */
+  readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule; readonly videos: LimitRule };
   /** A reader that takes nothing for this long counts as gone. */
   readonly clientStallMs: number;
   /** Base of the links handed out, without a slash at the end; the port may be known only once the service listens. */

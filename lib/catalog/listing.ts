@@ -41,7 +41,7 @@ export interface MediaListing extends ListingBase {
 }
 
 /** Types of models that an endpoint serves: what cannot be called is not listed. */
-const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image']);
+const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image', 'video']);
 
 export function listModels(catalog: Catalog, served = SERVED): readonly ModelListing[] {
   const models = catalog.models.filter(({ type, routes }) => served.has(type) && routes.length > 0).map(listModel);

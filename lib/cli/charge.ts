@@ -1,5 +1,7 @@
 // `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
+import type { Job } from '../jobs/decide.ts';
+import { videoIdOf } from '../jobs/id.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -57,10 +59,36 @@ async function list(session: Session, name: string, options: ListOptions): Promi
 }
 
 async function show({ store }: Session, id: string): Promise<Answer> {
-  const charge = await store.ledger.charge(id);
+  const job = id.startsWith('vid_') ? await store.jobs.get(id) : undefined;
+  const charge = await store.ledger.charge(job?.charge ?? id);
   if (!charge) throw await noCharge(id);
-  const entries = await store.ledger.entriesOfCharge(id);
-  return { json: toJson(charge, entries), text: toText(charge, entries) };
+  const found = {
+    charge,
+    entries: await store.ledger.entriesOfCharge(charge.id),
+    job: job ?? (await jobOf(store, charge)),
+  };
+  return { json: toJson(found), text: toText(found) };
+}
+
+interface Found {
+  readonly charge: Charge;
+  readonly entries: readonly Entry[];
+  /** The video that it pays for. */
+  readonly job: Job | undefined;
+}
+
+async function jobOf({ jobs }: Session['store'], { id, kind }: Charge): Promise<Job | undefined> {
+  return kind === 'video' ? jobs.get(videoIdOf(id)) : undefined;
+}
+
+const jobFacts = ({ facts }: Job): Readonly<Record<string, string | number | null>> => JSON.parse(facts);
+
+/** What a video is and how far: its progress counts only while it runs. */
+function videoJson(job: Job) {
+  const { id, upstream, phase, progress, error, deadline } = job;
+  const { seconds, size, aspect, resolution } = jobFacts(job);
+  const asked = { seconds, size, aspect, resolution };
+  return { id, upstream, phase, progress, error, ...asked, deadline: toTime(deadline) };
 }
 
 async function noCharge(id: string): Promise<Error> {
@@ -68,7 +96,7 @@ async function noCharge(id: string): Promise<Error> {
   return new OperatorError(`There is no charge ${quote(id)}. Calls refused before they began have none.`);
 }
 
-function toText(charge: Charge, entries: readonly Entry[]): string {
+function toText({ charge, entries, job }: Found): string {
   const pairs = formatPairs([
     ['request', charge.id],
     ['account', charge.wallet],
@@ -82,6 +110,9 @@ function toText(charge: Charge, entries: readonly Entry[]): string {
     ...Object.entries(usageOf(charge)).map(([name, value]) => [name.replace('_', ' '), String(value)] as const),
     ['created', toTime(charge.createdAt)],
     ['ended', toTime(charge.endedAt) ?? '-'],
+    ...Object.entries(job ? videoJson(job) : {}).map(
+      ([name, value]) => [`video ${name}`, String(value ?? '-')] as const,
+    ),
   ]);
   const rows = entries.map(({ at, kind, avail, held, charged }) => [
     toTime(at),
@@ -108,9 +139,10 @@ function chargeJson(charge: Charge) {
   };
 }
 
-function toJson(charge: Charge, entries: readonly Entry[]) {
+function toJson({ charge, entries, job }: Found) {
   return {
     ...chargeJson(charge),
+    ...(job && { video: videoJson(job) }),
     entries: entries.map((entry) => ({
       seq: entry.seq,
       at: toTime(entry.at),

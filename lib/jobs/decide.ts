@@ -26,7 +26,7 @@ export interface Job {
   readonly ref: string | null;
   /** Facts of the request that its poller needs, as JSON. */
   readonly facts: string;
-  /** The id of the stored result; null until it is completed. */
+  /** The stored result, as JSON: its id and media type; null until it is completed. */
   readonly result: string | null;
   /** Why it failed, in words for the client; null unless it failed. */
   readonly error: string | null;

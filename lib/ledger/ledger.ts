@@ -104,6 +104,9 @@ export interface Refund {
   readonly status: 'refunded' | 'stale_job' | 'refused' | 'unconfirmed';
   /** The job as it is now. */
   readonly job?: Job;
+  /** What went back just now; absent when nothing did. */
+  readonly amount?: Micro;
+  readonly model?: string;
 }
 
 export interface Ledger {
@@ -181,7 +184,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function refunded({ status, charge, job }: Outcome, op: RefundOp): Refund {
     const after = job && { job };
-    if (charge?.state === 'refunded') return { status: 'refunded', ...after };
+    const moved = status === 'done' && charge && { amount: charge.reserved, model: charge.model };
+    if (charge?.state === 'refunded') return { status: 'refunded', ...after, ...moved };
     if (status === 'stale_job') return { status, ...after };
     log.error({ charge: op.chargeId, operation: op.kind, status, state: charge?.state }, 'a refund was refused');
     return { status: 'refused', ...after };

@@ -12,8 +12,9 @@ import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';
 import { createUpstreamMetrics } from './upstreams.ts';
+import { createJobMetrics, type JobMetrics } from './videos.ts';
 
-export interface Metrics {
+export interface Metrics extends JobMetrics {
   /** A request whose reply is over. */
   readonly onPast: (past: PastRequest) => void;
   /** What was not an HTTP request. */
@@ -48,6 +49,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
   return {
     ...createRequestMetrics(registry, facts),
     onRouteChange,
+    ...createJobMetrics(registry, facts),
     onAudit,
     watchStore,
     watchLedger,

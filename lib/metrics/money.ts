@@ -80,7 +80,10 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
       },
     });
   const charged = counter('tollgate_charged_rubles_total', 'What calls were charged, in RUB.');
-  const refunded = counter('tollgate_refunded_rubles_total', 'Holds that went back in full, in RUB.');
+  const refunded = counter(
+    'tollgate_refunded_rubles_total',
+    'Holds that went back in full, and charges that were refunded, in RUB.',
+  );
   const overshoot = counter('tollgate_overshoot_rubles_total', 'What was charged above the hold, in RUB.');
   const unconfirmed = new Counter({
     name: 'tollgate_settlements_unconfirmed_total',
@@ -114,6 +117,17 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
       ...ledger,
       settle: async (hold, used) => count(hold, await ledger.settle(hold, used)),
       release: async (hold) => count(hold, await ledger.release(hold)),
+      async charge(request, job) {
+        const paid = await ledger.charge(request, job);
+        charged.inc({ model: request.model }, toRub(paid.charge.charged));
+        return paid;
+      },
+      async refund(request) {
+        const refund = await ledger.refund(request);
+        const { status, amount, model } = refund;
+        if (status === 'refunded' && model !== undefined) refunded.inc({ model }, toRub(amount ?? 0n));
+        return refund;
+      },
       async expireOrphans(page) {
         const found = await ledger.expireOrphans(page);
         expired.inc(found);

@@ -44,7 +44,7 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
     buckets: BUCKETS,
     registers,
     collect() {
-      for (const { model } of modelSeries(facts)) if (!timed.has(model)) this.zero({ model });
+      for (const { model } of modelSeries(facts, 'text')) if (!timed.has(model)) this.zero({ model });
     },
   });
   const estimates = new Counter({
@@ -53,7 +53,7 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
     labelNames: ['model'],
     registers,
     collect() {
-      begin(this, modelSeries(facts));
+      begin(this, modelSeries(facts, 'text'));
     },
   });
   const malformed = new Counter({

@@ -1,6 +1,7 @@
 // The series that alerts read, there before their first event: Prometheus sees no increase in one that begins with it.
 import type { Counter } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Model, ModelType } from '../catalog/model.ts';
 import { FAULT_CODES, type FaultCode } from '../faults.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import { FAULT_KINDS, upstreamFault } from '../plugin/fault.ts';
@@ -20,16 +21,22 @@ export function begin<Name extends string>(counter: Counter<Name>, series: Itera
   for (const labels of series) counter.inc(labels, 0);
 }
 
-/** Text models that can be used. */
-export function modelSeries({ catalog }: SeriesFacts): { model: string }[] {
-  return textModelsOf(catalog()).map(({ id }) => ({ model: id }));
+/** Models that can be used, of one type or of all. */
+export function modelSeries({ catalog }: SeriesFacts, type?: ModelType): { model: string }[] {
+  return usableModels(catalog(), type).map(({ id }) => ({ model: id }));
+}
+
+/** Upstreams of the models of a type. */
+export function upstreamsOf({ catalog }: SeriesFacts, type?: ModelType): readonly string[] {
+  const routes = usableModels(catalog(), type).flatMap((model) => model.routes);
+  return [...new Set(routes.map(({ upstream }) => upstream))];
 }
 
 /** The calls of models that end well, or whose client leaves, before the reply or in it. */
 export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoint' | 'model' | 'status' | 'outcome'>[] {
   const endpoints = routes().filter(({ method }) => method === 'post');
-  return textModelsOf(catalog()).flatMap(({ id: model }) =>
-    endpoints.flatMap(({ path: endpoint }) => [
+  return endpoints.flatMap(({ path: endpoint }) =>
+    usableModels(catalog(), typeAt(endpoint)).flatMap(({ id: model }) => [
       { endpoint, model, status: 200, outcome: 'ok' },
       { endpoint, model, status: 200, outcome: 'gone' },
       { endpoint, model, status: 0, outcome: 'gone' },
@@ -37,12 +44,15 @@ export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoin
   );
 }
 
+/** The type of the models that answer at a path. */
+function typeAt(path: string): ModelType {
+  if (path.startsWith('/api/v1/videos')) return 'video';
+  return path.startsWith('/api/v1/images') ? 'image' : 'text';
+}
+
 /** Each way in which an attempt at an upstream of the catalog may end. */
-export function attemptSeries({ catalog }: SeriesFacts): Labels<'upstream' | 'outcome' | 'kind'>[] {
-  const routes = catalog().models.flatMap((model) => model.routes);
-  return [...new Set(routes.map(({ upstream }) => upstream))].flatMap((upstream) =>
-    ATTEMPT_ENDS.map((end) => ({ upstream, ...end })),
-  );
+export function attemptSeries(facts: SeriesFacts): Labels<'upstream' | 'outcome' | 'kind'>[] {
+  return upstreamsOf(facts).flatMap((upstream) => ATTEMPT_ENDS.map((end) => ({ upstream, ...end })));
 }
 
 const REFUSALS: readonly RefusalCause[] = ['length', 'content', 'picture'];
@@ -60,6 +70,6 @@ function codeOf(error: Error): FaultCode {
   return toClientFault(error).data?.code ?? 'internal';
 }
 
-function textModelsOf({ models }: Catalog) {
-  return models.filter(({ type, routes }) => type === 'text' && routes.length > 0);
+function usableModels({ models }: Catalog, wanted?: ModelType): readonly Model[] {
+  return models.filter(({ type, routes }) => (wanted === undefined || type === wanted) && routes.length > 0);
 }

@@ -6,17 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { chatDialect } from '../../lib/api/dialects/chat/dialect.ts';
 import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
-import {
-  ask,
-  CHAT,
-  DIALECTS,
-  eventsOf,
-  MESSAGES,
-  type Reply,
-  responseOf,
-  type SendOptions,
-  send,
-} from '../../testkit/client.ts';
+import { ask, DIALECTS, eventsOf, type Reply, responseOf, type SendOptions, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import {
   answerStatus,
@@ -30,6 +20,7 @@ import {
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
+import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
 
 const PUBLIC_URL = 'https://gateway.example/base';
 const MODELS = '/api/v1/models';
@@ -63,12 +54,12 @@ describe('the API document', () => {
   /** Sends a request and holds the reply against the document. */
   async function verify(path: string, status: number, options: SendOptions = {}, url = gateway.url): Promise<Reply> {
     const reply = await send(url + path, options);
-    return verifyReply(path, status, reply);
+    return verifyReply(path, status, reply, options.body !== undefined);
   }
 
-  function verifyReply(path: string, status: number, reply: Reply): Reply {
+  function verifyReply(path: string, status: number, reply: Reply, posted = DIALECTS.includes(path as never)): Reply {
     expect(reply.status, reply.text).to.equal(status);
-    const operation = `${path === MESSAGES || path === CHAT ? 'POST' : 'GET'} ${path}`;
+    const operation = `${posted ? 'POST' : 'GET'} ${path.split('?', 1)[0]}`;
     seen.add(`${operation} ${status}`);
     return api.checkReply(operation, reply);
   }
@@ -236,9 +227,9 @@ describe('the API document', () => {
     }
 
     /** Announces a body and sends only its first byte. */
-    async function sendPartly(path: string, { key }: TestAccount, length: number): Promise<Reply> {
+    async function sendPartly(path: string, { key }: TestAccount, length: number, url = gateway.url): Promise<Reply> {
       const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': length };
-      const sent = openRequest(gateway.url + path, { method: 'POST', agent: false, headers });
+      const sent = openRequest(url + path, { method: 'POST', agent: false, headers });
       sent.on('error', () => undefined);
       sent.write('{');
       const response = await responseOf(sent);
@@ -260,6 +251,13 @@ describe('the API document', () => {
       await gateway.store.accounts.setStatus(other.id, 'suspended');
       await verify(MODELS, 403, { key: other.key });
       await verify(BALANCE, 403, { key: other.key });
+    });
+
+    it('videos', () => {
+      const verifyPartly: Showing['verifyPartly'] = async (status, { account, length, url }) => {
+        verifyReply(VIDEOS, status, await sendPartly(VIDEOS, account, length, url), true);
+      };
+      return showVideos({ verify, verifyPartly });
     });
 
     it('health and the document itself', async () => {

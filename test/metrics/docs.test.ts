@@ -34,6 +34,9 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.onPast({ method: 'post', route: '/', status: 200, ms: 1, aborted: false, notes });
   metrics.onBadHttp({ request_id: 'r', status: 400, reason: undefined });
   metrics.onAttempt('up', { type: 'gone' });
+  metrics.onPoll('up', 'processing');
+  metrics.onJobEnd({ model: 'm' } as never, 'completed', 1000);
+  metrics.watchJobs({ open: async () => 1 });
   metrics.onAudit(0);
   const { types, samples } = parseExposition(await metrics.scrape());
   const found = new Map<string, Set<string>>([...types.keys()].map((name) => [name, new Set()]));

@@ -1,6 +1,19 @@
 // What a key sees of the service and of its account, in the API document: models and balance.
 import { errorResponses } from './errors.ts';
-import { type Chapter, constant, count, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
+import {
+  type Chapter,
+  choice,
+  constant,
+  count,
+  headers,
+  type Json,
+  json,
+  list,
+  object,
+  ref,
+  rub,
+  text,
+} from './schema.ts';
 
 const CURRENCY = constant('RUB');
 
@@ -95,7 +108,7 @@ export const accountChapter: Chapter = {
       object: constant('list'),
       currency: CURRENCY,
       balance_rub: rub('What the wallet can spend'),
-      data: list({ anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel')] }),
+      data: list({ anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] }),
     }),
     TextModel: object({
       id: text('What `model` takes.'),
@@ -117,6 +130,23 @@ export const accountChapter: Chapter = {
       price_rub: rub('Price of a picture'),
       provider: text('Who makes the model.'),
     }),
+    VideoModel: object(
+      {
+        id: text('What `model` takes.'),
+        aliases: ALIASES,
+        type: constant('video'),
+        endpoint: constant('/v1/videos'),
+        unit: choice(['second', 'request'], 'What the price is for.'),
+        price_rub: rub('Price of a unit, at the default resolution'),
+        price_rub_by_resolution: {
+          type: 'object',
+          description: 'Prices of a second by the labels that `resolution` takes; absent where all have one price.',
+          additionalProperties: { type: 'number' },
+        },
+        provider: text('Who makes the model.'),
+      },
+      { optional: ['price_rub_by_resolution'] },
+    ),
     SmartModel: object({
       id: constant('smart'),
       aliases: ALIASES,

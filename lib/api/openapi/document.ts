@@ -8,9 +8,10 @@ import { mediaChapter } from './media.ts';
 import { messageChapter } from './message.ts';
 import type { Chapter, Json } from './schema.ts';
 import { textSchemas } from './text.ts';
+import { videoChapter } from './videos.ts';
 
 const CHAPTERS: readonly Chapter[] = [
-  ...[messageChapter, chatChapter, imageChapter],
+  ...[messageChapter, chatChapter, imageChapter, videoChapter],
   ...[accountChapter, mediaChapter, healthChapter],
 ];
 
@@ -35,6 +36,7 @@ export function describeApi(publicUrl: string): Json {
     tags: [
       { name: 'Text', description: 'Two wire formats of one engine.' },
       { name: 'Images', description: 'Pictures that are made or edited.' },
+      { name: 'Videos', description: 'Made in the background: begun, and looked at until they are there.' },
       { name: 'Account', description: 'What a key can use and spend.' },
       { name: 'Service', description: 'For operators and tools; no key is taken.' },
     ],

@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },
   404: {
     description: `What the path names is not there. ${NO_RETRY}`,
-    examples: [fault('not_found', { hint: 'The link is not known or has expired' })],
+    examples: [fault('not_found', { hint: 'The link is not known or has expired' }), fault('unknown_video')],
   },
   408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
   413: {
@@ -77,7 +77,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
       'The service is unavailable for a moment. Nothing was charged; anything held will be returned automatically.',
     examples: [
       ...[fault('store_unavailable'), fault('shutting_down')],
-      fault('images_unavailable', { hint: 'Image editing' }),
+      ...[fault('images_unavailable', { hint: 'Image editing' }), fault('video_unavailable')],
     ],
   },
 };

@@ -2,16 +2,14 @@
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
-import { fault } from '../../faults.ts';
-import { announcedBytes, readBody } from '../../http/body.ts';
+import { announcedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/budget.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
 import type { ImageAnswer } from '../../images/engine.ts';
 import type { ImageRequest } from '../../images/request.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
-import { readLinked } from '../../media/linked.ts';
-import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { pictureOf, type RequestPicture } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
 import { confirmHolder } from '../auth.ts';
 import { parseEditForm, sortPart } from '../image-request.ts';
@@ -24,6 +22,7 @@ import {
   refuseUnpayable,
   writeJson,
 } from '../paid-route.ts';
+import { readPrompted, release, withLinked } from '../prompted.ts';
 import type { Services } from '../services.ts';
 
 export function imageRoutes(services: Services): readonly ServerRoute[] {
@@ -80,7 +79,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     if (made) writeJson(paid.request, task.reply(made), paid.services.clientStallMs);
     return paid.h.abandon;
   } finally {
-    for (const { source } of pictures) if (typeof source !== 'string') source.release();
+    release(pictures);
   }
 }
 
@@ -126,24 +125,7 @@ async function readFormRequest({ request, services, call, share }: PaidRequest):
 }
 
 async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
-  const { request, services, call, share } = paid;
-  const { signal } = call;
-  const look = async (head: ImageRequest) => void (await findPayable(paid, task, head));
-  let asked: ImageRequest;
-  try {
-    const bytes = await readBody(request.raw.req, { signal, share, limits: services.bodyLimits });
-    asked = await services.parser.parse(bytes, { format: task.format, signal, look });
-  } finally {
-    share.giveBack();
-  }
-  const bytes = bytesOf(asked);
-  if (bytes > SMALL_BYTES) share.take(bytes);
-  return asked;
-}
-
-function bytesOf({ prompt, pictures }: ImageRequest): number {
-  const inline = pictures.map(({ source }) => (typeof source === 'string' ? 0 : source.bytes.length));
-  return inline.reduce((sum, bytes) => sum + bytes, prompt.length);
+  return readPrompted(paid, task.format, async (head) => void (await findPayable(paid, task, head)));
 }
 
 /** The model that is asked for; the wallet can pay for it now. */
@@ -159,16 +141,4 @@ function defaultOf({ services }: PaidRequest, { kind }: Task): ImageModel | unde
 
 function costOf({ kind }: Task, model: ImageModel | undefined): Cost {
   return { kind, amount: model?.price.request ?? 0n };
-}
-
-/** The pictures that an edit begins with, with those that it only names. */
-async function withLinked(
-  { services, call, share }: PaidRequest,
-  { pictures, refusal }: ImageRequest,
-): Promise<readonly RequestPicture[]> {
-  if (refusal) throw fault(refusal.code, refusal.detail);
-  const budget = { take: share.part };
-  const fetch: FetchReference = (url, options) => readLinked(services, url, { ...options, budget });
-  const fetched = await fetchReferences(pictures, fetch, call.signal);
-  return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));
 }

@@ -1,0 +1,125 @@
+// POST /api/v1/videos begins a video, GET /api/v1/videos?id= tells how far it is; both from any process.
+import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
+import { findModel } from '../../catalog/lookup.ts';
+import type { VideoModel } from '../../catalog/model.ts';
+import { fault } from '../../faults.ts';
+import { announcedBytes } from '../../http/body.ts';
+import { SMALL_BYTES } from '../../http/budget.ts';
+import { stateOf } from '../../http/context.ts';
+import { checkJsonType } from '../../http/json.ts';
+import type { Job } from '../../jobs/decide.ts';
+import { VIDEO_ID } from '../../jobs/id.ts';
+import { pictureOf } from '../../media/reference.ts';
+import { toRub } from '../../money/money.ts';
+import type { VideoStarted } from '../../videos/engine.ts';
+import type { VideoRequest } from '../../videos/request.ts';
+import { termsOf, type VideoTerms } from '../../videos/terms.ts';
+import { confirmHolder, holderOf } from '../auth.ts';
+import { invalidField } from '../dialects/fields.ts';
+import {
+  type Cost,
+  contextOf,
+  type PaidRequest,
+  paidRoute,
+  refusePenniless,
+  refuseUnpayable,
+  writeJson,
+} from '../paid-route.ts';
+import { readPrompted, release, withLinked } from '../prompted.ts';
+import type { Services } from '../services.ts';
+import { orUnavailable } from '../wallet.ts';
+
+const PATH = '/api/v1/videos';
+/** So little no video costs; what one costs is known when the request is read. */
+const LEAST: Cost = { kind: 'video', amount: 1n };
+
+export function videoRoutes(services: Services): readonly ServerRoute[] {
+  const { limits } = services;
+  const options = { plugins: { limit: limits.videos } };
+  return [
+    paidRoute(PATH, services, start),
+    { method: 'GET', path: PATH, options, handler: (request) => look(request, services) },
+  ];
+}
+
+async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, h, services } = paid;
+  const asked = await readRequest(paid);
+  let { pictures } = asked;
+  try {
+    const { model, terms } = await findPayable(paid, asked);
+    pictures = await withLinked(paid, asked);
+    await confirmHolder(request, services.holders);
+    const [image] = pictures.map(pictureOf);
+    const context = { ...contextOf(paid), onSpent: paid.share.giveBack };
+    const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
+    writeJson(request, describeStart(model, terms, begun), services.clientStallMs);
+    return h.abandon;
+  } finally {
+    release(pictures);
+  }
+}
+
+async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
+  const { request, services } = paid;
+  const { req } = request.raw;
+  checkJsonType(req.headers['content-type']);
+  // A long body is not even read for a wallet that has nothing to spend.
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services, LEAST);
+  return readPrompted(paid, 'video', async (head) => void (await findPayable(paid, head)));
+}
+
+/** The model that is asked for and what it takes; the wallet can pay for that now. */
+async function findPayable({ request, services }: PaidRequest, asked: VideoRequest) {
+  const model = findModel(services.catalog(), asked.model, 'video');
+  if (model.routes.length === 0) throw fault('video_unavailable');
+  stateOf(request).notes.model = model.id;
+  const terms = termsOf(model, asked);
+  await refuseUnpayable(request, services, { kind: 'video', amount: terms.price.amount });
+  return { model, terms };
+}
+
+function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: VideoStarted): object {
+  const { price, asked, size, resolution } = terms;
+  const charged = { price: toRub(paid.charge.charged), balance: toRub(paid.wallet.avail) };
+  return {
+    id,
+    object: 'video',
+    model: model.id,
+    status: 'queued',
+    seconds: asked.seconds,
+    price_rub: charged.price,
+    balance_rub: charged.balance,
+    size: `${size.width}x${size.height}`,
+    resolution,
+    billing: {
+      charged_rub: charged.price,
+      balance_rub: charged.balance,
+      unit: price.unit,
+      unit_price_rub: toRub(price.unitPrice),
+      price_option: price.option,
+    },
+    poll: `${PATH}?id=${id}`,
+  };
+}
+
+/** Only reads: whichever process works on it. */
+async function look(request: Request, { store, results }: Pick<Services, 'store' | 'results'>): Promise<object> {
+  const ids = request.url.searchParams.getAll('id');
+  const [id = ''] = ids;
+  if (ids.length !== 1 || id === '') throw invalidField('id', 'name one video: /api/v1/videos?id=vid_...');
+  const job = VIDEO_ID.test(id) ? await orUnavailable(store.jobs.get(id)) : undefined;
+  if (!job || job.wallet !== holderOf(request).account) throw fault('unknown_video');
+  stateOf(request).notes.job = id;
+  const failure = job.phase === 'failed' ? { error: job.error, refunded: true } : {};
+  return { id, status: statusOf(job), progress: job.progress, url: linkOf(job, results), ...failure };
+}
+
+function statusOf({ phase, shown }: Job): string {
+  return phase === 'completed' || phase === 'failed' ? phase : shown;
+}
+
+/** Also of a file that has expired since: the link then says so itself. */
+function linkOf({ phase, result }: Job, results: Services['results']): string | null {
+  return phase === 'completed' && result !== null ? results.linkOf(JSON.parse(result)) : null;
+}

@@ -1,0 +1,19 @@
+// Lets so many through at once; the others wait in order.
+
+export type Gate = <T>(run: () => Promise<T>) => Promise<T>;
+
+export function createGate(limit: number): Gate {
+  let inside = 0;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (inside >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else inside += 1;
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else inside -= 1;
+    }
+  };
+}

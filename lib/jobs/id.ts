@@ -1,0 +1,7 @@
+// What a video is called by its client: the id of the request that began it, with another prefix.
+
+export const VIDEO_ID = /^vid_[0-9a-f]{32}$/;
+
+export function videoIdOf(requestId: string): string {
+  return `vid_${requestId.replace(/^req_/, '')}`;
+}

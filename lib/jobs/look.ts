@@ -1,0 +1,147 @@
+// One look at a job upstream, and what follows from it. Only the upstream's verdict ends a job: whatever else goes wrong
+// says nothing about it.
+import type { CallLog } from '../call/context.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Route } from '../catalog/model.ts';
+import type { Results } from '../media/results.ts';
+import { alertOf, toClientFault } from '../plugin/client-fault.ts';
+import type { MediaSource, UpstreamFault, UpstreamFaultKind, VideoRef, VideoState } from '../plugin/contract.ts';
+import { isUpstreamFault } from '../plugin/fault.ts';
+import type { Job } from './decide.ts';
+import { createGate } from './gate.ts';
+
+export interface LookOptions {
+  /** The catalog in force. */
+  readonly catalog: () => Catalog;
+  readonly results: Pick<Results, 'keep'>;
+  readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
+  /** Told what each look found. */
+  readonly onPoll?: ((upstream: string, found: Found) => void) | undefined;
+}
+
+/** What a look found; `unknown`: it told nothing. */
+export type Found = 'processing' | 'completed' | 'failed' | 'unknown';
+
+export type Sight =
+  | {
+      readonly kind: 'unfinished';
+      readonly shown: Job['shown'];
+      readonly progress: number;
+      readonly retryAfterMs: number | undefined;
+      /** The look told nothing, or the result could not be kept. */
+      readonly failed: boolean;
+    }
+  /** The result is stored. */
+  | { readonly kind: 'completed'; readonly result: string }
+  /** `error` in words for the client. */
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** Rejects only with the reason of the signal. */
+export type Look = (job: Job, signal: AbortSignal) => Promise<Sight>;
+
+const POLL_MS_MAX = 30_000;
+const POLLS_AT_ONCE = 32;
+const KEEPS_AT_ONCE = 8;
+
+export function createLook({ catalog, results, log, onPoll }: LookOptions): Look {
+  const polls = createGate(POLLS_AT_ONCE);
+  const keeps = createGate(KEEPS_AT_ONCE);
+  const isNews = createNews();
+
+  function note(job: Job, error: unknown, what: string): void {
+    const { id: job_id, upstream } = job;
+    const kind = isUpstreamFault(error) ? error.kind : 'internal';
+    log.debug({ job: job_id, upstream, err: error }, what);
+    if (!isNews(`${upstream} ${kind} ${what}`)) return;
+    const alert = isUpstreamFault(error) ? alertOf(error) : undefined;
+    if (alert !== undefined) log.error({ alert: 'upstream', job: job_id, upstream, kind }, alert);
+    else log.warn({ job: job_id, upstream, kind }, what);
+  }
+
+  async function poll(job: Job, route: Route, signal: AbortSignal): Promise<VideoState> {
+    const ref: VideoRef = JSON.parse(job.ref ?? '{}');
+    const { video } = route.provider;
+    if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
+    return video.poll(ref, AbortSignal.any([signal, AbortSignal.timeout(POLL_MS_MAX)]));
+  }
+
+  async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<Sight> {
+    try {
+      const request = { kind: 'video', account: job.wallet, upstreamOrigin: route.origin, signal } as const;
+      const { id, mediaType } = await keeps(() => results.keep(source, request));
+      return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      note(job, error, 'a video that is finished could not be stored');
+      if (isUpstreamFault(error) && !PASSING.has(error.kind)) return failedBy(error);
+      return unfinished({ shown: 'processing', progress: ALMOST, failed: true, ...patienceOf(error) });
+    }
+  }
+
+  return async (job, signal) => {
+    const { upstream } = job;
+    const route = routeOf(catalog(), job);
+    if (!route) {
+      note(job, undefined, 'no upstream of the catalog makes this video any more; it waits for its deadline');
+      return unfinished({ shown: job.shown, progress: job.progress, failed: true });
+    }
+    try {
+      const state = await polls(() => poll(job, route, signal));
+      onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
+      if (state.status === 'failed') return failedBy(state.fault);
+      if (state.status === 'completed') return await keep(job, state.result, route, signal);
+      const { progress = 0, retryAfterMs } = state;
+      return unfinished({ shown: state.status, progress, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    } catch (error) {
+      signal.throwIfAborted();
+      onPoll?.(upstream, 'unknown');
+      note(job, error, 'a look at a video told nothing');
+      return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...patienceOf(error) });
+    }
+  };
+}
+
+/** Of a job that is finished and not yet stored. */
+const ALMOST = 99;
+
+/** Of a result that may be there the next time. */
+const PASSING: ReadonlySet<UpstreamFaultKind> = new Set(['network', 'timeout', 'rate', 'overloaded', 'server']);
+
+/** The model may be gone from the catalog: any route of the upstream has the same provider. */
+function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefined {
+  const routes = models.flatMap(({ id, type, routes }) =>
+    type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
+  );
+  return (routes.find(({ id }) => id === model) ?? routes[0])?.route;
+}
+
+type Unfinished = Extract<Sight, { readonly kind: 'unfinished' }>;
+
+function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'progress'>): Unfinished {
+  return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
+}
+
+function failedBy(reason: UpstreamFault): Sight {
+  return { kind: 'failed', error: toClientFault(reason).message };
+}
+
+function patienceOf(error: unknown): { retryAfterMs?: number } {
+  const { retryAfterMs } = isUpstreamFault(error) ? error : {};
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
+}
+
+const NEWS_MS = 60_000;
+const NEWS_MAX = 1000;
+
+/** Whether something was not said in the last minute: two thousand jobs may fail at the same thing. */
+function createNews(): (what: string) => boolean {
+  const saidAt = new Map<string, number>();
+  return (what) => {
+    const now = performance.now();
+    const last = saidAt.get(what);
+    if (last !== undefined && now - last < NEWS_MS) return false;
+    if (saidAt.size >= NEWS_MAX) saidAt.clear();
+    saidAt.set(what, now);
+    return true;
+  };
+}

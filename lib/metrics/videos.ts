@@ -1,0 +1,65 @@
+// Videos on their way: how many are open, what upstreams say when they are asked, and how long videos take.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { VideoMetrics } from '../videos/open.ts';
+import { begin, modelSeries, type SeriesFacts, upstreamsOf } from './series.ts';
+
+export interface JobMetrics extends Omit<VideoMetrics, 'onAttempt'> {
+  /** Counts the jobs of a store at each scrape. */
+  watchJobs(jobs: { open(): Promise<number> }): void;
+}
+
+const FOUND = ['processing', 'completed', 'failed', 'unknown'] as const;
+const ENDS = ['completed', 'failed'] as const;
+/** Seconds. */
+const BUCKETS = [5, 10, 20, 30, 60, 90, 120, 180, 300, 600, 1200, 2400, 4800, 7200];
+
+export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMetrics {
+  const registers = [registry];
+  const polls = new Counter({
+    name: 'tollgate_video_polls_total',
+    help: 'Looks at videos upstream, by what they found (processing, completed, failed, or unknown: they told nothing).',
+    labelNames: ['upstream', 'found'],
+    registers,
+    collect() {
+      const upstreams = upstreamsOf(facts, 'video');
+      begin(
+        this,
+        upstreams.flatMap((upstream) => FOUND.map((found) => ({ upstream, found }))),
+      );
+    },
+  });
+  const timed = new Set<string>();
+  const durations = new Histogram({
+    name: 'tollgate_video_seconds',
+    help: 'From the start of a video to its end, by how it ended (completed or failed, which is refunded).',
+    labelNames: ['model', 'end'],
+    buckets: BUCKETS,
+    registers,
+    collect() {
+      for (const { model } of modelSeries(facts, 'video')) {
+        for (const end of ENDS) if (!timed.has(`${model} ${end}`)) this.zero({ model, end });
+      }
+    },
+  });
+  return {
+    onPoll: (upstream, found) => polls.inc({ upstream, found }),
+    onJobEnd({ model }, end, ms) {
+      timed.add(`${model} ${end}`);
+      durations.observe({ model, end }, ms / 1000);
+    },
+    watchJobs(jobs) {
+      new Gauge({
+        name: 'tollgate_open_videos',
+        help: 'Videos of all processes on the store that have not ended.',
+        registers,
+        async collect() {
+          await jobs.open().then(
+            (open) => this.set(open),
+            // The store does not answer: an old number would look like a new one.
+            () => this.reset(),
+          );
+        },
+      });
+    },
+  };
+}
