@@ -35,14 +35,16 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   rub: fc.integer({ min: 1, max: 700 }),
 });
 
-const RUNS = 15;
+const RUNS = 10;
 
 export function modelContract(kind: StoreKind): void {
   const context = useStore(kind);
 
   it('does what the pure functions do, batch after batch', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => compare([context.store], steps)),
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12, size: 'max' }), (steps) =>
+        compare([context.store], steps),
+      ),
       { numRuns: RUNS },
     );
   });
@@ -50,7 +52,7 @@ export function modelContract(kind: StoreKind): void {
   it('does so too when batches and suspensions come from several openers in turn', async () => {
     const stores = [context.store, await context.open(), await context.open()];
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), (steps) => compare(stores, steps)),
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24, size: 'max' }), (steps) => compare(stores, steps)),
       { numRuns: RUNS },
     );
   });
