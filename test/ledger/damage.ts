@@ -17,13 +17,17 @@ export interface Place {
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Raw {
-  /** All rows of all tables. */
+  /** All rows of all tables, but for those in which nothing is of money. */
   tables(): Promise<ReadonlyMap<string, readonly Row[]>>;
   /** Writes a value past every rule of the database; resolves to how to take it back. */
   change(place: Place, value: unknown): Promise<() => Promise<void>>;
   remove(table: string, row: Row): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
+
+/** Of people and of files: the audit of the ledger reads none of it. */
+const OTHERS = ['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'];
+const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 
 export async function openRaw(url: string): Promise<Raw> {
   return url.startsWith('sqlite:') ? openRawFile(url.slice('sqlite:'.length)) : openRawDatabase(url);
@@ -46,8 +50,13 @@ function openRawFile(path: string): Raw {
   };
   return {
     async tables() {
-      const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-      return new Map(names.map(({ name }) => [name as string, rowsOf(name as string)]));
+      const names = db
+        .prepare(
+          "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+        )
+        .all();
+      const ours = names.map(({ name }) => name as string).filter(isOfMoney);
+      return new Map(ours.map((name) => [name, rowsOf(name)]));
     },
     async change({ table, column, row, value: before }, value) {
       write(table, column, row.place, value);
@@ -84,8 +93,10 @@ async function openRawDatabase(url: string): Promise<Raw> {
   };
   return {
     async tables() {
-      const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name).sort();
-      const found = names.map(async (table) => {
+      const names = (await db.listCollections({}, { nameOnly: true }).toArray())
+        .map(({ name }) => name)
+        .filter(isOfMoney);
+      const found = names.sort().map(async (table) => {
         const documents = await db.collection<Document>(table).find().toArray();
         const rows = documents.map(({ _id, ...rest }) => ({ place: _id, [idOf(table)]: _id, ...rest }));
         return [table, rows as Row[]] as const;
