@@ -32,7 +32,40 @@ const ROWS: readonly Row[] = [
   {
     env: { OPENROUTER_API_KEY: 'sk-or-test' },
     smart: ['gpt-5-nano', 'gpt-5-mini', 'claude-opus-4-5'],
-    vision: ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'gemini-2.5-pro'],
+    vision: [
+      'gpt-5-mini',
+      'claude-haiku-4-5',
+      'gpt-5',
+      'claude-sonnet-4-5',
+      'gemini-2.5-flash',
+      'gemini-2.5-pro',
+      'mistral-small',
+      'mistral-medium',
+      'gemma-4-31b',
+      'qwen3.5-397b',
+      'grok-4.3',
+      'grok-4.7',
+    ],
+  },
+  {
+    env: { MISTRAL_API_KEY: 'mistral-test' },
+    smart: ['mistral-small', 'mistral-large', 'mistral-medium'],
+    vision: ['mistral-small', 'mistral-medium'],
+  },
+  {
+    env: { XAI_API_KEY: 'xai-test' },
+    smart: ['grok-4.3', 'grok-4.3', 'grok-4.7'],
+    vision: ['grok-4.3', 'grok-4.7'],
+  },
+  {
+    env: { GROQ_API_KEY: 'gsk-test' },
+    smart: ['gpt-oss-20b', 'gpt-oss-120b', 'gpt-oss-120b'],
+    vision: ['qwen3.8-27b'],
+  },
+  {
+    env: { TOGETHER_API_KEY: 'tgp-test' },
+    smart: ['gemma-4-31b', 'llama-3.3-70b', 'qwen3.5-397b'],
+    vision: ['gemma-4-31b', 'qwen3.5-397b'],
   },
   // None of its models sees.
   {
