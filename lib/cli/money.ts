@@ -1,38 +1,8 @@
-// Applies one money operation from outside the server, and shows wallets and the changes of entries.
-import type { Entry, Operation, Outcome, Wallet } from '../money/decide.ts';
+// Shows wallets and the changes of entries.
+import type { Entry, Wallet } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
-import { type Store, StoreError } from '../store/store.ts';
 import { formatMoney, formatPairs } from './output.ts';
 import { findAccount, type Session } from './session.ts';
-
-const ATTEMPTS_MAX = 5;
-const PAUSE_MS = 200;
-
-/**
- * Sends an operation until the store says what became of it. Its id makes a repeat harmless, also after an attempt
- * whose fate is unknown.
- */
-export async function apply(store: Store, op: Operation): Promise<Outcome> {
-  const submission = { op, tried: false, abandoned: false };
-  let unknown = false;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const [outcome] = await store.ledger.apply([submission]);
-      if (!outcome) throw new Error('the store gave no answer to an operation');
-      return outcome;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      unknown ||= error.applied === 'unknown';
-      if (attempt === ATTEMPTS_MAX) throw unknown ? unconfirmed(op, error) : error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  }
-}
-
-function unconfirmed(op: Operation, { message, cause }: StoreError): StoreError {
-  const advice = `It may have been booked: see "tollgate ledger list ${op.wallet}" before you repeat it.`;
-  return new StoreError(`${message}. ${advice}`, 'unknown', cause);
-}
 
 /** By id, which needs no account in a damaged store, or by the account's name. */
 export async function findWallet(session: Session, idOrName: string): Promise<Wallet> {

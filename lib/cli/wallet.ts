@@ -1,11 +1,12 @@
 // `tollgate wallet`: books payments and corrections, and shows what an account has.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { book } from '../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type Outcome, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
 import { readAmount, readPayment, readText } from './arguments.ts';
-import { apply, findWallet, unknownAccount, walletJson, walletText } from './money.ts';
+import { findWallet, unknownAccount, walletJson, walletText } from './money.ts';
 import { type Answer, formatMoney } from './output.ts';
 import { ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -45,7 +46,7 @@ export function addWalletCommands(program: Command): void {
 
 async function topup({ store }: Session, id: string, amount: Micro, options: { paymentId: string }): Promise<Answer> {
   const op: Operation = { kind: 'topup', wallet: id, at: Date.now(), amount, paymentId: options.paymentId };
-  const outcome = await apply(store, op);
+  const outcome = await book(store, op);
   const wallet = await accepted(op, outcome);
   const repeated = outcome.status === 'exists';
   const line = repeated
@@ -57,7 +58,7 @@ async function topup({ store }: Session, id: string, amount: Micro, options: { p
 async function adjust({ store }: Session, id: string, amount: Micro, options: { reason: string }): Promise<Answer> {
   const adjustId = `adj_${randomBytes(12).toString('hex')}`;
   const op: Operation = { kind: 'adjust', wallet: id, at: Date.now(), amount, reason: options.reason, adjustId };
-  const wallet = await accepted(op, await apply(store, op));
+  const wallet = await accepted(op, await book(store, op));
   const json = { ...walletJson(wallet), adjust_id: adjustId };
   return { json, text: `Adjusted by ${formatMoney(amount)}.\n${walletText(wallet)}` };
 }

@@ -65,8 +65,8 @@ const WORDS = defineWords({
 });
 
 /** In this order. */
-const OWNER_PAGES = ['overview', 'keys'] as const;
-const ADMIN_PAGES = ['overview'] as const;
+const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'settings'] as const;
+const ADMIN_PAGES = ['overview', 'accounts', 'ledger', 'catalog', 'upstreams', 'audit', 'checks'] as const;
 
 const NAMES: Readonly<Record<(typeof LANGUAGES)[number], string>> = { en: 'English', ru: 'Русский' };
 

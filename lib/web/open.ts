@@ -7,7 +7,7 @@ import type { WebServices } from './services.ts';
 
 export type WebOptions = Pick<
   WebServices,
-  'store' | 'catalog' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox'
+  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox'
 > & {
   readonly keyPrefix: string;
 };

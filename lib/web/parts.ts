@@ -4,6 +4,8 @@ import type { Visit } from './visit.ts';
 
 export interface Field {
   readonly name: string;
+  /** The name if absent: of several forms on a page each has ids of its own. */
+  readonly id?: string;
   readonly label: string;
   /** `text` if absent. */
   readonly type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'search';
@@ -19,14 +21,12 @@ export interface Field {
 }
 
 export function field({ name, label, type = 'text', hint, error, ...more }: Field): Html {
-  const { value, autocomplete = 'off', inputmode, optional = false, autofocus = false } = more;
-  const notes = [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`]
-    .filter(Boolean)
-    .join(' ');
-  return html`<p class="field"><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${value !== undefined && html` value="${value}"`}${inputmode && html` inputmode="${inputmode}"`}${!optional && html` required`}${autofocus && html` autofocus`}${notes !== '' && html` aria-describedby="${notes}"`}${error !== undefined && html` aria-invalid="true"`}>
-${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
-${error !== undefined && html`<span class="error" id="${name}-error">${error}</span>`}</p>`;
+  const { id = name, value, autocomplete = 'off', inputmode, optional = false, autofocus = false } = more;
+  const notes = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  return html`<p class="field"><label for="${id}">${label}</label>
+<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${value !== undefined && html` value="${value}"`}${inputmode && html` inputmode="${inputmode}"`}${!optional && html` required`}${autofocus && html` autofocus`}${notes !== '' && html` aria-describedby="${notes}"`}${error !== undefined && html` aria-invalid="true"`}>
+${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }
 
 export interface FormParts {

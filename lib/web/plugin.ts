@@ -2,16 +2,53 @@
 import type { Plugin } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
+import { adminAccount } from './pages/admin-account.ts';
+import { adminAccounts } from './pages/admin-accounts.ts';
+import { adminAudit } from './pages/admin-audit.ts';
+import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
+import { adminChecks } from './pages/admin-checks.ts';
+import { adminLedger } from './pages/admin-ledger.ts';
 import { adminOverview } from './pages/admin-overview.ts';
+import { call } from './pages/call.ts';
+import { calls, callsCsv } from './pages/calls.ts';
 import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
+import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
+import { exportData, settings } from './pages/settings.ts';
 import { reset, setup } from './pages/setup.ts';
+import { usage, usageCsv } from './pages/usage.ts';
+import { wallet } from './pages/wallet.ts';
 import type { WebServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 
 /** Every page; one that is not here does not exist. */
-const PAGES: readonly PageRoutes[] = [login, logout, setup, reset, overview, keys, revokeKey, adminOverview];
+const PAGES: readonly PageRoutes[] = [
+  login,
+  logout,
+  setup,
+  reset,
+  overview,
+  keys,
+  revokeKey,
+  wallet,
+  usage,
+  usageCsv,
+  calls,
+  callsCsv,
+  call,
+  models,
+  settings,
+  exportData,
+  adminOverview,
+  adminAccounts,
+  adminAccount,
+  adminLedger,
+  adminCatalog,
+  adminUpstreams,
+  adminAudit,
+  adminChecks,
+];
 
 export const webPlugin: Plugin<WebServices> = {
   name: 'web',

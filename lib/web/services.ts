@@ -1,6 +1,7 @@
 // What pages are made of: the services a gateway composes once.
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
@@ -12,6 +13,8 @@ import type { SignIn } from '../users/sign-in.ts';
 export interface WebServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
+  /** How the upstreams are now. */
+  readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;
   readonly people: People;
   readonly sessions: Sessions;

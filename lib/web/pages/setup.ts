@@ -1,16 +1,18 @@
 // One-time links: the first operator, invitations, forgotten passwords. A GET looks at the link, only the form uses it up.
-import { toString as drawCode } from 'qrcode';
 import type { Link } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
-import { PASSWORD_LENGTH_MIN, type PasswordProblem, problemOf } from '../../users/password.ts';
+import { problemOf } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
-import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, secretUrl, stepOf } from '../../users/totp.ts';
+import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
-import { type Html, html } from '../html.ts';
+import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
+import { passwordWords } from '../password-words.ts';
 import type { Visit } from '../visit.ts';
+import { codesPage } from './codes.ts';
 
 const WORDS = defineWords({
   en: {
@@ -21,26 +23,11 @@ const WORDS = defineWords({
     ask: 'Ask the operator of this service for a new link.',
     email: 'Email',
     password: 'Password',
-    passwordHint: `At least ${PASSWORD_LENGTH_MIN} characters. A few words are easier to remember than signs.`,
     again: 'The same password again',
-    app: 'Authenticator app',
-    appMust: 'Operators sign in with a code. Scan this with an authenticator app, then enter the code it shows.',
-    appMay: 'Optional: scan this with an authenticator app and enter the code it shows.',
-    secret: 'Or type this key into the app',
-    code: 'Code',
     button: 'Save',
     badEmail: 'This is not an email address.',
     taken: 'Somebody uses this address already.',
-    differs: 'The passwords differ.',
     badCode: 'The code is wrong or was used already.',
-    problems: {
-      short: `The password is shorter than ${PASSWORD_LENGTH_MIN} characters.`,
-      long: 'The password is too long.',
-      common: 'This password is one that others guess first. Choose another.',
-    } satisfies Record<PasswordProblem, string> as Record<PasswordProblem, string>,
-    codesTitle: 'Recovery codes',
-    codes: 'Keep these. Each replaces one code of the app, once, should you lose it. They are shown only now.',
-    go: 'Continue',
     demoTitle: 'Demo account',
     demo: 'See keys, calls and money of the demo account, as its owner does.',
     open: 'Open the demo account',
@@ -53,26 +40,11 @@ const WORDS = defineWords({
     ask: 'Попросите у оператора сервиса новую ссылку.',
     email: 'Почта',
     password: 'Пароль',
-    passwordHint: `Не меньше ${PASSWORD_LENGTH_MIN} символов. Несколько слов запомнить проще, чем знаки.`,
     again: 'Тот же пароль ещё раз',
-    app: 'Приложение с кодами',
-    appMust: 'Оператор входит с кодом. Отсканируйте это приложением и введите код, который оно покажет.',
-    appMay: 'По желанию: отсканируйте это приложением с кодами и введите код, который оно покажет.',
-    secret: 'Или введите в приложение этот ключ',
-    code: 'Код',
     button: 'Сохранить',
     badEmail: 'Это не адрес почты.',
     taken: 'Этот адрес уже занят.',
-    differs: 'Пароли не совпадают.',
     badCode: 'Код неверен или уже использован.',
-    problems: {
-      short: `Пароль короче ${PASSWORD_LENGTH_MIN} символов.`,
-      long: 'Пароль слишком длинный.',
-      common: 'Такой пароль подбирают первым. Выберите другой.',
-    } satisfies Record<PasswordProblem, string> as Record<PasswordProblem, string>,
-    codesTitle: 'Коды восстановления',
-    codes: 'Сохраните их. Каждый один раз заменит код приложения, если оно потеряется. Показаны только сейчас.',
-    go: 'Продолжить',
     demoTitle: 'Демо-аккаунт',
     demo: 'Посмотрите ключи, вызовы и деньги демо-аккаунта глазами владельца.',
     open: 'Открыть демо-аккаунт',
@@ -122,7 +94,7 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
       : facts([[words.email, link.email]]),
     field({
       ...{ name: 'password', label: words.password, type: 'password', autocomplete: 'new-password' },
-      ...{ hint: words.passwordHint, error: errors.password },
+      ...{ hint: passwordWords(visit.language).hint, error: errors.password },
     }),
     field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: errors.again }),
     !isReset &&
@@ -154,26 +126,6 @@ function isOperator({ purpose }: Link): boolean {
   return purpose === 'setup' || purpose === 'operator';
 }
 
-interface EnrolmentParts {
-  readonly secret: string;
-  readonly email: string;
-  readonly must: boolean;
-  readonly error: string | undefined;
-}
-
-async function enrolment(visit: Visit, { secret, email, must, error }: EnrolmentParts): Promise<Html> {
-  const words = WORDS[visit.language];
-  const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
-  const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
-  return html`<fieldset><legend>${words.app}</legend>
-<p>${must ? words.appMust : words.appMay}</p>
-<img class="code" src="${source}" alt="${words.app}" width="180" height="180">
-<p>${words.secret}: <code>${secret}</code></p>
-<input type="hidden" name="secret" value="${secret}">
-${field({ name: 'code', label: words.code, inputmode: 'numeric', autocomplete: 'one-time-code', optional: !must, error })}
-</fieldset>`;
-}
-
 async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
@@ -190,8 +142,8 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const errors = {
     ...(email === undefined && { email: words.badEmail }),
     ...(isTaken && { email: words.taken }),
-    ...(problem && { password: words.problems[problem] }),
-    ...(password !== sent.secret('again') && { again: words.differs }),
+    ...(problem && { password: passwordWords(language).problems[problem] }),
+    ...(password !== sent.secret('again') && { again: passwordWords(language).differs }),
     ...(!IS_RESET.has(link.purpose) && wantsApp && step === undefined && { code: words.badCode }),
   };
   const again = { email: sent.text('email'), ...(isSecret(secret) && { secret }), errors };
@@ -204,7 +156,9 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   if (user === 'taken')
     return { ...(await linkPage(visit, link, { ...again, errors: { email: words.taken } })), status: 400 };
   const session = await services.sessions.open(user, visit, { proven: step !== undefined });
-  return codes.length === 0 ? { to: '/account', session } : { ...codesPage(visit, codes, user.operator), session };
+  return codes.length === 0
+    ? { to: '/account', session }
+    : { ...codesPage(visit, codes, user.operator ? '/admin' : '/account'), session };
 }
 
 interface Chosen {
@@ -229,14 +183,6 @@ async function admit({ services, language }: Visit, link: Link, chosen: Chosen):
     await store.users.join({ user: user.id, account: link.account, role: 'owner' });
   }
   return user;
-}
-
-function codesPage({ language }: Visit, codes: readonly string[], operator: boolean): Page {
-  const words = WORDS[language];
-  const body = html`<p>${words.codes}</p>
-<ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
-<p><a class="button" href="${operator ? '/admin' : '/account'}">${words.go}</a></p>`;
-  return { title: words.codesTitle, body };
 }
 
 const linkRoute = (path: string, where: 'setup' | 'reset') =>

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { apply } from '../../lib/cli/money.ts';
+import { book } from '../../lib/ledger/booking.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { LedgerStore } from '../../lib/store/ports/ledger.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 
-describe('cli money', () => {
+describe('a booking', () => {
   let folder: string;
   let store: Store;
 
@@ -45,14 +45,14 @@ describe('cli money', () => {
   it('tries again what was certainly not written', async () => {
     const op = await adjustOf('adj_no');
     const flaky = failing(2, 'no');
-    expect((await apply(flaky, op)).status).to.equal('done');
+    expect((await book(flaky, op)).status).to.equal('done');
     expect(flaky.attempts).to.equal(3);
     expect((await store.ledger.wallet(op.wallet))?.avail).to.equal(5_000_000n);
   });
 
   it('books once what may have been written', async () => {
     const op = await adjustOf('adj_unknown');
-    const { status, wallet } = await apply(failing(2, 'unknown'), op);
+    const { status, wallet } = await book(failing(2, 'unknown'), op);
     expect([status, wallet?.avail, wallet?.seq]).to.deep.equal(['exists', 5_000_000n, 1]);
   });
 
@@ -63,7 +63,7 @@ describe('cli money', () => {
     it(`gives up in the end, and says so (written: ${applied})`, async () => {
       const op = await adjustOf(`adj_never_${applied}`);
       const flaky = failing(Number.POSITIVE_INFINITY, applied);
-      const error = await apply(flaky, op).then(
+      const error = await book(flaky, op).then(
         () => undefined,
         (thrown: unknown) => thrown as StoreError,
       );

@@ -1,0 +1,32 @@
+// Bars as SVG from the server: a picture of the table that stands below it.
+import type { Micro } from '../money/money.ts';
+import { type Html, html } from './html.ts';
+
+export interface Bar {
+  readonly name: string;
+  readonly value: Micro;
+  /** The value as people read it. */
+  readonly text: string;
+}
+
+const BARS_MIN = 14;
+const [WIDTH, HEIGHT, GAP] = [720, 160, 2];
+
+export function barChart(title: string, bars: readonly Bar[]): Html {
+  const most = bars.map(({ value }) => value).reduce(larger, 1n);
+  // A few bars do not fill the width.
+  const step = WIDTH / Math.max(BARS_MIN, bars.length);
+  const columns = bars.map(({ name, value, text }, at) => {
+    const height = Math.max(1, Number((value * BigInt(HEIGHT)) / most));
+    const [x, width] = [(at * step).toFixed(1), Math.max(1, step - GAP).toFixed(1)];
+    return html`<rect x="${x}" y="${HEIGHT - height}" width="${width}" height="${height}"><title>${name}: ${text}</title></rect>`;
+  });
+  const [first, last] = [bars[0]?.name ?? '', bars.at(-1)?.name ?? ''];
+  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${first} – ${last}">${columns}</svg>
+<figcaption>${title}: ${first} – ${last}</figcaption></figure>`;
+}
+
+function larger(one: Micro, other: Micro): Micro {
+  if (one > other) return one;
+  return other;
+}

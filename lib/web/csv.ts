@@ -1,0 +1,34 @@
+// Tables as CSV for spreadsheets: streamed, and without texts that a spreadsheet would run.
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+import { formatRub, type Micro } from '../money/money.ts';
+import type { Language } from './language.ts';
+import type { Download } from './page.ts';
+
+/** A number stays a number, also a negative one. */
+export type Cell = string | number | { readonly rub: Micro };
+
+/** Russian spreadsheets read a semicolon, a decimal comma, and UTF-8 by its mark. */
+export function csvOf(
+  language: Language,
+  name: string,
+  { head, rows }: { head: readonly string[]; rows: AsyncIterable<readonly Cell[]> },
+): Download {
+  const russian = language === 'ru';
+  const lines = async function* () {
+    yield head;
+    for await (const row of rows) yield row.map((cell) => textOf(cell, russian));
+  };
+  const content = stringify({ delimiter: russian ? ';' : ',', bom: russian, record_delimiter: '\r\n' });
+  const source = Readable.from(lines());
+  // A reader that leaves ends the walk, and a failure of the walk the reply.
+  content.once('close', () => source.destroy());
+  source.once('error', (error) => content.destroy(error));
+  return { type: 'text/csv; charset=utf-8', name, content: source.pipe(content) };
+}
+
+function textOf(cell: Cell, russian: boolean): string {
+  if (typeof cell === 'string') return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = typeof cell === 'number' ? String(cell) : formatRub(cell.rub);
+  return russian ? text.replace('.', ',') : text;
+}

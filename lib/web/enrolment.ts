@@ -1,0 +1,45 @@
+// The part of a form that sets up an authenticator app: a picture to scan, the key to type, the first code.
+import { toString as drawCode } from 'qrcode';
+import { secretUrl } from '../users/totp.ts';
+import { type Html, html } from './html.ts';
+import { defineWords } from './language.ts';
+import { field } from './parts.ts';
+import type { Visit } from './visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    app: 'Authenticator app',
+    must: 'Scan this with an authenticator app, then enter the code it shows.',
+    may: 'Optional: scan this with an authenticator app and enter the code it shows.',
+    secret: 'Or type this key into the app',
+    code: 'Code',
+  },
+  ru: {
+    app: 'Приложение с кодами',
+    must: 'Отсканируйте это приложением с кодами и введите код, который оно покажет.',
+    may: 'По желанию: отсканируйте это приложением с кодами и введите код, который оно покажет.',
+    secret: 'Или введите в приложение этот ключ',
+    code: 'Код',
+  },
+});
+
+export interface EnrolmentParts {
+  readonly secret: string;
+  readonly email: string;
+  /** Whether the form cannot do without. */
+  readonly must: boolean;
+  readonly error: string | undefined;
+}
+
+export async function enrolment({ language }: Visit, { secret, email, must, error }: EnrolmentParts): Promise<Html> {
+  const words = WORDS[language];
+  const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
+  const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
+  return html`<fieldset><legend>${words.app}</legend>
+<p>${must ? words.must : words.may}</p>
+<img class="code" src="${source}" alt="${words.app}" width="180" height="180">
+<p>${words.secret}: <code>${secret}</code></p>
+<input type="hidden" name="secret" value="${secret}">
+${field({ name: 'code', label: words.code, inputmode: 'numeric', autocomplete: 'one-time-code', optional: !must, error })}
+</fieldset>`;
+}

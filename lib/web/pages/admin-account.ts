@@ -1,0 +1,271 @@
+// One account, as an operator handles it: its wallet, keys and owners; suspended, topped up, corrected, invited to.
+import { randomBytes } from 'node:crypto';
+import { fault } from '../../faults.ts';
+import { book } from '../../ledger/booking.ts';
+import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
+import { parseRub } from '../../money/money.ts';
+import type { Account } from '../../store/ports/accounts.ts';
+import { readEmail } from '../../users/people.ts';
+import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    id: 'Account',
+    status: 'Status',
+    active: 'active',
+    suspended: 'suspended',
+    spendable: 'Can be spent',
+    held: 'Held',
+    charged: 'Charged',
+    topped: 'Paid',
+    adjusted: 'Corrections',
+    suspend: 'Suspend',
+    resume: 'End the suspension',
+    suspendText: 'Its keys are answered 403 within a second; running calls end and are settled.',
+    money: 'Book a payment',
+    amount: 'RUB',
+    amountHint: 'Plain digits, at most 6 decimals: 1000 or 12.50',
+    payment: 'Payment id',
+    paymentHint: 'At the bank or the shop; unique over all wallets.',
+    topup: 'Book',
+    correct: 'Correct the balance',
+    correctHint: 'May be negative; never takes the balance below zero.',
+    reason: 'Reason',
+    adjust: 'Correct',
+    invite: 'Invite an owner',
+    email: 'Email',
+    inviteButton: 'Make a link',
+    link: 'Send this link to the owner. It works once, within a week, and is shown only now.',
+    keys: 'Keys',
+    owners: 'Owners',
+    name: 'Name',
+    key: 'Key',
+    calls: 'Calls',
+    badAmount: 'This is not an amount of RUB.',
+    badText: 'This is missing, or too long.',
+    badEmail: 'This is not an email address.',
+    done: 'Done.',
+    exists: 'This payment had been booked before: nothing changed.',
+    refusals: {
+      first_topup_too_small: (minimum: string) => `The first payment of a wallet is at least ${minimum}.`,
+      id_taken: () => 'This payment id was booked with another amount or for another account.',
+      insufficient: () => 'This would take the balance below zero.',
+    },
+    refused: (status: string) => `The ledger refused: ${status}.`,
+  },
+  ru: {
+    id: 'Аккаунт',
+    status: 'Состояние',
+    active: 'действует',
+    suspended: 'приостановлен',
+    spendable: 'Можно потратить',
+    held: 'Удержано',
+    charged: 'Списано',
+    topped: 'Внесено',
+    adjusted: 'Поправки',
+    suspend: 'Приостановить',
+    resume: 'Снять приостановку',
+    suspendText: 'Ключи начнут получать 403 в течение секунды; идущие вызовы закончатся и спишутся.',
+    money: 'Провести платёж',
+    amount: 'Рубли',
+    amountHint: 'Цифрами, до 6 знаков после точки: 1000 или 12.50',
+    payment: 'Номер платежа',
+    paymentHint: 'В банке или магазине; один на все кошельки.',
+    topup: 'Провести',
+    correct: 'Поправить остаток',
+    correctHint: 'Может быть отрицательной; ниже нуля остаток не опустится.',
+    reason: 'Причина',
+    adjust: 'Поправить',
+    invite: 'Пригласить владельца',
+    email: 'Почта',
+    inviteButton: 'Сделать ссылку',
+    link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас.',
+    keys: 'Ключи',
+    owners: 'Владельцы',
+    name: 'Название',
+    key: 'Ключ',
+    calls: 'Вызовов',
+    badAmount: 'Это не сумма в рублях.',
+    badText: 'Поле пустое или слишком длинное.',
+    badEmail: 'Это не адрес почты.',
+    done: 'Готово.',
+    exists: 'Этот платёж уже проведён: ничего не изменилось.',
+    refusals: {
+      first_topup_too_small: (minimum: string) => `Первый платёж кошелька — не меньше ${minimum}.`,
+      id_taken: () => 'Этот номер платежа уже проведён с другой суммой или для другого аккаунта.',
+      insufficient: () => 'Остаток опустился бы ниже нуля.',
+    },
+    refused: (status: string) => `Журнал отказал: ${status}.`,
+  },
+});
+
+const TEXT_LENGTH_MAX = 200;
+
+interface Shown {
+  readonly problem?: string;
+  readonly link?: string;
+}
+
+export const adminAccount = page({
+  path: '/admin/accounts/{id}',
+  who: 'operator',
+  get: async (visit) => accountPage(visit, await accountOf(visit), {}),
+  async post(visit, sent) {
+    const account = await accountOf(visit);
+    switch (sent.text('change')) {
+      case 'suspend':
+      case 'resume':
+        return setStatus(visit, account, sent.text('change') === 'suspend');
+      case 'topup':
+        return topup(visit, account, sent);
+      case 'adjust':
+        return adjust(visit, account, sent);
+      case 'invite':
+        return invite(visit, account, sent);
+      default:
+        throw fault('stale_form');
+    }
+  },
+});
+
+async function accountOf({ services, request }: UserVisit): Promise<Account> {
+  const account = await services.store.accounts.get(String(request.params.id));
+  if (!account) throw fault('not_found');
+  return account;
+}
+
+async function setStatus(visit: UserVisit, { id }: Account, suspended: boolean): Promise<Answer> {
+  await (suspended ? visit.services.accounts.suspend(id) : visit.services.accounts.resume(id));
+  await audit(visit, { action: suspended ? 'account.suspend' : 'account.resume', target: id, account: id });
+  return { to: `/admin/accounts/${id}?done=done` };
+}
+
+async function topup(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const [amount, paymentId] = [parseRub(sent.text('amount')), sent.text('payment')];
+  if (amount === undefined || amount <= 0n) return refused(visit, account, words.badAmount);
+  if (!isText(paymentId)) return refused(visit, account, words.badText);
+  const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
+  return booked(visit, account, op);
+}
+
+async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const words = WORDS[visit.language];
+  const text = sent.text('amount');
+  const size = parseRub(text.replace(/^[-−]/, ''));
+  const reason = sent.text('reason');
+  if (size === undefined || size === 0n) return refused(visit, account, words.badAmount);
+  if (!isText(reason)) return refused(visit, account, words.badText);
+  const amount = /^[-−]/.test(text) ? -size : size;
+  const adjustId = `adj_${randomBytes(12).toString('hex')}`;
+  return booked(visit, account, {
+    kind: 'adjust',
+    wallet: account.id,
+    at: visit.services.now(),
+    amount,
+    reason,
+    adjustId,
+  });
+}
+
+function isText(text: string): boolean {
+  return text !== '' && text.length <= TEXT_LENGTH_MAX && !/\p{Cc}/u.test(text);
+}
+
+async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
+  const { status } = await book(visit.services.store, op);
+  if (status !== 'done' && status !== 'exists') return refused(visit, account, refusalOf(visit, status));
+  const detail = { rub_micro: `${op.amount}`, status };
+  await audit(visit, { action: `wallet.${op.kind}`, target: account.id, account: account.id, detail });
+  return { to: `/admin/accounts/${account.id}?done=${status}` };
+}
+
+function refusalOf({ language, format }: UserVisit, status: OutcomeStatus): string {
+  const words = WORDS[language];
+  const refusal = (words.refusals as Readonly<Record<string, (minimum: string) => string>>)[status];
+  return refusal ? refusal(format.rub(FIRST_TOPUP_MINIMUM)) : words.refused(status);
+}
+
+async function invite(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
+  const { services } = visit;
+  const email = readEmail(sent.text('email'));
+  if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
+  const user = await services.store.users.find(email);
+  await audit(visit, { action: 'user.invite', target: email, account: account.id });
+  if (user) {
+    await services.store.users.join({ user: user.id, account: account.id, role: 'owner' });
+    return { to: `/admin/accounts/${account.id}?done=done` };
+  }
+  const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
+  return accountPage(visit, account, { link: `${services.publicUrl()}/setup?token=${token}` });
+}
+
+async function refused(visit: UserVisit, account: Account, problem: string): Promise<Page> {
+  return { ...(await accountPage(visit, account, { problem })), status: 400 };
+}
+
+async function accountPage(visit: UserVisit, account: Account, { problem, link }: Shown): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { store } = visit.services;
+  const [wallet, keys, members] = await Promise.all([
+    store.ledger.wallet(account.id),
+    store.keys.list(account.id),
+    store.users.membersOf(account.id),
+  ]);
+  const owners = await Promise.all(members.map(({ user }) => store.users.get(user)));
+  const done = visit.query.get('done');
+  const body = html`${problem !== undefined && message('error', problem)}
+${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
+${(done === 'done' || done === 'exists') && message('done', words[done])}
+${wallet && balances(visit, account, wallet)}
+<h2>${words.keys}</h2>
+${table(
+  words.keys,
+  [{ title: words.name }, { title: words.key }, { title: words.calls, number: true }],
+  keys.map((key) => [key.name, html`<code>…${key.last4}</code>`, visit.format.number(key.requestsCount)]),
+)}
+<h2>${words.owners}</h2>
+<ul>${owners.map((user) => user && html`<li>${user.email}</li>`)}</ul>
+${changes(visit, account)}`;
+  return { title: account.name, body };
+}
+
+function balances({ language, format }: UserVisit, account: Account, wallet: Wallet): Html {
+  const words = WORDS[language];
+  return facts([
+    [words.id, html`<code>${account.id}</code>`],
+    [words.status, words[account.status]],
+    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    [words.held, format.rub(wallet.held)],
+    [words.charged, format.rub(wallet.charged)],
+    [words.topped, format.rub(wallet.topped)],
+    [words.adjusted, format.rub(wallet.adjusted)],
+  ]);
+}
+
+function changes(visit: UserVisit, account: Account): Html {
+  const words = WORDS[visit.language];
+  const change = (name: string, button: string, fields: Html, danger = false) =>
+    form(visit, {
+      ...{ action: `/admin/accounts/${account.id}`, button, danger },
+      fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
+    });
+  const amount = (id: string, hint: string) =>
+    field({ name: 'amount', id, label: words.amount, hint, inputmode: 'decimal' });
+  const isActive = account.status === 'active';
+  return html`<h2>${words.money}</h2>
+${change('topup', words.topup, html`${amount('topup-amount', words.amountHint)}${field({ name: 'payment', label: words.payment, hint: words.paymentHint })}`)}
+<h2>${words.correct}</h2>
+${change('adjust', words.adjust, html`${amount('adjust-amount', words.correctHint)}${field({ name: 'reason', label: words.reason })}`)}
+<h2>${words.invite}</h2>
+${change('invite', words.inviteButton, field({ name: 'email', label: words.email, type: 'email' }))}
+<h2>${isActive ? words.suspend : words.resume}</h2>
+${change(isActive ? 'suspend' : 'resume', isActive ? words.suspend : words.resume, html`<p>${isActive && words.suspendText}</p>`, isActive)}`;
+}

@@ -1,0 +1,87 @@
+// The catalog in force and the upstreams behind it, for an operator to look at: it is edited in its files.
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { message, table } from '../parts.ts';
+
+const WORDS = defineWords({
+  en: {
+    catalog: 'Catalog',
+    upstreams: 'Upstreams',
+    edit: 'The catalog is edited in its files; an edit is in force within a second.',
+    model: 'Model',
+    aliases: 'Aliases',
+    type: 'Kind',
+    routes: 'Routes',
+    off: 'none: not sold now',
+    warnings: 'Worth a look',
+    retired: 'Retired',
+    replacement: 'Hint',
+    name: 'Upstream',
+    count: 'Routes',
+    open: 'Resting after failures',
+    keys: 'Keys',
+    resting: 'Keys resting',
+    none: 'No upstream is switched on.',
+  },
+  ru: {
+    catalog: 'Каталог',
+    upstreams: 'Поставщики',
+    edit: 'Каталог правится в файлах; правка действует в течение секунды.',
+    model: 'Модель',
+    aliases: 'Другие имена',
+    type: 'Вид',
+    routes: 'Маршруты',
+    off: 'нет: сейчас не продаётся',
+    warnings: 'Обратите внимание',
+    retired: 'Снятые',
+    replacement: 'Замена',
+    name: 'Поставщик',
+    count: 'Маршрутов',
+    open: 'Отдыхают после ошибок',
+    keys: 'Ключей',
+    resting: 'Ключей отдыхает',
+    none: 'Ни один поставщик не включён.',
+  },
+});
+
+export const adminCatalog = page({
+  path: '/admin/catalog',
+  who: 'operator',
+  get({ services, language }) {
+    const words = WORDS[language];
+    const { models, warnings, retired } = services.catalog();
+    const columns = [words.model, words.aliases, words.type, words.routes].map((title) => ({ title }));
+    const rows = models.map(({ id, aliases, type, routes }) => [
+      html`<code>${id}</code>`,
+      aliases.join(', '),
+      type,
+      routes.length === 0 ? words.off : routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', '),
+    ]);
+    const gone = [...retired].map(([id, replacement]) => [id, replacement]);
+    const body = html`<p>${words.edit}</p>
+${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
+${table(words.catalog, columns, rows)}
+${gone.length > 0 && table(words.retired, [{ title: words.retired }, { title: words.replacement }], gone)}`;
+    return { title: words.catalog, body };
+  },
+});
+
+export const adminUpstreams = page({
+  path: '/admin/upstreams',
+  who: 'operator',
+  get({ services, language, format }) {
+    const words = WORDS[language];
+    const upstreams = services.upstreams();
+    const columns = [
+      { title: words.name },
+      ...[words.count, words.open, words.keys, words.resting].map((title) => ({ title, number: true })),
+    ];
+    const rows = upstreams.map(({ upstream, routes, routesOpen, keys: { keys, ...faults } }) => {
+      const resting = Object.values(faults).reduce((sum, count) => sum + count, 0);
+      return [upstream, ...[routes, routesOpen, keys, resting].map((count) => format.number(count))];
+    });
+    const body = rows.length === 0 ? html`<p>${words.none}</p>` : table(words.upstreams, columns, rows);
+    return { title: words.upstreams, body };
+  },
+});

@@ -1,0 +1,69 @@
+// Whether the service is set up as it should be, for an operator: each check says what to do.
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { table } from '../parts.ts';
+import type { UserVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Checks',
+    check: 'Check',
+    state: 'State',
+    ok: 'ok',
+    look: 'look at it',
+    https: ['Pages are served over https', 'Put a proxy with TLS in front and set PUBLIC_URL to its address.'],
+    sandbox: ['Real models are sold, not the sandbox', 'Set the variable of an upstream; see the README.'],
+    models: ['There is a model of text, of pictures and of videos', 'Set the variables of more upstreams.'],
+    operators: ['There are two operators, should one lose the app', 'tollgate operator create EMAIL'],
+    warnings: ['The catalog has no warnings', 'See the page of the catalog.'],
+    owners: ['Every account has an owner who can sign in', 'Invite one on the page of the account.'],
+  },
+  ru: {
+    title: 'Проверки',
+    check: 'Проверка',
+    state: 'Состояние',
+    ok: 'в порядке',
+    look: 'посмотрите',
+    https: ['Страницы отдаются по https', 'Поставьте перед сервисом прокси с TLS и задайте PUBLIC_URL.'],
+    sandbox: ['Продаются настоящие модели, не песочница', 'Задайте переменную поставщика; см. README.'],
+    models: ['Есть модели текста, картинок и видео', 'Задайте переменные других поставщиков.'],
+    operators: ['Операторов двое, на случай потери приложения', 'tollgate operator create EMAIL'],
+    warnings: ['У каталога нет предупреждений', 'См. страницу каталога.'],
+    owners: ['У каждого аккаунта есть владелец, который может войти', 'Пригласите его на странице аккаунта.'],
+  },
+});
+
+type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'warnings' | 'owners';
+
+/** Beyond so many accounts nobody counts their owners for a page. */
+const ACCOUNTS_LOOKED_AT = 200;
+
+export const adminChecks = page({
+  path: '/admin/checks',
+  who: 'operator',
+  async get(visit) {
+    const words = WORDS[visit.language];
+    const rows = Object.entries(await check(visit)).map(([name, passed]) => {
+      const [what, advice] = words[name as Check] as [string, string];
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}`];
+    });
+    return { title: words.title, body: table(words.title, [{ title: words.check }, { title: words.state }], rows) };
+  },
+});
+
+async function check({ services, secure }: UserVisit): Promise<Readonly<Record<Check, boolean>>> {
+  const { store, sandbox, catalog } = services;
+  const { models, warnings } = catalog();
+  const types = new Set(models.filter(({ routes }) => routes.length > 0).map(({ type }) => type));
+  const accounts = (await store.accounts.list()).slice(-ACCOUNTS_LOOKED_AT);
+  const owners = await Promise.all(accounts.map(({ id }) => store.users.membersOf(id)));
+  return {
+    https: secure,
+    sandbox: !sandbox,
+    models: types.size === 3,
+    operators: (await store.users.operators()) > 1,
+    warnings: warnings.length === 0,
+    owners: owners.every((members) => members.length > 0),
+  };
+}

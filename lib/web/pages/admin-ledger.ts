@@ -1,0 +1,124 @@
+// The ledger, for an operator: whether everything adds up, and the money of one call.
+import { verifyLedger } from '../../ledger/audit.ts';
+import type { Charge, Entry } from '../../money/decide.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { entryWords } from './entry-words.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Ledger',
+    find: 'Find a call',
+    id: 'Request id, or the id of a video',
+    search: 'Find',
+    none: 'There is no charge with this id. Calls refused before they began have none.',
+    verify: 'Verify',
+    verifyText: 'Walks through every entry of every wallet. On a large store it takes minutes.',
+    ok: (entries: string, wallets: string) => `Everything adds up: ${entries} entries, ${wallets} wallets.`,
+    bad: (count: string, drift: string) => `${count} problems, ${drift} of drift.`,
+    wallet: 'Account',
+    problem: 'Problem',
+    state: 'State',
+    kind: 'Kind',
+    model: 'Model',
+    held: 'Held',
+    charged: 'Charged',
+    prices: 'Prices (micro-roubles)',
+    usage: 'Usage',
+    entries: 'Entries',
+    time: 'Time',
+    entry: 'Entry',
+    balance: 'Balance',
+  },
+  ru: {
+    title: 'Журнал денег',
+    find: 'Найти вызов',
+    id: 'Номер запроса или видео',
+    search: 'Найти',
+    none: 'Списания с таким номером нет. У вызовов, отклонённых до начала, его не бывает.',
+    verify: 'Проверить',
+    verifyText: 'Проходит по всем записям всех кошельков. На большом хранилище это минуты.',
+    ok: (entries: string, wallets: string) => `Всё сходится: записей ${entries}, кошельков ${wallets}.`,
+    bad: (count: string, drift: string) => `Расхождений: ${count}, на сумму ${drift}.`,
+    wallet: 'Аккаунт',
+    problem: 'Расхождение',
+    state: 'Состояние',
+    kind: 'Вид',
+    model: 'Модель',
+    held: 'Удержано',
+    charged: 'Списано',
+    prices: 'Цены (микрорубли)',
+    usage: 'Расход',
+    entries: 'Записи',
+    time: 'Время',
+    entry: 'Запись',
+    balance: 'Остаток',
+  },
+});
+
+export const adminLedger = page({
+  path: '/admin/ledger',
+  who: 'operator',
+  async get(visit) {
+    const id = visit.query.get('id')?.trim().slice(0, 200);
+    if (!id) return ledgerPage(visit, undefined);
+    const { ledger } = visit.services.store;
+    const charge = await ledger.charge(id);
+    if (!charge) return { ...ledgerPage(visit, message('error', WORDS[visit.language].none)), status: 404 };
+    return ledgerPage(visit, chargeOf(visit, charge, await ledger.entriesOfCharge(id)));
+  },
+  async post(visit) {
+    const words = WORDS[visit.language];
+    const { format } = visit;
+    const report = await verifyLedger(visit.services.store);
+    if (report.ok) {
+      const text = words.ok(format.number(report.entries), format.number(report.wallets));
+      return ledgerPage(visit, message('done', text));
+    }
+    const count = format.number(report.problems.length + report.more);
+    const rows = report.problems.map(({ wallet, problem }) => [html`<code>${wallet}</code>`, problem]);
+    const found = html`${message('error', words.bad(count, format.rubExact(report.drift)))}
+${table(words.verify, [{ title: words.wallet }, { title: words.problem }], rows)}`;
+    return ledgerPage(visit, found);
+  },
+});
+
+function ledgerPage(visit: UserVisit, found: Html | undefined): Page {
+  const words = WORDS[visit.language];
+  const value = visit.query.get('id') ?? undefined;
+  const body = html`${found}
+<h2>${words.find}</h2>
+<form method="get" action="/admin/ledger">${field({ name: 'id', label: words.id, type: 'search', value })}
+<p><button>${words.search}</button></p></form>
+<h2>${words.verify}</h2>
+<p>${words.verifyText}</p>
+${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words.verify })}`;
+  return { title: words.title, body };
+}
+
+function chargeOf({ language, format }: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
+  const words = WORDS[language];
+  const kinds = entryWords(language);
+  const columns = [{ title: words.time }, { title: words.entry }];
+  const amounts = [words.balance, words.held, words.charged].map((title) => ({ title, number: true }));
+  const rows = entries.map(({ at, kind, avail, held, charged }) => [
+    format.time(at),
+    kinds[kind],
+    ...[avail, held, charged].map((micro) => format.rubExact(micro)),
+  ]);
+  return html`${facts([
+    [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],
+    [words.state, charge.state],
+    [words.kind, charge.kind],
+    [words.model, charge.model],
+    [words.held, format.rubExact(charge.reserved)],
+    [words.charged, format.rubExact(charge.charged)],
+    [words.prices, html`<code>${charge.prices}</code>`],
+    [words.usage, charge.usage !== null && html`<code>${charge.usage}</code>`],
+  ])}
+${table(words.entries, [...columns, ...amounts], rows)}`;
+}

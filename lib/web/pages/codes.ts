@@ -1,0 +1,26 @@
+// Recovery codes, shown once after an authenticator app was set up.
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import type { Page } from '../page.ts';
+import type { Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Recovery codes',
+    text: 'Keep these. Each replaces one code of the app, once, should you lose it. They are shown only now.',
+    go: 'Continue',
+  },
+  ru: {
+    title: 'Коды восстановления',
+    text: 'Сохраните их. Каждый один раз заменит код приложения, если оно потеряется. Показаны только сейчас.',
+    go: 'Продолжить',
+  },
+});
+
+export function codesPage({ language }: Visit, codes: readonly string[], next: string): Page {
+  const words = WORDS[language];
+  const body = html`<p>${words.text}</p>
+<ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
+<p><a class="button" href="${next}">${words.go}</a></p>`;
+  return { title: words.title, body };
+}

@@ -1,0 +1,30 @@
+// What the entries of the ledger are called.
+import type { Entry } from '../../money/decide.ts';
+import { defineWords, type Language } from '../language.ts';
+
+const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
+  en: {
+    topup: 'payment',
+    adjust: 'correction by the operator',
+    reserve: 'hold',
+    charge: 'charge',
+    settle: 'charge by usage',
+    release: 'hold returned',
+    expire: 'hold returned after a failure of ours',
+    refund: 'refund',
+  },
+  ru: {
+    topup: 'платёж',
+    adjust: 'поправка оператора',
+    reserve: 'удержание',
+    charge: 'списание',
+    settle: 'списание по расходу',
+    release: 'возврат удержания',
+    expire: 'возврат удержания после нашего сбоя',
+    refund: 'возврат',
+  },
+});
+
+export function entryWords(language: Language): Readonly<Record<Entry['kind'], string>> {
+  return WORDS[language];
+}

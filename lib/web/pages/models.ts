@@ -1,0 +1,186 @@
+// The models that can be used, with their prices, and what a call would cost.
+import { listModels, type ModelListing } from '../../catalog/listing.ts';
+import { findModel } from '../../catalog/lookup.ts';
+import type { Model } from '../../catalog/model.ts';
+import { isFault } from '../../faults.ts';
+import type { Micro } from '../../money/money.ts';
+import { textCost, textReserve } from '../../money/price.ts';
+import { select } from '../charge-query.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, field, table } from '../parts.ts';
+import type { OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Models',
+    caption: 'Models and prices now',
+    model: 'Model',
+    type: 'Kind',
+    provider: 'Provider',
+    price: 'Price',
+    types: { text: 'text', image: 'picture', video: 'video' },
+    text: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
+    smart: 'that of the model it picks',
+    request: (price: string) => `${price} each`,
+    second: (price: string) => `${price} per second`,
+    calculator: 'What would it cost?',
+    characters: 'Characters of the request',
+    answer: 'Characters of the answer',
+    max: 'max_tokens',
+    seconds: 'Seconds of video',
+    button: 'Calculate',
+    held: 'Held at the start',
+    cost: 'Cost, about',
+    hint: 'A token is counted as 4 characters here; what is charged is the real count.',
+    aliases: (names: string) => `also ${names}`,
+  },
+  ru: {
+    title: 'Модели',
+    caption: 'Модели и цены сейчас',
+    model: 'Модель',
+    type: 'Вид',
+    provider: 'Поставщик',
+    price: 'Цена',
+    types: { text: 'текст', image: 'картинка', video: 'видео' },
+    text: (input: string, output: string) => `${input} запрос, ${output} ответ за 1 млн токенов`,
+    smart: 'как у выбранной модели',
+    request: (price: string) => `${price} за штуку`,
+    second: (price: string) => `${price} за секунду`,
+    calculator: 'Сколько это стоит?',
+    characters: 'Символов в запросе',
+    answer: 'Символов в ответе',
+    max: 'max_tokens',
+    seconds: 'Секунд видео',
+    button: 'Посчитать',
+    held: 'Удержится в начале',
+    cost: 'Стоимость, примерно',
+    hint: 'Токен здесь считается за 4 символа; спишется по настоящему счёту.',
+    aliases: (names: string) => `также ${names}`,
+  },
+});
+
+export const models = page({
+  path: '/account/models',
+  who: 'owner',
+  get(visit) {
+    const words = WORDS[visit.language];
+    const listed = listModels(visit.services.catalog());
+    const columns = [words.model, words.type, words.provider, words.price].map((title) => ({ title }));
+    const rows = listed.map((model) => [
+      html`<code>${model.id}</code>${model.aliases.length > 0 && html` <span class="hint">${words.aliases(model.aliases.join(', '))}</span>`}`,
+      words.types[model.type],
+      model.provider,
+      priceText(visit, model),
+    ]);
+    return { title: words.title, body: html`${table(words.caption, columns, rows)}${calculator(visit, listed)}` };
+  },
+});
+
+function priceText(visit: OwnerVisit, model: ModelListing): string {
+  const words = WORDS[visit.language];
+  const { catalog } = visit.services;
+  const found = catalog().byName.get(model.id);
+  if (!found) return words.smart;
+  const { format } = visit;
+  switch (found.type) {
+    case 'text':
+      return words.text(format.rub(found.price.input), format.rub(found.price.output));
+    case 'image':
+      return words.request(format.rub(found.price.request));
+    case 'video': {
+      const { price } = found;
+      if ('request' in price) return words.request(format.rub(price.request));
+      if ('second' in price) return words.second(format.rub(price.second));
+      return words.second([...price.byResolution].map(([label, micro]) => `${label}: ${format.rub(micro)}`).join(', '));
+    }
+  }
+}
+
+const COUNT_MAX = 100_000_000;
+
+function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
+  const words = WORDS[visit.language];
+  const { query, path, format } = visit;
+  const number = (name: string, otherwise: number) => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,9}$/.test(text) ? Math.min(Number(text), COUNT_MAX) : otherwise;
+  };
+  const wanted = {
+    characters: number('characters', 4000),
+    answer: number('answer', 2000),
+    max: number('max', 8192),
+    seconds: number('seconds', 5),
+  };
+  const priced = listed.filter(({ price_rub }) => price_rub !== null).map(({ id }) => id);
+  const chosen = query.get('model') ?? priced[0];
+  const cost = chosen === undefined ? undefined : costOf(modelNamed(visit, chosen), wanted);
+  const account = query.get('account');
+  const input = (name: keyof typeof wanted) =>
+    field({
+      name,
+      label: words[name],
+      type: 'number',
+      value: String(wanted[name]),
+      inputmode: 'numeric',
+      optional: true,
+    });
+  return html`<h2 id="calculator">${words.calculator}</h2>
+<form method="get" action="${path}#calculator" class="filter">
+${account !== null && html`<input type="hidden" name="account" value="${account}">`}
+${select(
+  { name: 'model', label: words.model, chosen },
+  priced.map((id) => [id, id]),
+)}
+${input('characters')}${input('answer')}${input('max')}${input('seconds')}
+<p><button>${words.button}</button></p></form>
+${
+  cost &&
+  facts([
+    [words.held, format.rub(cost.held)],
+    [words.cost, html`<strong class="big">${format.rub(cost.cost)}</strong>`],
+  ])
+}
+<p class="hint">${words.hint}</p>`;
+}
+
+function modelNamed({ services }: OwnerVisit, name: string): Model | undefined {
+  const catalog = services.catalog();
+  const type = catalog.byName.get(name)?.type;
+  try {
+    return type && findModel(catalog, name, type);
+  } catch (error) {
+    if (isFault(error)) return undefined;
+    throw error;
+  }
+}
+
+interface Wanted {
+  readonly characters: number;
+  readonly answer: number;
+  readonly max: number;
+  readonly seconds: number;
+}
+
+const TOKEN_CHARACTERS = 4;
+
+function costOf(model: Model | undefined, wanted: Wanted): { held: Micro; cost: Micro } | undefined {
+  if (!model) return undefined;
+  if (model.type === 'text') {
+    const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
+    const tokens = { input: input ?? 0, output: output ?? 0 };
+    return {
+      held: textReserve(model.price, { ...tokens, maxTokens: wanted.max }),
+      cost: textCost(model.price, tokens),
+    };
+  }
+  const price = model.type === 'image' ? model.price.request : videoCost(model.price, wanted.seconds);
+  return { held: price, cost: price };
+}
+
+function videoCost(price: Extract<Model, { type: 'video' }>['price'], seconds: number): Micro {
+  if ('request' in price) return price.request;
+  const perSecond = 'second' in price ? price.second : ([...price.byResolution.values()].at(-1) ?? 0n);
+  return perSecond * BigInt(seconds);
+}

@@ -1,0 +1,245 @@
+// What a person may set: language and time zone, password, authenticator app, sessions.
+import { problemOf, verifyPassword } from '../../users/password.ts';
+import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import { enrolment } from '../enrolment.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, isLanguage, isTimeZone, LANGUAGES } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { field, form, message, table } from '../parts.ts';
+import { passwordWords } from '../password-words.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { codesPage } from './codes.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Settings',
+    profile: 'Language and time',
+    language: 'Language',
+    zone: 'Time zone',
+    zoneHint: 'A name such as Europe/Moscow or Asia/Omsk.',
+    badZone: 'There is no such time zone.',
+    save: 'Save',
+    saved: 'Saved.',
+    password: 'Password',
+    old: 'Password now',
+    fresh: 'New password',
+    again: 'The new password again',
+    change: 'Change the password',
+    changed: 'The password is changed. All other sessions have ended.',
+    wrong: 'This is not your password.',
+    app: 'Authenticator app',
+    hasApp: 'An app is set up: signing in asks for a code.',
+    codesLeft: (count: number) => `Recovery codes left: ${count}`,
+    addApp: 'Set up an app',
+    replaceApp: 'Set up another app',
+    appDone: 'Continue',
+    badCode: 'The code is wrong or was used already.',
+    sessions: 'Sessions',
+    began: 'Began',
+    seen: 'Last seen',
+    address: 'Address',
+    browser: 'Browser',
+    here: 'this one',
+    endOthers: 'End all other sessions',
+    ended: 'All other sessions have ended.',
+    conflict: 'Something changed meanwhile. Try again.',
+    export: 'My data',
+    exportText: 'What is stored about this person and this account, as JSON.',
+    exportLink: 'Download',
+  },
+  ru: {
+    title: 'Настройки',
+    profile: 'Язык и время',
+    language: 'Язык',
+    zone: 'Часовой пояс',
+    zoneHint: 'Название вроде Europe/Moscow или Asia/Omsk.',
+    badZone: 'Такого часового пояса нет.',
+    save: 'Сохранить',
+    saved: 'Сохранено.',
+    password: 'Пароль',
+    old: 'Нынешний пароль',
+    fresh: 'Новый пароль',
+    again: 'Новый пароль ещё раз',
+    change: 'Сменить пароль',
+    changed: 'Пароль сменён. Остальные сеансы завершены.',
+    wrong: 'Это не ваш пароль.',
+    app: 'Приложение с кодами',
+    hasApp: 'Приложение настроено: при входе нужен код.',
+    codesLeft: (count: number) => `Осталось кодов восстановления: ${count}`,
+    addApp: 'Настроить приложение',
+    replaceApp: 'Настроить другое приложение',
+    appDone: 'Продолжить',
+    badCode: 'Код неверен или уже использован.',
+    sessions: 'Сеансы',
+    began: 'Начат',
+    seen: 'Последний визит',
+    address: 'Адрес',
+    browser: 'Браузер',
+    here: 'этот',
+    endOthers: 'Завершить остальные сеансы',
+    ended: 'Остальные сеансы завершены.',
+    conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
+    export: 'Мои данные',
+    exportText: 'Что хранится об этом человеке и этом аккаунте, в JSON.',
+    exportLink: 'Скачать',
+  },
+});
+
+type Problem = Readonly<Partial<Record<'timeZone' | 'old' | 'password' | 'again' | 'code', string>>>;
+
+export const settings = page({
+  path: '/account/settings',
+  who: 'owner',
+  get: (visit) => settingsPage(visit, {}),
+  post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'profile':
+        return changeProfile(visit, sent);
+      case 'password':
+        return changePassword(visit, sent);
+      case 'app':
+        return changeApp(visit, sent);
+      default:
+        return endOthers(visit);
+    }
+  },
+});
+
+async function settingsPage(visit: OwnerVisit, problems: Problem, secret = makeSecret()): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { user } = visit.signedIn;
+  const notices: Readonly<Record<string, string>> = {
+    saved: words.saved,
+    password: words.changed,
+    sessions: words.ended,
+  };
+  const notice = notices[visit.query.get('done') ?? ''];
+  const sections = [
+    notice !== undefined && message('done', notice),
+    profile(visit, problems),
+    user.password !== null && password(visit, problems),
+    html`<h2>${words.app}</h2>
+${user.totpSecret !== null && html`<p>${words.hasApp} ${words.codesLeft(user.recovery.length)}</p>`}
+<details${problems.code !== undefined && html` open`}><summary>${user.totpSecret === null ? words.addApp : words.replaceApp}</summary>
+${section(visit, 'app', words.appDone, await enrolment(visit, { secret, email: user.email, must: true, error: problems.code }))}</details>`,
+    await sessions(visit),
+    html`<h2>${words.export}</h2><p>${words.exportText} <a href="${linkTo(visit, '/account/settings/export')}" download>${words.exportLink}</a></p>`,
+  ];
+  return { title: words.title, body: html`${sections}` };
+}
+
+function section(visit: OwnerVisit, change: string, button: string, fields: Html): Html {
+  const action = linkTo(visit, '/account/settings');
+  return form(visit, { action, button, fields: html`<input type="hidden" name="change" value="${change}">${fields}` });
+}
+
+function profile(visit: OwnerVisit, problems: Problem): Html {
+  const words = WORDS[visit.language];
+  const { user } = visit.signedIn;
+  const fields = html`${select(
+    { name: 'language', label: words.language, chosen: user.language },
+    LANGUAGES.map((name) => [name, name === 'en' ? 'English' : 'Русский']),
+  )}
+${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
+  return html`<h2>${words.profile}</h2>${section(visit, 'profile', words.save, fields)}`;
+}
+
+function password(visit: OwnerVisit, problems: Problem): Html {
+  const words = WORDS[visit.language];
+  const fields = html`${field({ name: 'old', label: words.old, type: 'password', autocomplete: 'current-password', error: problems.old })}
+${field({ name: 'password', label: words.fresh, type: 'password', autocomplete: 'new-password', error: problems.password })}
+${field({ name: 'again', label: words.again, type: 'password', autocomplete: 'new-password', error: problems.again })}`;
+  return html`<h2>${words.password}</h2>${section(visit, 'password', words.change, fields)}`;
+}
+
+async function sessions(visit: OwnerVisit): Promise<Html> {
+  const words = WORDS[visit.language];
+  const { services, signedIn, format } = visit;
+  const list = await services.sessions.list(signedIn.user);
+  const columns = [words.began, words.seen, words.address, words.browser, ''].map((title) => ({ title }));
+  const rows = list.map(({ hash, createdAt, seenAt, address, agent }) => [
+    ...[format.time(createdAt), format.time(seenAt), address, agent],
+    hash === signedIn.session.hash && words.here,
+  ]);
+  return html`<h2>${words.sessions}</h2>${table(words.sessions, columns, rows)}
+${list.length > 1 && section(visit, 'sessions', words.endOthers, html``)}`;
+}
+
+async function changeProfile(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { user } = visit.signedIn;
+  const [language, timeZone] = [sent.text('language'), sent.text('timeZone')];
+  if (!isTimeZone(timeZone)) return refused(visit, { timeZone: WORDS[visit.language].badZone });
+  const changed = { ...user, timeZone, language: isLanguage(language) ? language : user.language };
+  if (!(await visit.services.people.change(changed)))
+    return refused(visit, { timeZone: WORDS[visit.language].conflict });
+  return { to: linkTo(visit, `/account/settings?done=saved&lang=${changed.language}`) };
+}
+
+async function changePassword(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { services, signedIn, language } = visit;
+  const words = WORDS[language];
+  const { user, session } = signedIn;
+  const fresh = sent.secret('password');
+  const problem = problemOf(fresh, [user.email]);
+  if (!(await verifyPassword(user.password ?? undefined, sent.secret('old'))))
+    return refused(visit, { old: words.wrong });
+  if (problem) return refused(visit, { password: passwordWords(language).problems[problem] });
+  if (fresh !== sent.secret('again')) return refused(visit, { again: passwordWords(language).differs });
+  if (!(await services.people.setPassword(user, fresh, session.hash))) return refused(visit, { old: words.conflict });
+  await audit(visit, { action: 'user.password', target: user.id });
+  return { to: linkTo(visit, '/account/settings?done=password') };
+}
+
+async function changeApp(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { services, signedIn, language } = visit;
+  const secret = sent.text('secret');
+  const at = { now: services.now(), lastStep: -1 };
+  const step = isSecret(secret) ? stepOf(secret, sent.text('code'), at) : undefined;
+  const problem = { code: WORDS[language].badCode };
+  if (step === undefined)
+    return { ...(await settingsPage(visit, problem, isSecret(secret) ? secret : undefined)), status: 400 };
+  const codes = makeRecoveryCodes();
+  const recovery = codes.map(hashRecoveryCode);
+  const changed = { ...signedIn.user, totpSecret: secret, totpStep: step, recovery };
+  if (!(await services.people.change(changed))) return refused(visit, { code: WORDS[language].conflict });
+  await services.sessions.endAll(signedIn.user.id, signedIn.session.hash);
+  await audit(visit, { action: 'user.app', target: signedIn.user.id });
+  return codesPage(visit, codes, '/account/settings');
+}
+
+async function endOthers(visit: OwnerVisit): Promise<Answer> {
+  const { services, signedIn } = visit;
+  await services.sessions.endAll(signedIn.user.id, signedIn.session.hash);
+  return { to: linkTo(visit, '/account/settings?done=sessions') };
+}
+
+async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
+  return { ...(await settingsPage(visit, problems)), status: 400 };
+}
+
+/** No hashes and no secrets. */
+export const exportData = page({
+  path: '/account/settings/export',
+  who: 'owner',
+  async get(visit) {
+    const { services, signedIn, account } = visit;
+    const { id, email, language, timeZone, createdAt } = signedIn.user;
+    const [wallet, keys] = await Promise.all([
+      services.store.ledger.wallet(account.id),
+      services.store.keys.list(account.id),
+    ]);
+    const data = {
+      user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
+      sessions: (await services.sessions.list(signedIn.user)).map(({ createdAt: at, seenAt, address, agent }) => ({
+        ...{ created_at: new Date(at).toISOString(), seen_at: new Date(seenAt).toISOString(), address, agent },
+      })),
+      account: { id: account.id, name: account.name, status: account.status, wallet },
+      keys: keys.map(({ hash: _, ...key }) => key),
+    };
+    const content = JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? `${value}` : value), 2);
+    return { type: 'application/json; charset=utf-8', name: `data-${account.id}.json`, content };
+  },
+});

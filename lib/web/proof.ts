@@ -1,0 +1,17 @@
+// The field in which an operator proves a change with a code, when the last one is old.
+import { type Html, html } from './html.ts';
+import { defineWords } from './language.ts';
+import { field } from './parts.ts';
+import { isProvenVisit, type UserVisit } from './visit.ts';
+
+const WORDS = defineWords({
+  en: { code: 'Code of your authenticator app', hint: 'Changes need a code of the last ten minutes.' },
+  ru: { code: 'Код из приложения', hint: 'Для изменений нужен код не старше десяти минут.' },
+});
+
+/** Nothing while the last code is fresh. Of several forms on a page each has a field, told apart by `form`. */
+export function codeField(visit: UserVisit, form = 'form'): Html | undefined {
+  if (isProvenVisit(visit)) return undefined;
+  const words = WORDS[visit.language];
+  return html`${field({ name: 'code', id: `${form}-code`, label: words.code, hint: words.hint, inputmode: 'numeric', autocomplete: 'one-time-code' })}`;
+}

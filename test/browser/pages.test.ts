@@ -1,0 +1,159 @@
+// Every page in a real browser: both languages, narrow and wide, light and dark, without serious faults of accessibility;
+// and the ways through them by keyboard.
+import { mkdirSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { MICRO_PER_RUB } from '../../lib/money/money.ts';
+import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import { send } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { codeOf, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+
+const OWNER_PATHS = ['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings'].map(
+  (path) => `/account${path}`,
+);
+const ADMIN_PATHS = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'].map(
+  (path) => `/admin${path}`,
+);
+
+/** Where pictures of all pages go, for people to look at; nowhere if it is not set. */
+const PICTURES = process.env.PAGE_PICTURES;
+
+describe('pages in a browser', function () {
+  this.timeout(120_000);
+  const path = findBrowser();
+  let browser: Browser;
+  let test: TestGateway;
+  let operator: Awaited<ReturnType<typeof setUpOperator>>;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+  let requestId = '';
+  let account = '';
+
+  before(async function () {
+    if (path === undefined) return this.skip();
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    operator = await setUpOperator(test);
+    const made = await test.account();
+    account = made.id;
+    owner = await setUpOwner(test, account);
+    for (const text of ['Hello!', 'Translate: tree']) {
+      const body = { model: 'sandbox-lite', messages: [{ role: 'user', content: text }] };
+      const { headers } = await send(`${test.url}/api/v1/messages`, { key: made.key, body });
+      requestId = String(headers['x-request-id']);
+    }
+    browser = await openBrowser(path);
+  });
+  after(async () => {
+    await browser?.close();
+    await test?.stop();
+  });
+
+  async function openAs(token: string | undefined, screen: (typeof SCREENS)[number]): Promise<Page> {
+    const { name: _, ...options } = screen;
+    const context = await browser.newContext(options);
+    if (token !== undefined) await context.addCookies([{ name: 'session', value: token, url: test.url }]);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+    return page;
+  }
+
+  for (const screen of SCREENS) {
+    for (const language of ['en', 'ru']) {
+      it(`have no serious fault (${screen.name}, ${language})`, async () => {
+        const strangers = await openAs(undefined, screen);
+        const owners = await openAs(owner.cookies.get('session'), screen);
+        const operators = await openAs(operator.cookies.get('session'), screen);
+        const visits: (readonly [Page, string])[] = [
+          ...['/login', '/setup', '/reset'].map((place) => [strangers, place] as const),
+          ...[...OWNER_PATHS, `/account/calls/${requestId}`, '/account/nothing'].map(
+            (place) => [owners, place] as const,
+          ),
+          ...[...ADMIN_PATHS, `/admin/accounts/${account}`, `/admin/ledger?id=${requestId}`].map(
+            (place) => [operators, place] as const,
+          ),
+        ];
+        for (const [page, place] of visits) {
+          const query = place.includes('?') ? '&' : '?';
+          await page.goto(`${test.url}${place}${query}lang=${language}`);
+          expect(await findViolations(page), place).to.deep.equal([]);
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect(overflow, `${place} is wider than the screen`).to.be.at.most(0);
+          if (PICTURES) await takePicture(page, `${screen.name}-${language}${place.replaceAll(/[/?=]/g, '_')}`);
+        }
+        for (const page of [strangers, owners, operators]) await page.context().close();
+      });
+    }
+  }
+
+  it('let an owner in and issue a key by keyboard alone', async () => {
+    const page = await openAs(undefined, SCREENS[1] as (typeof SCREENS)[number]);
+    await page.goto(`${test.url}/login`);
+    await page.keyboard.type(owner.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account');
+    await page.goto(`${test.url}/account/keys`);
+    await page.focus('#content');
+    for (let step = 0; step < 12 && (await page.evaluate('document.activeElement.id')) !== 'name'; step += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.type('by keyboard');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('code.key');
+    const key = await page.textContent('code.key');
+    expect((await send(`${test.url}/api/v1/models`, { key: key ?? '' })).status).to.equal(200);
+    await page.context().close();
+  });
+
+  it('let an operator make an account, top it up and invite its owner', async () => {
+    const page = await openAs(operator.cookies.get('session'), SCREENS[1] as (typeof SCREENS)[number]);
+    await page.goto(`${test.url}/admin/accounts`);
+    await page.fill('#name', 'Браузер & Co');
+    await page.click('button:text-is("Create")');
+    await page.waitForURL('**/admin/accounts/acc_*');
+    await page.fill('#topup-amount', '1500.5');
+    await page.fill('#payment', 'bank-1');
+    await page.click('button:text-is("Book")');
+    await page.waitForSelector('.message.done');
+    const id = page.url().replace(/^.*\/(acc_\w+).*$/, '$1');
+    expect((await test.store.ledger.wallet(id))?.avail).to.equal(1500n * MICRO_PER_RUB + MICRO_PER_RUB / 2n);
+    await page.fill('#email', 'new-owner@example.com');
+    await page.click('button:text-is("Make a link")');
+    const link = (await page.textContent('code.key')) ?? '';
+    await page.context().close();
+
+    const guest = await openAs(undefined, SCREENS[0] as (typeof SCREENS)[number]);
+    await guest.goto(link);
+    await guest.fill('#password', PASSWORD);
+    await guest.fill('#again', PASSWORD);
+    await guest.click('main button');
+    await guest.waitForURL('**/account');
+    expect(await guest.textContent('main')).to.contain('1,500.50');
+    await guest.context().close();
+  });
+
+  it('ask an operator for a code when the last one is old', async () => {
+    const { session } = Object.fromEntries(operator.cookies) as { session: string };
+    const { hashToken } = await import('../../lib/users/token.ts');
+    const now = Date.now();
+    await test.store.sessions.touch(hashToken(session), { seenAt: now, provenAt: now - 11 * 60_000 });
+    const path = '/admin/accounts';
+    const { csrf = '' } = hiddenFields((await operator.get(path)).text, path);
+    expect((await operator.post(path, { csrf, name: 'no code' })).status).to.equal(403);
+    expect((await operator.post(path, { csrf, name: 'bad code', code: '000000' })).status).to.equal(403);
+    const proved = await operator.post(path, { csrf, name: 'with a code', code: codeOf(operator.secret, 1) });
+    expect(proved.status).to.equal(303);
+    expect((await operator.post(path, { csrf, name: 'right after' })).status).to.equal(303);
+    const names = (await test.store.accounts.list()).map(({ name }) => name);
+    expect(names).to.include.members(['with a code', 'right after']);
+    expect(names).not.to.include.members(['no code', 'bad code']);
+  });
+});
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  mkdirSync(PICTURES ?? '', { recursive: true });
+  await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+}

@@ -1,0 +1,135 @@
+// Pages about money: whose they show, that their sums are the ledger's, and what a spreadsheet gets.
+import { expect } from 'chai';
+import { send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+
+describe('pages about money', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let foreign: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+  const ids: string[] = [];
+  let foreignId: string;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    account = await test.account();
+    foreign = await test.account();
+    owner = await setUpOwner(test, account.id);
+    for (const text of ['Hello!', 'Translate: tree', '[[fail]]']) ids.push(await callAs(account, text));
+    foreignId = await callAs(foreign, 'Hello!');
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  async function callAs({ key }: TestAccount, content: string): Promise<string> {
+    const body = { model: 'sandbox-lite', messages: [{ role: 'user', content }] };
+    const { headers } = await send(`${test.url}/api/v1/messages`, { key, body });
+    return String(headers['x-request-id']);
+  }
+
+  it('write a price out so that it can be checked, and link every call', async () => {
+    const list = await owner.get('/account/calls');
+    for (const id of ids) expect(list.text).to.contain(`/account/calls/${id}`);
+    expect(list.text).not.to.contain(foreignId);
+    const call = await owner.get(`/account/calls/${ids[0]}`);
+    expect(call.status).to.equal(200);
+    expect(call.text).to.match(/Input tokens: \d+ × ₽[\d,.]+ per 1M tokens = ₽/);
+    expect(call.text).to.contain('Charged: ₽0.50');
+  });
+
+  it('show nothing of another account, whatever the path and the query', async () => {
+    for (const path of [
+      `/account/calls/${foreignId}`,
+      ...[
+        '',
+        '/keys',
+        '/wallet',
+        '/usage',
+        '/usage.csv',
+        '/calls',
+        '/calls.csv',
+        '/models',
+        '/settings',
+        '/settings/export',
+      ].map((place) => `/account${place}?account=${foreign.id}`),
+    ]) {
+      expect((await owner.get(path)).status, path).to.equal(404);
+    }
+    const before = await owner.get(`/account/calls?before=${foreignId}`);
+    expect(before.text).not.to.contain(`/account/calls/${foreignId}`);
+    const filtered = await owner.get(`/account/calls?key=${foreign.keyId}`);
+    expect(filtered.text).to.contain('No calls match.');
+  });
+
+  it('filter calls, and ignore what is no filter', async () => {
+    const of = async (query: string) =>
+      (await owner.get(`/account/calls.csv?${query}`)).text.trim().split('\r\n').length - 1;
+    expect(await of('')).to.equal(3);
+    expect(await of('state=settled')).to.equal(2);
+    expect(await of('state=released')).to.equal(1);
+    expect(await of('kind=image')).to.equal(0);
+    expect(await of(`key=${account.keyId}&model=sandbox-lite`)).to.equal(3);
+    expect(await of('from=2099-01-01')).to.equal(0);
+    expect(await of('from=2026-02-31&to=x&kind=__proto__&state=constructor&key=')).to.equal(3);
+  });
+
+  it('sum up what the wallet was charged, in pages and in CSV', async () => {
+    const wallet = await test.wallet(account);
+    const page = await owner.get('/account/usage');
+    expect(page.text).to.contain(`₽${(Number(wallet.charged) / 1e6).toFixed(2)}`);
+    const csv = await owner.get('/account/usage.csv?by=model');
+    const [head, row] = csv.text
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','));
+    expect(head?.slice(0, 4)).to.deep.equal(['model', 'calls', 'charged_rub', 'refunded_rub']);
+    expect(row?.slice(0, 2)).to.deep.equal(['sandbox-lite', '3']);
+    expect(Number(row?.[2]) * 1e6).to.equal(Number(wallet.charged));
+  });
+
+  it('give a Russian spreadsheet what it reads', async () => {
+    const csv = await owner.get('/account/usage.csv?by=model&lang=ru');
+    expect(csv.headers['content-type']).to.equal('text/csv; charset=utf-8');
+    expect(csv.headers['content-disposition']).to.match(/^attachment; filename="usage-acc_\w+\.csv"$/);
+    expect(csv.text.charCodeAt(0)).to.equal(0xfeff);
+    expect(csv.text).to.match(/\r\nsandbox-lite;3;\d+,\d+;/);
+    await owner.get('/account?lang=en');
+  });
+
+  it('show the entries of the wallet, older ones on further pages', async () => {
+    const first = await owner.get('/account/wallet');
+    expect(first.text).to.contain('payment').and.to.contain('₽999.00');
+    expect((await owner.get('/account/wallet?before=2')).text).not.to.contain('hold returned');
+    for (const before of ['0', '-1', 'x', '9'.repeat(30)]) {
+      expect((await owner.get(`/account/wallet?before=${before}`)).status).to.equal(200);
+    }
+  });
+
+  it('calculate what a call would cost as the ledger does', async () => {
+    const page = await owner.get('/account/models?model=sandbox-lite&characters=4000000&answer=0&max=512');
+    expect(page.status).to.equal(200);
+    expect(page.text).to.contain('Held at the start');
+    for (const query of [
+      'model=none',
+      'model=smart',
+      'model=__proto__',
+      'characters=-1&max=1e9',
+      'seconds=99999999999',
+    ]) {
+      expect((await owner.get(`/account/models?${query}`)).status, query).to.equal(200);
+    }
+  });
+
+  it('let an operator find any call, and verify the ledger', async () => {
+    const operator = await setUpOperator(test);
+    const found = await operator.get(`/admin/ledger?id=${foreignId}`);
+    expect(found.text).to.contain(foreign.id);
+    expect((await operator.get('/admin/ledger?id=req_none')).status).to.equal(404);
+    const verified = await operator.submit('/admin/ledger', {});
+    expect(verified.text).to.contain('Everything adds up');
+  });
+});
