@@ -21,30 +21,21 @@ interface Row {
 const ROWS: readonly Row[] = [
   {
     env: { OPENAI_API_KEY: 'sk-test' },
-    smart: ['gpt-5-nano', 'gpt-5-mini', 'gpt-5'],
-    vision: ['gpt-5-mini', 'gpt-5'],
+    smart: ['gpt-6-luna', 'gpt-6.1-terra', 'gpt-6.1-sol'],
+    vision: ['gpt-6.1-terra', 'gpt-6.1-sol'],
   },
   {
     env: { ANTHROPIC_API_KEY: 'sk-ant-test' },
-    smart: ['claude-haiku-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5'],
-    vision: ['claude-haiku-4-5', 'claude-sonnet-4-5'],
+    smart: ['claude-haiku-5-5', 'claude-sonnet-5-5', 'claude-opus-5-5'],
+    vision: ['claude-haiku-5-5', 'claude-sonnet-5-5'],
   },
   {
     env: { OPENROUTER_API_KEY: 'sk-or-test' },
-    smart: ['gpt-5-nano', 'gpt-5-mini', 'claude-opus-4-5'],
+    smart: ['gpt-6-luna', 'gpt-6.1-terra', 'claude-opus-5-5'],
     vision: [
-      'gpt-5-mini',
-      'claude-haiku-4-5',
-      'gpt-5',
-      'claude-sonnet-4-5',
-      'gemini-2.5-flash',
-      'gemini-2.5-pro',
-      'mistral-small',
-      'mistral-medium',
-      'gemma-4-31b',
-      'qwen3.5-397b',
-      'grok-4.3',
-      'grok-4.7',
+      ...['gpt-6.1-terra', 'claude-haiku-5-5', 'gpt-6.1-sol', 'claude-sonnet-5-5', 'deepseek-flash'],
+      ...['gemini-3.1-flash-lite', 'gemini-3.8-flash', 'mistral-small', 'mistral-medium'],
+      ...['gemma-4-31b', 'qwen3.5-397b', 'grok-4.3', 'grok-4.7'],
     ],
   },
   {
@@ -67,18 +58,17 @@ const ROWS: readonly Row[] = [
     smart: ['gemma-4-31b', 'llama-3.3-70b', 'qwen3.5-397b'],
     vision: ['gemma-4-31b', 'qwen3.5-397b'],
   },
-  // None of its models sees.
   {
     env: { DEEPSEEK_API_KEY: 'sk-test' },
-    smart: ['deepseek-chat', 'deepseek-chat', 'deepseek-reasoner'],
-    vision: [],
+    smart: ['deepseek-flash', 'deepseek-flash', 'deepseek-flash'],
+    vision: ['deepseek-flash'],
   },
   {
     env: { GEMINI_API_KEY: 'AIza-test' },
-    smart: ['gemini-2.5-flash-lite', 'gemini-2.5-flash', 'gemini-2.5-pro'],
-    vision: ['gemini-2.5-flash', 'gemini-2.5-pro'],
-    image: 'gemini-2.5-flash-image',
-    edit: 'gemini-2.5-flash-image',
+    smart: ['gemini-3.1-flash-lite', 'gemini-3.8-flash', 'gemini-3.8-flash'],
+    vision: ['gemini-3.1-flash-lite', 'gemini-3.8-flash'],
+    image: 'gemini-3.1-flash-image',
+    edit: 'gemini-3.1-flash-image',
   },
   {
     env: { GIGACHAT_API_KEY: 'a2V5OnNlY3JldA==' },
