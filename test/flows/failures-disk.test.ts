@@ -1,4 +1,6 @@
 // The store breaks for real: the disk is full, its threads die in the middle of their work.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
@@ -15,9 +17,11 @@ import {
   until,
 } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { download, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { PNG, png } from '../media/pictures.ts';
 
 describe('a full disk', () => {
   /** The largest file the service may write. */
@@ -93,6 +97,45 @@ describe('a full disk', () => {
     expect(again.status).to.equal(200);
     await books.checkMoney();
     expect(service.stdout()).to.match(/"level":"warn".*the store did not take a batch/);
+    expect(service.stderr()).to.equal('');
+  });
+});
+
+describe('a disk that is full for a picture', () => {
+  let rig: Rig;
+  let service: Service;
+
+  before(async () => {
+    rig = await openRig();
+    rig.home.writeCatalog(imageCatalog(rig.upstream.url));
+    service = await rig.start({ fileKiBMax: 1024 });
+  });
+  after(async () => {
+    await service.stop();
+    await rig.close();
+  });
+
+  it('is a 503 that is refunded, leaves nothing behind, and is no matter to the next that fits', async () => {
+    const { upstream, books } = rig;
+    const account = await books.account();
+    const body = { model: 'draw', prompt: 'a red square' };
+    const draw = () => send(service.url + GENERATIONS, { key: account.key, body });
+    upstream.behave(pictureAnswer(png({ bytes: 2 * 1024 * 1024 })));
+    const { status, json } = await draw();
+    expect([status, json.error.message]).to.deep.equal([
+      503,
+      'The service could not store the result. Charge refunded.',
+    ]);
+    const media = join(rig.home.env.DATA_DIR ?? '', 'media');
+    const files = () => readdirSync(media, { recursive: true, encoding: 'utf8' }).filter((name) => name.length > 40);
+    expect(files()).to.deep.equal([]);
+    expect(await books.wallet(account)).to.include({ avail: 1_000_000_000n, held: 0n, charged: 0n });
+    upstream.behave(pictureAnswer(PNG));
+    const made = await draw();
+    expect(made.status, made.text).to.equal(200);
+    expect((await download(made.json.data[0].url)).bytes.equals(PNG)).to.equal(true);
+    expect(files()).to.have.length(1);
+    await books.checkMoney();
     expect(service.stderr()).to.equal('');
   });
 });

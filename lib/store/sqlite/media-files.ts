@@ -154,12 +154,13 @@ async function isOver({ path, unfinished }: OldFile, now: number): Promise<boole
 async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (cause) {
-    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new StoreError(`a media file: ${code}`, 'no', cause, code === 'ENOENT' ? 'batch' : 'store');
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    // Without the error itself, which names the file: whoever reads the log could read that too.
+    throw new StoreError(`a media file: ${code}`, 'no', undefined, code === 'ENOENT' ? 'batch' : 'store');
   }
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof StoreError && (error.cause as NodeJS.ErrnoException).code === 'ENOENT';
+  return error instanceof StoreError && error.blames === 'batch';
 }

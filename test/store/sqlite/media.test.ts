@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { makeSecret } from '../../../lib/base62.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
@@ -172,6 +173,15 @@ describe('sqlite media files', () => {
     else chmodSync(media, 0o700);
     const { id } = await keep();
     expect((await bytesOf(store, id)).equals(PNG)).to.equal(true);
+  });
+
+  it('are not named by errors: these are logged', async () => {
+    const { id } = await keep();
+    rmSync(dirname(fileOf(id)), { recursive: true });
+    writeFileSync(dirname(fileOf(id)), '');
+    const error = await rejection(bytesOf(store, id));
+    expect(error).to.be.instanceOf(StoreError).and.to.include({ message: 'a media file: ENOTDIR', blames: 'store' });
+    expect(inspect(error, { depth: 9 })).not.to.contain(id.slice(0, 8));
   });
 
   it('go when their row cannot be written', async () => {
