@@ -27,7 +27,7 @@ import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.t
 import { createOwner, type Owner } from './ledger/owner.ts';
 import { createMediaCleaner } from './media/cleaner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
-import { createResults, type Results } from './media/results.ts';
+import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
@@ -113,7 +113,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
-  const media = openMedia(config, http.server, store);
+  const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
   const services: Services = {
@@ -193,7 +193,7 @@ const HOUR_MS = 3_600_000;
 function openMedia(
   config: Config,
   server: Server,
-  { media }: Store,
+  options: Pick<ResultsOptions, 'media' | 'onStored'>,
 ): Pick<Services, 'publicUrl' | 'fetcher' | 'results'> {
   const trustedOrigins = readOrigins(config.imageTrustedOrigins);
   const publicUrl = () => publicUrlOf(config, server);
@@ -206,7 +206,7 @@ function openMedia(
   return {
     publicUrl,
     fetcher,
-    results: createResults({ media, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
+    results: createResults({ ...options, fetcher, publicUrl, ttlMs: config.mediaTtlHours * HOUR_MS }),
   };
 }
 
@@ -339,7 +339,8 @@ interface Chore {
 /** What is done now and then while the service runs. */
 function createChores(store: Store, log: Log, metrics: Metrics | undefined): Chore {
   const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
-  const chores = [createAudits(store, log, metrics?.onAudit), createMediaCleaner({ media: store.media, onError })];
+  const cleaner = createMediaCleaner({ media: store.media, onError, onRemoved: metrics?.media.onRemoved });
+  const chores = [createAudits(store, log, metrics?.onAudit), cleaner];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

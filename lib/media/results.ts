@@ -61,11 +61,12 @@ export interface ResultsOptions {
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
   readonly ttlMs: number;
+  readonly onStored?: ((media: StoredMedia) => void) | undefined;
   /** ms since the epoch. */
   readonly now?: () => number;
 }
 
-export function createResults({ media, fetcher, publicUrl, ttlMs, now = Date.now }: ResultsOptions): Results {
+export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now = Date.now }: ResultsOptions): Results {
   async function keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia> {
     const { kind, upstreamOrigin, proxy, signal } = request;
     signal.throwIfAborted();
@@ -80,7 +81,9 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, now = Date.now
     const expiresAt = createdAt + ttlMs;
     const { mediaType } = sniffed;
     try {
-      return await media.write({ id: makeSecret(), account, kind, mediaType, createdAt, expiresAt }, chunks);
+      const stored = await media.write({ id: makeSecret(), account, kind, mediaType, createdAt, expiresAt }, chunks);
+      onStored?.(stored);
+      return stored;
     } catch (error) {
       throw error instanceof StoreError ? fault('result_not_kept', {}, error) : error;
     }

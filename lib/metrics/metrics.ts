@@ -7,6 +7,7 @@ import type { PastRequest } from '../http/access-log.ts';
 import type { BadHttp } from '../http/server.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
+import { createMediaMetrics, type MediaMetrics } from './media.ts';
 import { createMoneyMetrics } from './money.ts';
 import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
@@ -25,6 +26,8 @@ export interface Metrics extends JobMetrics {
   readonly onRouteChange: (change: RouteChange) => void;
   /** The ledger was verified. */
   readonly onAudit: (problems: number) => void;
+  /** Stored pictures and videos. */
+  readonly media: MediaMetrics;
   /** The same store, its commits counted and timed. */
   watchStore(store: Store): Store;
   /** The same ledger, its money counted. */
@@ -51,6 +54,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
     onRouteChange,
     ...createJobMetrics(registry, facts),
     onAudit,
+    media: createMediaMetrics(registry),
     watchStore,
     watchLedger,
     watchService({ upstreams, ...service }) {

@@ -86,6 +86,15 @@ describe('results', () => {
       expect(isUpstreamFault(await refused(source))).to.equal(true);
     });
 
+    it('and told to whoever counts them, those only that are stored', async () => {
+      const told: object[] = [];
+      results = open({ onStored: (media) => told.push(media) });
+      const stored = await results.keep({ bytes: files.PNG }, request());
+      opened.next('media.write', refuse);
+      await rejection(results.keep({ bytes: files.PNG }, request()));
+      expect(told).to.deep.equal([stored]);
+    });
+
     it('under ids that are long and never the same', async () => {
       const ids = new Set<string>();
       for (let time = 0; time < 50; time += 1) ids.add((await results.keep({ bytes: files.GIF }, request())).id);

@@ -38,6 +38,8 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.onJobEnd({ model: 'm' } as never, 'completed', 1000);
   metrics.watchJobs({ open: async () => 1 });
   metrics.onAudit(0);
+  metrics.media.onStored({ kind: 'image', bytes: 1 });
+  metrics.media.onRemoved(1);
   const { types, samples } = parseExposition(await metrics.scrape());
   const found = new Map<string, Set<string>>([...types.keys()].map((name) => [name, new Set()]));
   for (const { name, labels } of samples) {
