@@ -1,0 +1,187 @@
+// What upstreams answer when they are asked for a video: only their verdict ends it, whatever else they say.
+import { expect } from 'chai';
+import { send, until } from '../../testkit/client.ts';
+import {
+  type Answer,
+  cut,
+  type FilmUpstream,
+  film,
+  filmCatalog,
+  finished,
+  inState,
+  json,
+  startFilmUpstream,
+  status,
+} from '../../testkit/film-upstream.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+
+const VIDEOS = '/api/v1/videos';
+const ENV = { VIDEO_POLL_MS: '10', VIDEO_RATE_LIMIT_PER_MINUTE: '100000' };
+
+describe('looks at videos', () => {
+  let upstream: FilmUpstream;
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    upstream = await startFilmUpstream();
+    gateway = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV });
+  });
+  beforeEach(async () => {
+    upstream.begun.clear();
+    upstream.looks.clear();
+    upstream.downloads.clear();
+    account = await gateway.account();
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  const begin = async (): Promise<string> => {
+    const body = { model: 'film-flat', prompt: 'A red square' };
+    return (await send(gateway.url + VIDEOS, { key: account.key, body })).json.id;
+  };
+  const see = async (id: string) => (await send(`${gateway.url}${VIDEOS}?id=${id}`, { key: account.key })).json;
+  const endOf = async (id: string) => {
+    await until(async () => ['completed', 'failed'].includes((await see(id)).status), 15_000);
+    return see(id);
+  };
+  const balance = async () => Number((await gateway.wallet(account)).avail) / 1e6;
+
+  /** So many answers of one kind, then the film. */
+  const times = (count: number, first: Answer, then: Answer = finished): Answer => {
+    return (exchange) => (exchange.before < count ? first : then)(exchange);
+  };
+  const empty: Answer = ({ response }) => void response.writeHead(202).end();
+  const text: Answer = ({ response }) => void response.writeHead(200).end('<html>busy</html>');
+
+  const unknowns: Readonly<Record<string, Answer>> = {
+    'a word for the state that nobody knows': inState('rendering_pass_2'),
+    'a word in capitals': inState('PROCESSING'),
+    'no state at all': inState(undefined as never),
+    'a state that is a number': inState(7 as never),
+    '202 with an empty body': empty,
+    'a body that is not JSON': text,
+    'a connection that is cut': cut,
+    'status 500': status(500),
+    'status 503': status(503),
+    'status 429': status(429),
+    'status 401': status(401),
+    'status 404': status(404),
+    'completed without a URL': inState('succeed', { task_result: { videos: [] } }),
+    'completed with a URL that is none': inState('succeed', { task_result: { videos: [{ url: 'soon' }] } }),
+  };
+  for (const [name, answer] of Object.entries(unknowns)) {
+    it(`ten times ${name} fail nothing: the video is completed after that`, async () => {
+      upstream.behave({ look: times(10, answer) });
+      const id = await begin();
+      const { status: ended, progress } = await endOf(id);
+      expect([ended, progress]).to.deep.equal(['completed', 100]);
+      expect([...upstream.looks.values()]).to.deep.equal([11]);
+      expect(await balance()).to.equal(955);
+      expect(upstream.begun.size).to.equal(1);
+    });
+  }
+
+  it('wait as long as the upstream wants', async () => {
+    const patient: Answer = ({ response }) => {
+      response.setHeader('retry-after', '1');
+      json(response, { code: 0, data: { task_status: 'processing' } });
+    };
+    upstream.behave({ look: times(1, patient) });
+    const startedAt = performance.now();
+    await endOf(await begin());
+    expect(performance.now() - startedAt).to.be.above(950);
+    expect([...upstream.looks.values()]).to.deep.equal([2]);
+  });
+
+  it('never go back from processing to queued', async () => {
+    const states = ['submitted', 'processing', 'submitted', 'processing', 'succeed'];
+    upstream.behave({
+      look: (exchange) => (exchange.before < 4 ? inState(states[exchange.before] as string) : finished)(exchange),
+    });
+    const id = await begin();
+    const seen: string[] = [];
+    await until(async () => {
+      seen.push((await see(id)).status);
+      return seen.at(-1) === 'completed';
+    }, 10_000);
+    const first = seen.indexOf('processing');
+    expect(first === -1 || !seen.slice(first).includes('queued'), seen.join()).to.equal(true);
+  });
+
+  const downloads: Readonly<Record<string, Answer>> = {
+    'status 503': status(503),
+    'a connection that is cut': cut,
+    'a film that breaks off': ({ response }) => {
+      response.writeHead(200, { 'content-length': 100_000 });
+      response.write(Buffer.alloc(1000, 'ftyp'), () => response.destroy());
+    },
+  };
+  for (const [name, answer] of Object.entries(downloads)) {
+    it(`fetch a film again after ${name}`, async () => {
+      upstream.behave({ download: times(2, answer, film) });
+      const { status: ended } = await endOf(await begin());
+      expect(ended).to.equal('completed');
+      expect([...upstream.downloads.values()]).to.deep.equal([3]);
+    });
+  }
+
+  const verdicts: Readonly<Record<string, Answer>> = {
+    'is no video': ({ response }) => void response.writeHead(200).end('<html>expired</html>'.repeat(100)),
+    'is empty': ({ response }) => void response.writeHead(200).end(),
+    'is gone': status(404),
+    'is forbidden': status(403),
+  };
+  for (const [name, answer] of Object.entries(verdicts)) {
+    it(`refund a film that ${name}, once`, async () => {
+      upstream.behave({ download: answer });
+      const id = await begin();
+      const seen = await endOf(id);
+      expect(seen).to.include({ status: 'failed', url: null, refunded: true });
+      expect(await balance()).to.equal(1000);
+      const entries = await gateway.store.ledger.entries(account.id, { limit: 10 });
+      expect(entries.map(({ kind }) => kind)).to.deep.equal(['refund', 'charge', 'topup']);
+    });
+  }
+
+  it('go on after the verdict of nobody, until the deadline, and refund then', async () => {
+    const short = await startGateway({
+      catalog: filmCatalog(upstream.url),
+      env: { ...ENV, VIDEO_DEADLINE_MS: '600' },
+    });
+    upstream.behave({ look: inState('processing') });
+    const { key, id: accountId } = await short.account();
+    const started = await send(short.url + VIDEOS, { key, body: { model: 'film-flat', prompt: 'x' } });
+    const { id } = started.json;
+    await until(async () => (await short.store.jobs.get(id))?.phase === 'failed');
+    const seen = (await send(`${short.url}${VIDEOS}?id=${id}`, { key })).json;
+    expect(seen).to.include({ status: 'failed', error: 'The video was not finished in time.', refunded: true });
+    expect((await short.store.ledger.wallet(accountId))?.avail).to.equal(1_000_000_000n);
+    await short.checkMoney();
+    await short.stop();
+  });
+
+  it('wait for an upstream that an edit took away, and go on when it is back', async () => {
+    const catalog = filmCatalog(upstream.url) as { models: readonly { id: string; routes: object[] }[] };
+    const other = await startGateway({ catalog, env: ENV });
+    upstream.behave({ look: inState('processing') });
+    const { key } = await other.account();
+    const { id } = (await send(other.url + VIDEOS, { key, body: { model: 'film-flat', prompt: 'x' } })).json;
+    await until(() => upstream.looks.size > 0);
+    const models = catalog.models.map((model) => ({ ...model, routes: model.id === 'text-a' ? model.routes : [] }));
+    other.writeCatalog({ ...catalog, models });
+    await other.gateway.reload();
+    upstream.behave({});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const now = (await send(`${other.url}${VIDEOS}?id=${id}`, { key })).json;
+    expect(now.status).to.be.oneOf(['queued', 'processing']);
+    other.writeCatalog(catalog);
+    await other.gateway.reload();
+    await until(async () => (await other.store.jobs.get(id))?.phase === 'completed');
+    await other.checkMoney();
+    await other.stop();
+  });
+});
