@@ -14,7 +14,7 @@ export interface ExchangeReply {
 /** Bytes that may arrive before anybody reads. */
 const EARLY_BYTES_MAX = 16 * 1024;
 
-/** A constant: an error of its own for every abort would cost a stack trace. */
+/** A constant, because a new error for every abort would cost a stack trace. */
 const ABORTED = new Error('the request was aborted');
 
 /**
@@ -44,7 +44,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   #taker: ByteTaker | undefined;
   readonly #early: Uint8Array[] = [];
   #earlyBytes = 0;
-  /** Whether the taker wants more. */
+  /** Whether the consumer wants more. */
   #wanted = false;
   #over: 'no' | 'ended' | 'failed' = 'no';
   #error: Error | undefined;

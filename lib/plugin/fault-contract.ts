@@ -7,7 +7,7 @@
  * mistake;
  * `auth` our key or its rights (401, 403); `quota` our money or quota there (402, 429 by quota);
  * `rate` too many requests (429); `overloaded` (503, 529); `server` (other 5xx);
- * `network` no connection, reset; `timeout` no answer in time; `protocol` an answer that does not read.
+ * `network` no connection, reset; `timeout` no answer in time; `protocol` an answer that cannot be read.
  */
 export type UpstreamFaultKind =
   | 'request'
@@ -21,10 +21,10 @@ export type UpstreamFaultKind =
   | 'timeout'
   | 'protocol';
 
-/** What a `request` is refused for: too long for the model, the content rules, a picture that does not read. */
+/** Why a `request` is refused: too long for the model, the content rules, an unreadable picture. */
 export type RefusalCause = 'length' | 'content' | 'picture';
 
-/** What is known of a fault beside its kind. */
+/** What is known about a fault besides its kind. */
 export interface FaultFacts {
   /** The HTTP status, of the reply or named in it. */
   readonly status?: number;
@@ -50,18 +50,18 @@ export interface UpstreamFault extends Error, FaultFacts {
 export type FaultWords = Readonly<Partial<Record<UpstreamFaultKind | RefusalCause, string>>>;
 
 export interface HostFault {
-  /** A fault of a known kind; `detail` says what the upstream said. It is shortened, and secrets are taken out. */
+  /** A fault of a known kind; `detail` is what the upstream said, shortened and without secrets. */
   make(kind: UpstreamFaultKind, detail: string, facts?: FaultFacts): UpstreamFault;
   /** The kind that an HTTP status stands for by itself. */
   kindOfStatus(status: number): UpstreamFaultKind;
-  /** The fault of a reply with an error status: what its body says tells more than the status. */
+  /** The fault of a reply with an error status; its body tells more than the status. */
   ofReply(
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
     text: string,
   ): UpstreamFault;
   /**
-   * The fault that a JSON value in a reply tells of, in any of the shapes servers use; undefined when it tells of none.
+   * The fault that a JSON value in a reply describes, in any of the shapes servers use; undefined for none.
    * `certain` says that it is an error, whatever its shape: then there always is a fault.
    */
   ofComplaint(value: unknown, certain?: false): UpstreamFault | undefined;

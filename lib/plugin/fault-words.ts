@@ -1,4 +1,4 @@
-// Whose fault an upstream's complaint is, told by words that mean one thing wherever they come from, and by its text.
+// Whose fault an upstream's complaint is, told by codes that mean the same everywhere, and by its text.
 import type { Complaint } from './complaint.ts';
 import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
 import type { FaultWords, RefusalCause, UpstreamFaultKind } from './fault-contract.ts';
@@ -66,14 +66,14 @@ const VAGUE = new Map<string, UpstreamFaultKind>([
 
 const MONEY =
   /insufficient[_ -]?(balance|quota|credit|fund)|credit balance|(not (have )?enough|out of|used all|add|more) (available )?credits|exceeded your current quota|spending limit|usage limits|billing|arrears|overdue|in good standing|recharge|top[ _]up|余额|欠费|充值/i;
-/** Some file an empty purse among rate limits: only what they say tells the two apart. */
+/** Some report an empty balance as a rate limit: only the text tells the two apart. */
 const SPENT = /credits?( balance)? (is|are|has been|have been) (depleted|exhausted|used up)/i;
 const KEY =
   /(api[ _-]?key|access token|credential).{0,60}(invalid|incorrect|not valid|expired|missing|disabled)|(invalid|incorrect|expired|missing).{0,20}(api[ _-]?key|access token)|not match .{0,20}service account/i;
 const NO_MODEL =
   /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
 
-/** Texts by which a refusal tells what the client can mend. */
+/** Texts by which a refusal tells what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i],
   [
@@ -101,7 +101,7 @@ export function createJudge(own: FaultWords = {}): (complaint: Complaint, status
   }
 
   function kindOf({ message, words }: Complaint, status: number | undefined): UpstreamFaultKind | RefusalCause {
-    // Whatever its body says: the route leads to nothing.
+    // Whatever its body says: the route leads nowhere.
     if (status === 404) return 'missing';
     const name = named(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
@@ -126,10 +126,10 @@ export function createJudge(own: FaultWords = {}): (complaint: Complaint, status
 /** What is wrong with a plugin's own words; undefined when nothing is. */
 export function findWordsFlaw(words: unknown): string | undefined {
   if (words === undefined) return undefined;
-  if (typeof words !== 'object' || words === null) return 'its faultWords are no object';
+  if (typeof words !== 'object' || words === null) return 'its faultWords are not an object';
   const known: readonly string[] = [...FAULT_KINDS, ...REFUSAL_CAUSES];
   const wrong = Object.entries(words).find(([name, text]) => !known.includes(name) || typeof text !== 'string');
-  return wrong && `its faultWords have ${wrong[0]}, which is no kind of fault with a string`;
+  return wrong && `its faultWords have ${wrong[0]}, which is not a kind of fault with a string`;
 }
 
 function entriesOf(words: FaultWords): [string, keyof FaultWords][] {

@@ -9,12 +9,12 @@ import type { AnswerReader } from './host-contract.ts';
 import type { JsonObject } from './request-contract.ts';
 import { Writer } from './writer.ts';
 
-/** Text that stands where JSON should. */
+/** Text where JSON should be. */
 class NotJson extends Error {
   override readonly name = 'NotJson';
 }
 
-/** A value in several lines may be so many times as long as one in one line. */
+/** How many times longer a value in several lines may be than one in a single line. */
 const PIECES = 4;
 const EVENT_CHARS_MAX = 32 * 1024 * 1024;
 const EXCERPT_CHARS = 200;
@@ -53,7 +53,7 @@ export class Frames implements Decoder<ProviderPart> {
   #nameText = '';
   #nameStart = 0;
   #nameEnd = 0;
-  /** Data that is no JSON by itself: the first lines of an event in several lines, a cut event, or rubbish. */
+  /** Data that is not JSON by itself: the first lines of a multi-line event, a cut event, or rubbish. */
   #data = '';
   /** The first lines of a document in several lines. */
   #document = '';
@@ -79,7 +79,7 @@ export class Frames implements Decoder<ProviderPart> {
     this.#splitter.push(chunk);
   }
 
-  /** A last value that is cut off is no rubbish: the answer is then merely not finished. */
+  /** A last value that is cut off is not rubbish: the answer is then merely unfinished. */
   end(parts: ProviderPart[]): void {
     this.#writer.into(parts);
     this.#splitter.end();
@@ -120,7 +120,7 @@ export class Frames implements Decoder<ProviderPart> {
     this.#nameText = text;
     this.#nameStart = start;
     this.#nameEnd = end;
-    // Longer ones are none that the frames know.
+    // Longer names mean nothing to the frames.
     this.#event = end - start <= NAME_CHARS_MAX ? this.#readName() : '';
   }
 

@@ -59,7 +59,7 @@ export interface TokenSource {
 
 export interface Token {
   readonly value: string;
-  /** Milliseconds since the epoch. A new token is got a minute before. */
+  /** Milliseconds since the epoch. A new token is fetched a minute earlier. */
   readonly expiresAt: number;
 }
 
@@ -67,7 +67,7 @@ export interface HostReply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names the key that was sent, the same in every process; nothing can be told from it. */
+  /** Identifies the key that was sent, the same in every process, without revealing it. */
   readonly keyId: string | undefined;
   /** What `retry-after` says. */
   readonly retryAfterMs: number | undefined;
@@ -85,13 +85,13 @@ export interface JsonReply extends HostReply {
 export interface HostBody {
   /** The whole body as UTF-8 text. Throws a `protocol` fault beyond `limitBytes` (default 1 MiB). */
   text(limitBytes?: number): Promise<string>;
-  /** The whole body as JSON. Throws a `protocol` fault when it is none. */
+  /** The whole body as JSON. Throws a `protocol` fault when it is not. */
   json(limitBytes?: number): Promise<unknown>;
   /** The whole body. */
   bytes(limitBytes?: number): Promise<Uint8Array>;
   /** The body as it comes, for formats that `answer` does not read: arrays of what arrived together. */
   chunks(): AsyncIterable<readonly Uint8Array[]>;
-  /** Closes the connection without reading on. */
+  /** Closes the connection without reading further. */
   drop(): void;
 }
 
@@ -112,13 +112,13 @@ export interface AnswerReader {
 
 /** Makes the parts of an answer in their grammar, whatever the order it is told things in. */
 export interface AnswerWriter {
-  /** The upstream's names for the answer and its model, the first ones count; what is no text is passed over. */
+  /** The upstream's names for the answer and its model: the first ones count, and only strings. */
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
   /** A fragment. Another `block` than the last one's ends that one and begins the next. */
   text(text: string, block?: unknown): void;
-  /** Counts so far. Numbers above 0 count, also as text; anything else is as good as absent. */
+  /** Counts so far. Numbers above 0 count, also as strings; anything else counts as absent. */
   usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void;
-  /** The upstream's own word that the answer is over. Text may still follow: until it surely does not, it is kept back. */
+  /** The upstream's own word that the answer is over; kept back until no more text can follow. */
   finish(reason: FinishReason, raw: string): void;
   /** The protocol's end mark: nothing that follows counts. After text it is a finish if there was none. */
   done(mark: string): void;
@@ -130,14 +130,14 @@ export interface Polling<T> {
    * to `errorsMax` in a row; other faults end the polling.
    */
   ask(signal: AbortSignal): Promise<Poll<T>>;
-  /** The first interval; it grows slowly, to the fivefold, and twice as fast after errors. */
+  /** The first interval; it grows slowly, up to fivefold, and twice as fast after errors. */
   readonly everyMs: number;
   /** Default 5. */
   readonly errorsMax?: number;
   readonly signal: AbortSignal;
 }
 
-/** What one look found: the value, or that it is not there yet. */
+/** What one look found: the value, or nothing yet. */
 export type Poll<T> = { readonly value: T } | { readonly value?: never; readonly retryAfterMs?: number | undefined };
 
 export interface HostLog {

@@ -26,7 +26,7 @@ export interface HostOptions extends UpstreamOptions {
   readonly clock?: HostClock;
 }
 
-/** What the operator is told of an upstream; an error is an alert. */
+/** What the operator is told about an upstream; an error is an alert. */
 export interface UpstreamLog extends HostLog {
   error?(message: string, fields: object): void;
 }
@@ -72,7 +72,7 @@ export function createHost(options: HostOptions): ClosableHost {
   };
 }
 
-/** The calls go on with the other keys, so that nothing else tells of one that has to be mended. */
+/** Calls go on with the other keys, so nothing else reports one that has to be fixed. */
 function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
   const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
   if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);

@@ -31,7 +31,7 @@ export interface KeyHealth extends Readonly<Record<KeyFault, number>> {
 
 export interface KeyRingOptions {
   readonly now?: () => number;
-  /** Told when one of several keys begins to rest. */
+  /** Called when one of several keys begins to rest. */
   readonly onRest?: (rest: KeyRest) => void;
 }
 
@@ -44,7 +44,7 @@ interface Place {
 
 const ID_CHARS = 16;
 
-/** Where the upstream does not say how long: a rate limit is over soon, somebody has to mend the others. */
+/** Where the upstream names no time: a rate limit is over soon, the others need somebody to fix them. */
 const REST_MS: Readonly<Record<KeyFault, number>> = { rate: 5_000, auth: 300_000, quota: 300_000 };
 
 /** Bounds of what the upstream says: a limit of a day may be lifted, or paid for, long before. */

@@ -64,12 +64,13 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 function findFlaw(plugin: unknown, folder: string): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
   const { contract, name, settings, faultWords, create } = plugin as Partial<Record<keyof ProviderPlugin, unknown>>;
-  if (contract !== CONTRACT_VERSION) return `it has contract ${contract}, this gateway has ${CONTRACT_VERSION}`;
+  if (contract !== CONTRACT_VERSION)
+    return `it has contract version ${contract}, but this gateway needs ${CONTRACT_VERSION}`;
   if (name !== basename(resolve(folder))) {
-    return `its name is ${JSON.stringify(name)}, not that of the folder`;
+    return `its name is ${JSON.stringify(name)}, which is not that of the folder`;
   }
-  if (typeof settings !== 'function') return 'it has no function settings';
-  if (typeof create !== 'function') return 'it has no function create';
+  if (typeof settings !== 'function') return 'it has no settings function';
+  if (typeof create !== 'function') return 'it has no create function';
   return findWordsFlaw(faultWords);
 }
 

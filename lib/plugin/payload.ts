@@ -66,13 +66,13 @@ function lengthOf(piece: Piece): number {
   return 'base64' in piece ? 4 * Math.ceil(piece.base64.length / 3) : piece.length;
 }
 
-/** Each piece is let go of when it is through; others get a turn between two chunks. */
+/** Each piece is released when it is sent; others get a turn between two chunks. */
 async function* sendPieces(pieces: Piece[]): AsyncGenerator<Uint8Array> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
     for (const chunk of chunksOf(piece)) {
       yield chunk;
       await turn();
-      // Who answers before everything is read does not need the rest; the end of the reply ends the request.
+      // An upstream that answers early does not need the rest; the end of the reply ends the request.
       if (isGone(piece) || pieces.some(isGone)) await new Promise(() => {});
     }
   }

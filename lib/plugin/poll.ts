@@ -3,7 +3,7 @@ import { isUpstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HostClock, Poll, Polling } from './host-contract.ts';
 
-/** What says nothing about the job itself. */
+/** Kinds that say nothing about the job itself. */
 const PASSING: ReadonlySet<UpstreamFaultKind> = new Set([
   'network',
   'timeout',

@@ -2,7 +2,7 @@
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Nobody waits longer for one answer; a date years ahead is a mistake. */
+/** No call waits longer for an answer; a date years ahead is a mistake. */
 const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined when neither says anything. */

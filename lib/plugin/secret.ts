@@ -3,7 +3,7 @@ import type Joi from 'joi';
 
 const PLACEHOLDER = '[secret]';
 
-/** A shorter value is no secret worth the name, and replacing it would eat ordinary words. */
+/** Shorter values are hardly secrets, and replacing them would eat ordinary words. */
 const SECRET_CHARS_MIN = 6;
 
 /** Every string under a key marked `.meta({ secret: true })`, under `apiKey` anyway, and the password of `proxy`. */

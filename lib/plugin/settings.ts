@@ -71,8 +71,7 @@ export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptio
   readonly schema: Joi.ObjectSchema;
 } {
   const schema = attempt(`Plugin ${plugin.name}: settings()`, () => plugin.settings(Joi));
-  if (!Joi.isSchema(schema))
-    throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a schema of joi`);
+  if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
   const { value, error } = schema.validate(settings ?? {}, {
     convert: false,
     abortEarly: false,
@@ -113,7 +112,7 @@ function baseOriginOf(settings: object, upstream: string): string | undefined {
 function originOf(text: string, where: string): string {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new OperatorError(`Upstream \`${where}\` is not a URL of http or https`);
+    throw new OperatorError(`Upstream \`${where}\` is not an http or https URL`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new OperatorError(`Upstream \`${where}\` carries a user or password; they belong in a setting of their own`);
@@ -125,7 +124,7 @@ function readProxy(settings: object, upstream: string): string | undefined {
   if (!('proxy' in settings) || settings.proxy === undefined) return undefined;
   const url = typeof settings.proxy === 'string' ? URL.parse(settings.proxy) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new OperatorError(`Upstream \`${upstream}\`: \`proxy\` is not a URL of http or https`);
+    throw new OperatorError(`Upstream \`${upstream}\`: \`proxy\` is not an http or https URL`);
   }
   return url.href;
 }
@@ -142,9 +141,9 @@ function readCa(settings: object, upstream: string): string | undefined {
     if (pem.search(CERTIFICATE) >= 0) return pem;
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
-    throw refuse(syscall ? `cannot be read (${code})` : 'has a certificate that does not read');
+    throw refuse(syscall ? `cannot be read (${code})` : 'has a certificate that cannot be read');
   }
-  throw refuse('has no certificate in PEM');
+  throw refuse('has no PEM certificate');
 }
 
 function attempt<T>(what: string, run: () => T): T {

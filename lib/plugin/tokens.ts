@@ -2,7 +2,7 @@
 import type { Token, TokenSource } from './host-contract.ts';
 import type { HeaderFields, TokenAuth } from './request-contract.ts';
 
-/** A token that ends sooner might end on its way. */
+/** A token that ends sooner might expire on the way. */
 const MARGIN_MS = 60_000;
 
 export interface TokensOptions {

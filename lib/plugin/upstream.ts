@@ -39,7 +39,7 @@ export interface Upstream {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without a word of warning. */
+/** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without warning. */
 const KEEP_ALIVE_MS = 4_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -93,7 +93,7 @@ interface Target {
 function targetOf(url: string, origins: ReadonlySet<string>): Target {
   const parsed = URL.parse(url);
   if (!parsed || !origins.has(parsed.origin)) {
-    const named = parsed?.origin ?? 'something that is no URL';
+    const named = parsed?.origin ?? 'something that is not a URL';
     throw upstreamFault('protocol', `the settings do not allow requests to ${named}`, { unsent: true });
   }
   return { origin: parsed.origin, path: parsed.pathname + parsed.search };

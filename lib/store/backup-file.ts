@@ -1,4 +1,4 @@
-// A backup under way has a name that no store is opened by; its own it gets when it is whole and on the disk.
+// An unfinished backup has a name under which no store is opened; it gets its own once it is whole and on the disk.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -61,7 +61,7 @@ function refuseExisting(file: string): void {
   if (existsSync(mediaBeside(file))) throw new OperatorError(`The folder ${mediaBeside(file)} already exists.`);
 }
 
-/** For its owner only. */
+/** Readable by its owner only. */
 async function makeFile(file: string, path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
@@ -72,8 +72,8 @@ async function makeFile(file: string, path: string): Promise<void> {
 }
 
 /**
- * Without a log, so that it is one file that can be read where nothing can be written, and without the gateways that
- * were alive: none of them works on the copy.
+ * Without a write-ahead log, so that it is one file that read-only media can hold, and without the gateways that were
+ * alive: none of them works on the copy.
  */
 function seal(path: string): void {
   const db = new DatabaseSync(path);

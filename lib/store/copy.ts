@@ -1,5 +1,5 @@
 // Copies a store into another, of whatever kind: the journal is replayed through the rules of the ledger, so that the
-// copy has every entry and charge as it was, or is refused. Every step can be repeated: a copy that broke off goes on.
+// copy has every entry and charge as it was, or is refused. Every step can be repeated, so an interrupted copy goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
 import type { Job } from '../jobs/decide.ts';
@@ -19,7 +19,7 @@ type CopySource = Omit<Store, 'close'>;
 
 export interface CopyOptions {
   readonly from: CopySource;
-  /** Empty, or the target of a copy that broke off. */
+  /** Empty, or the target of an interrupted copy. */
   readonly to: Store;
   /** The source is in use: each wallet is copied as it is at one moment, and may be further on afterwards. */
   readonly live: boolean;
@@ -35,11 +35,11 @@ export interface CopyReport {
   readonly media: number;
   readonly users: number;
   readonly settings: number;
-  /** The target was that of a copy that broke off. */
+  /** The target was that of an interrupted copy. */
   readonly resumed: boolean;
 }
 
-/** The setting that says whether the store is a copy that is whole. */
+/** The setting that says whether a copy is complete. */
 export const COPY_SETTING = 'store.copy';
 export const COPY_UNFINISHED = 'unfinished';
 
@@ -50,7 +50,7 @@ const READS_AT_ONCE = 8;
 const TRIES = 5;
 const TRY_AGAIN_MS = 500;
 
-/** Rejects with `OperatorError` when the copy cannot be made or is not like the source. */
+/** Rejects with `OperatorError` when the copy cannot be made or does not match the source. */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const { from, to, live } = options;
   refuseUnknownPorts(from);
@@ -66,14 +66,14 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
 type Counts = Omit<CopyReport, 'resumed'>;
 type Step = (options: CopyOptions, accounts: readonly Account[]) => Promise<Partial<Counts>>;
 
-/** What a copy does about each port, in this order; null: nothing of it is copied by itself. */
+/** What a copy does about each port, in this order; null: nothing is copied directly. */
 const STEPS: { readonly [Name in PortName]: Step | null } = {
   accounts: async ({ to }, accounts) => {
     await copyAccounts(to, accounts);
     return { accounts: accounts.length };
   },
   journal: async (options, accounts) => ({ entries: await copyJournal(options, accounts) }),
-  // Its rows are made by the replay of the journal.
+  // Its rows come from replaying the journal.
   ledger: null,
   keys: async ({ from, to }, accounts) => {
     let keys = 0;
@@ -95,7 +95,7 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   owners: null,
 };
 
-/** A store with more than this copy knows of would lose it without a word. */
+/** A port that the copy did not know would be lost silently. */
 function refuseUnknownPorts(from: CopySource): void {
   const unknown = portNamesOf(from).find((name) => !(name in STEPS));
   if (unknown !== undefined) throw new Error(`a copy of a store does not know its port ${unknown}`);
@@ -167,7 +167,7 @@ function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
 async function copyPart(to: Store, { id, entries, wallet }: WalletPart, page: JournalPage): Promise<void> {
   const begun = await to.ledger.wallet(id);
   const missing = entries.filter(({ seq }) => seq > (begun?.seq ?? 0));
-  // A suspended wallet would not take its own past.
+  // A suspended wallet would refuse its own past.
   if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
   for (let from = 0; from < missing.length; from += to.ledger.batchMax) {
@@ -186,7 +186,7 @@ async function compareEntries(to: Store, id: string, entries: readonly Entry[]):
   if (!isDeepStrictEqual(copies.toReversed(), entries)) throw differs(`the wallet ${id}`);
 }
 
-/** Accounts that were made after the copy began are left out; rows without an account are no part of any. */
+/** Accounts created after the copy began are left out; rows without an account belong to none. */
 async function refuseStrangers(from: CopySource, strangers: ReadonlySet<string>): Promise<void> {
   for (const id of strangers) {
     if (await from.accounts.get(id)) continue;
@@ -211,7 +211,7 @@ async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap
   }
 }
 
-/** Operations are idempotent: whatever became of a batch, it can be sent again. */
+/** Operations are idempotent: a batch can be sent again, whatever became of it. */
 async function applyPatiently(to: Store, batch: readonly Submission[]) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -281,7 +281,7 @@ async function copySettings(from: CopySource, to: Store): Promise<number> {
   return settings.length;
 }
 
-/** What was written to the source meanwhile is missing in the copy. */
+/** What was written to the source meanwhile is missing from the copy. */
 async function refuseChanges(from: CopySource, to: Store): Promise<void> {
   const changed = (where: string) =>
     new OperatorError(

@@ -11,10 +11,10 @@ export async function* journalPages(journal: JournalStore, limit: number): Async
   } while (from);
 }
 
-/** What a store has read behind a position; each list stopped at the limit, entries at whatever came first. */
+/** What a store has read after a position; each list stops at the limit, entries at whichever limit comes first. */
 export type PageRows = Pick<JournalPage, 'entries' | 'wallets' | 'accounts'>;
 
-/** Leaves of the rows what belongs together, and says where the next page begins. */
+/** Keeps the rows that belong together, and says where the next page begins. */
 export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalPage, 'next'> {
   const full = (list: readonly unknown[]) => list.length >= limit;
   const last = full(rows.entries) ? rows.entries.at(-1) : undefined;

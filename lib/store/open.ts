@@ -10,7 +10,7 @@ import type { Opening, Store } from './store.ts';
 const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 
 export interface OpenOptions extends Opening {
-  /** Opens the target of a copy that broke off too: a gateway on half a ledger would take it for the whole. */
+  /** Also opens the target of an interrupted copy, which a gateway would take for a whole ledger. */
   readonly unfinished?: boolean;
 }
 
@@ -61,7 +61,7 @@ async function open(databaseUrl: string, opening: Opening): Promise<Store> {
   }
 }
 
-/** A store with where its media files are; undefined when they are in the database. */
+/** A store and where its media files are; undefined when they are in the database. */
 export interface StorePlace {
   readonly url: string;
   readonly mediaFolder: string | undefined;
@@ -79,11 +79,11 @@ export function placeOfStore(
   return { url, mediaFolder: resolve(mediaFolder ?? (isOwn ? mediaFolderOf(config) : mediaBeside(resolve(rest)))) };
 }
 
-/** What a store is called where people read it: without the password and the options of its URL. */
+/** The name of a store for people: its URL without password and options. */
 export function nameOfStore(databaseUrl: string): string {
   const { scheme, rest } = partsOf(databaseUrl);
   if (scheme.toLowerCase() === 'sqlite') return `sqlite:${resolve(rest)}`;
-  // Up to the last @, whatever is before it: a password may have signs that should have been escaped.
+  // Up to the last @, whatever comes before it: a password may contain characters that should have been escaped.
   return databaseUrl.replace(/(\/\/[^:@/]*):.*@/s, '$1:***@').replace(/\?.*$/s, '');
 }
 

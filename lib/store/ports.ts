@@ -1,4 +1,4 @@
-// The list of a store's ports, and the walk over all of their calls: whoever wraps a store forgets none of them.
+// The list of a store's ports, and the walk over all their calls, so that a wrapper forgets none.
 import type { StorePorts } from './store.ts';
 
 export type PortName = keyof StorePorts;
@@ -9,7 +9,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   journal: ['size', 'page', 'unknownCharges', 'keys'],
   accounts: ['get', 'list'],
   keys: ['find', 'list'],
-  // Whoever asks for the open windows is going to count on.
+  // Reading the open windows commits the reader to counting on.
   limits: [],
   owners: [],
   settings: ['get', 'list'],
@@ -26,7 +26,7 @@ export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts
 export type Call = (...args: readonly unknown[]) => Promise<unknown>;
 export type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
 
-/** Which call it is; those of the store itself are of no port. */
+/** Which call it is; the store's own calls belong to no port. */
 export interface CallName {
   readonly port: string | undefined;
   readonly name: string;

@@ -1,9 +1,9 @@
-// A store that takes no writes, whoever asks: the source of a copy, and what an audit goes over.
+// A store that refuses all writes: the source of a copy, and what an audit reads.
 import { type CallName, mapCalls, READS } from './ports.ts';
 import { StoreError, type StorePorts } from './store.ts';
 
 export function withoutWrites<S extends StorePorts>(store: S): S {
-  const refuse = () => Promise.reject(new StoreError('the store was opened for reading only', 'no'));
+  const refuse = () => Promise.reject(new StoreError('the store is open for reading only', 'no'));
   return mapCalls(store, (call, name) => (isRead(name) ? call : refuse));
 }
 

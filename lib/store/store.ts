@@ -44,15 +44,15 @@ export interface Store extends StorePorts {
 
 /** How to open a store. */
 export interface Opening {
-  /** It must be there: none is made. */
+  /** It must exist; none is created. */
   readonly existing?: boolean;
-  /** It must be there, and nothing is written to it, not even a newer schema. */
+  /** It must exist, and nothing is written to it, not even a newer schema. */
   readonly readOnly?: boolean;
   /** Where a SQLite store has its media files: by default beside the database, as a backup has them. */
   readonly mediaFolder?: string | undefined;
 }
 
-/** How far a long walk over a store has come. */
+/** The progress of a long walk over a store. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
@@ -62,12 +62,12 @@ export interface Progress {
 
 export type OnProgress = (progress: Progress) => void;
 
-/** The store could not do it: unreachable, locked, full. `applied` says whether the write may have happened. */
+/** The store failed: unreachable, locked or full. `applied` says whether the write may have happened. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** `no`: certainly not written. `unknown`: perhaps written; the same operations may be sent again. */
   readonly applied: 'no' | 'unknown';
-  /** `batch`: the store is well, and the operations or the rows they need are such that it cannot apply them. */
+  /** `batch`: the store is fine, but cannot apply these operations or read the rows they need. */
   readonly blames: 'store' | 'batch';
   constructor(message: string, applied: 'no' | 'unknown', cause?: unknown, blames: 'store' | 'batch' = 'store') {
     super(message, { cause });

@@ -298,7 +298,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: 'a plugin of another contract',
     env: plugin('old', 'export default { contract: 2 };'),
-    says: /The plugin in \S*old is broken: it has contract 2/,
+    says: /The plugin in \S*old is broken: it has contract version 2/,
   },
   {
     name: 'a plugin under a false name',

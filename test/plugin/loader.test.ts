@@ -65,12 +65,12 @@ describe('loader of plugins', () => {
     ['throws on import', "throw new Error('first line\\nsecond line');", 'does not load: first line'],
     ['has no default export', 'export const plugin = {};', 'its index has no default export'],
     ['exports a function', 'export default () => {};', 'its index has no default export'],
-    ['has another contract', source('broken', 'contract: 2'), 'it has contract 2, this gateway has 1'],
-    ['has another name', source('other'), 'its name is "other", not that of the folder'],
-    ['has a path for a name', source('../shipped/broken'), 'not that of the folder'],
-    ['has no name', source('broken', 'name: undefined'), 'not that of the folder'],
-    ['has no settings', source('broken', 'settings: {}'), 'it has no function settings'],
-    ['has no create', source('broken', 'create: null'), 'it has no function create'],
+    ['has another contract', source('broken', 'contract: 2'), 'it has contract version 2, but this gateway needs 1'],
+    ['has another name', source('other'), 'its name is "other", which is not that of the folder'],
+    ['has a path for a name', source('../shipped/broken'), 'is not that of the folder'],
+    ['has no name', source('broken', 'name: undefined'), 'is not that of the folder'],
+    ['has no settings', source('broken', 'settings: {}'), 'it has no settings function'],
+    ['has no create', source('broken', 'create: null'), 'it has no create function'],
     [
       'has words of no kind',
       source('broken', "faultWords: { money: 'x' }"),
@@ -81,7 +81,7 @@ describe('loader of plugins', () => {
       source('broken', 'faultWords: { quota: 7 }'),
       'its faultWords have quota, which is no kind',
     ],
-    ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are no object'],
+    ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are not an object'],
   ];
   for (const [what, text, reason] of broken) {
     it(`refuses a plugin that ${what}, naming its folder`, async () => {

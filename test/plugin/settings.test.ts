@@ -154,11 +154,11 @@ describe('settings of an upstream', () => {
 
   const loose: Keys = (joi) => ({ baseUrl: joi.string(), proxy: joi.any() });
   const urls: readonly (readonly [settings: object, words: string])[] = [
-    [{ baseUrl: 'api.example.com' }, '`baseUrl` is not a URL of http or https'],
-    [{ baseUrl: 'ftp://api.example.com' }, '`baseUrl` is not a URL of http or https'],
+    [{ baseUrl: 'api.example.com' }, '`baseUrl` is not an http or https URL'],
+    [{ baseUrl: 'ftp://api.example.com' }, '`baseUrl` is not an http or https URL'],
     [{ baseUrl: 'https://user:pass@api.example.com' }, '`baseUrl` carries a user or password'],
-    [{ proxy: '127.0.0.1:3128' }, '`proxy` is not a URL of http or https'],
-    [{ proxy: 3128 }, '`proxy` is not a URL of http or https'],
+    [{ proxy: '127.0.0.1:3128' }, '`proxy` is not an http or https URL'],
+    [{ proxy: 3128 }, '`proxy` is not an http or https URL'],
   ];
   for (const [settings, words] of urls) {
     it(`refuse ${JSON.stringify(settings)}`, () => {

@@ -82,8 +82,8 @@ describe('authorities of an upstream', () => {
 
   for (const [name, says] of [
     ['missing.pem', 'cannot be read (ENOENT)'],
-    ['empty.pem', 'has no certificate in PEM'],
-    ['broken.pem', 'has a certificate that does not read'],
+    ['empty.pem', 'has no PEM certificate'],
+    ['broken.pem', 'has a certificate that cannot be read'],
   ] as const) {
     it(`stop the start when the file ${says}`, () => {
       const ca = join(folder, name);

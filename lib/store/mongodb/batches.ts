@@ -4,7 +4,7 @@ import type { Batch } from '../ports/batches.ts';
 import { NOW } from './clock.ts';
 import type { Step, Transactions } from './transaction.ts';
 
-/** No writer sends a batch again after so long. */
+/** After this long no writer repeats a batch. */
 const KEPT_MS = 86_400_000;
 
 /** Runs the command in a transaction, unless the batch has been committed before. */
@@ -18,7 +18,7 @@ export async function runOnce(transactions: Transactions, batch: Batch | undefin
 }
 
 async function isKnown(step: Step, { writer, number }: Batch): Promise<boolean> {
-  // Whoever is new clears away those that are long gone.
+  // A new writer clears away those long gone.
   if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD, limit: 0 }] });
   const update = [{ $set: { number, at: NOW } }];
   const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });

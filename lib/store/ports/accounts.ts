@@ -17,7 +17,7 @@ export interface AutoTopup {
 }
 
 export interface AccountStore {
-  /** Makes the account and its empty wallet, which has the same id. */
+  /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */

@@ -1,7 +1,7 @@
 // The port of the audit log: who changed what through a page, append-only.
 
 export interface AuditRow {
-  /** Grows; gaps may be. */
+  /** Increasing, possibly with gaps. */
   readonly seq: number;
   /** ms since the epoch. */
   readonly at: number;
@@ -13,14 +13,14 @@ export interface AuditRow {
   readonly account: string | null;
   /** What it was done to: the id of a key, a payment, a user. */
   readonly target: string;
-  /** What else there is to know, as JSON; no secrets. */
+  /** Further details as JSON; no secrets. */
   readonly detail: string;
   readonly address: string;
 }
 
 export interface AuditLogStore {
   append(row: Omit<AuditRow, 'seq'>): Promise<void>;
-  /** Writes rows as they are in another store, and leaves those that are there: for a copy. */
+  /** Writes rows as they are in another store and keeps existing ones: for a copy. */
   put(rows: readonly AuditRow[]): Promise<void>;
   /** Newest first, `seq` below `before` if given; of one account if given. */
   page(page: {

@@ -7,7 +7,7 @@ export type FreeJobChange = Exclude<JobChange, CreateJob | FailJob>;
 export interface JobClaim {
   /** The process that is going to work on them. */
   readonly owner: string;
-  /** How long nobody else may, from now. */
+  /** How long, from now, nobody else may. */
   readonly leaseMs: number;
   readonly limit: number;
   /**

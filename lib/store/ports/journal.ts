@@ -1,8 +1,8 @@
-// The port of everything that goes over a whole store, the audit and the copy: bounded pages, each of one moment.
+// The port of walks over a whole store, for the audit and the copy: bounded pages, each of one moment.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 
 export interface JournalStore {
-  /** How many wallets there are, and how many entries they count: what a walk has before it. */
+  /** How many wallets there are, and how many entries they count: the size of a walk. */
   size(): Promise<{ readonly wallets: number; readonly entries: number }>;
   /** The rows behind a position, from the beginning without one: `limit` entries, wallets and accounts at the most. */
   page(from: JournalPosition | undefined, limit: number): Promise<JournalPage>;

@@ -10,7 +10,7 @@ export interface Submission {
    * set it and certainly did not commit: what an earlier one may have written stays tried.
    */
   tried: boolean;
-  /** Set by the submitter: nobody waits any more. A store drops an abandoned, never tried item before every attempt. */
+  /** Set by the submitter: nobody waits any more. Before each attempt a store drops abandoned items never tried. */
   abandoned: boolean;
 }
 
@@ -46,13 +46,13 @@ export interface LedgerStore {
 }
 
 export interface ChargePage {
-  /** Only those behind this one in the order; none if it is no charge of the wallet. */
+  /** Only those after this one in the order; none if it is not a charge of the wallet. */
   readonly before?: string;
   readonly limit: number;
   readonly filter?: ChargeFilter;
 }
 
-/** What is absent is not asked for. */
+/** Absent fields do not filter. */
 export interface ChargeFilter {
   /** Created at this time (ms since the epoch) or later. */
   readonly from?: number;

@@ -2,7 +2,7 @@
 
 /** One stored file. */
 export interface StoredMedia {
-  /** Nobody can guess it: whoever knows it may read the file. */
+  /** Unguessable: whoever knows it may read the file. */
   readonly id: string;
   readonly account: string;
   readonly kind: 'image' | 'video';
@@ -11,7 +11,7 @@ export interface StoredMedia {
   readonly bytes: number;
   /** ms since the epoch. */
   readonly createdAt: number;
-  /** From then on it is not found, and a cleaner may remove it. */
+  /** From then on it is not found, and the cleaner may remove it. */
   readonly expiresAt: number;
 }
 

@@ -7,9 +7,9 @@ export interface Session {
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly seenAt: number;
-  /** When it ends whatever happens. */
+  /** When it ends at the latest. */
   readonly expiresAt: number;
-  /** It ends when it was not seen for so long. */
+  /** It ends when unused for this long. */
   readonly idleMs: number;
   /** When a code of the authenticator app was last given. */
   readonly provenAt: number | null;
@@ -54,7 +54,7 @@ export interface SessionStore {
   addLink(link: Link): Promise<void>;
   /** As it is, while it is there. */
   link(hash: string): Promise<Link | undefined>;
-  /** Takes the link away and returns it: of several at once one gets it. */
+  /** Removes the link and returns it; of several callers at once only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
   /** Those of a purpose for a user, an address or, with neither, for anybody. */
   removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;

@@ -20,7 +20,7 @@ export interface User {
   readonly timeZone: string;
   /** ms since the epoch. */
   readonly createdAt: number;
-  /** Counts the changes: a change is made to the version that was read, or not at all. */
+  /** The number of changes: a change applies to the version that was read, or not at all. */
   readonly version: number;
 }
 

@@ -58,7 +58,7 @@ function isGone(error: unknown): boolean {
 
 const LOOK_EVERY_MS = 200;
 
-/** Tells of the pages that another thread has copied, until the work is done. */
+/** Reports the pages that another thread has copied, until the work is done. */
 export async function watchPages(
   work: (pages: Int32Array) => Promise<void>,
   onPages: ((progress: { readonly done: number; readonly total: number }) => void) | undefined,

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../ports/batches.ts';
 
-/** No writer sends a batch again after so long. */
+/** After this long no writer repeats a batch. */
 const KEPT_MS = 86_400_000;
 
 /** What runs `work` in the transaction under way, unless the batch has been committed before. */
@@ -15,7 +15,7 @@ export function createOnce(db: DatabaseSync): (batch: Batch | undefined, work: (
   return (batch, work) => {
     if (batch) {
       const now = Date.now();
-      // Whoever is new clears away those that are long gone.
+      // A new writer clears away those long gone.
       if (batch.number === 1) forget.run(now - KEPT_MS);
       if (note.run(batch.writer, batch.number, now).changes === 0) return;
     }
