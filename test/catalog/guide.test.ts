@@ -1,0 +1,72 @@
+// The catalogs that docs/catalog.md shows work as they are printed, each by itself and beside the shipped files, and what
+// they describe answers.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { checkCatalog } from '../../lib/catalog/check.ts';
+import { ORDERS } from '../../lib/catalog/schema.ts';
+import { readConfig } from '../../lib/config.ts';
+import { ask, CHAT, send } from '../../testkit/client.ts';
+import { startGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, startUpstream } from '../../testkit/upstream.ts';
+
+const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
+const guide = readFileSync(new URL('../../docs/catalog.md', import.meta.url), 'utf8');
+const examples = [...guide.matchAll(/```json\n(.*?)```/gs)]
+  .map(([, text = '']) => text)
+  .filter((text) => text.includes('"models": ['));
+const KEYS = { VLLM_API_KEY: 'vllm-key', SUBSCRIPTION_API_KEY: 'subscription-key' };
+
+describe('the guide to the catalog', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-guide-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('has an example for each kind of server', () => {
+    expect(examples).to.have.length(5);
+    for (const name of ['vLLM', 'llama.cpp', 'Ollama', 'LM Studio', 'A proxy before a subscription'])
+      expect(guide).to.match(new RegExp(`^${name.replace('.', '\\.')} ?[(,b]?`, 'm'));
+    for (const order of ORDERS) expect(guide).to.contain(`\`"order": "${order}"\``);
+  });
+
+  it('shows catalogs that are valid, all of them beside the shipped files', async () => {
+    cpSync(SHIPPED, folder, { recursive: true });
+    const check = () => checkCatalog(readConfig({ CATALOG_DIR: folder, ...KEYS }));
+    const before = await check();
+    for (const [index, text] of examples.entries()) writeFileSync(join(folder, `z-${index}.json`), text);
+    const after = await check();
+    expect(after.models).to.equal(before.models + examples.length);
+    expect(after.upstreams).to.equal(before.upstreams + examples.length + 1);
+    expect(after.warnings).to.deep.equal(before.warnings);
+  });
+
+  for (const text of examples) {
+    const { upstreams, models } = JSON.parse(text);
+    const [{ id, delivery, routes }] = models;
+    it(`shows ${Object.keys(upstreams)[0]} as it answers`, async () => {
+      const upstream = await startUpstream(chatAnswer('Hello there.', { input: 7, output: 400 }));
+      const led = JSON.parse(text.replaceAll(/http:\/\/[\d.]+:\d+/g, upstream.url));
+      const gateway = await startGateway({ catalog: led, env: KEYS });
+      try {
+        const { key } = await gateway.account();
+        const reply = await send(gateway.url + CHAT, { key, body: ask('hi', { model: id }) });
+        expect(reply.status, reply.text).to.equal(200);
+        expect(reply.json.choices[0].message.content).to.equal('Hello there.');
+        expect(reply.json.usage.completion_tokens).to.equal(delivery === 'buffered' ? 3 : 400);
+        const { request, body } = upstream.calls[0] ?? expect.fail('it was not asked');
+        expect([request.url, body.model]).to.deep.equal(['/v1/chat/completions', routes[0].model]);
+        const { settings } = Object.values(upstreams)[0] as { settings: { apiKey?: string } };
+        expect('authorization' in request.headers).to.equal(settings.apiKey !== undefined);
+        expect('stream_options' in body).to.equal(delivery !== 'buffered');
+        await gateway.checkMoney();
+      } finally {
+        await gateway.stop();
+        await upstream.close();
+      }
+    });
+  }
+});
