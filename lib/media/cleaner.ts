@@ -1,9 +1,9 @@
-// Removes expired media from time to time: every process does, and each file is removed once.
+// Removes stored media that has expired, now and then: every process does, and each file is removed once.
 import type { MediaStore } from '../store/ports/media.ts';
 
 export interface MediaCleanerOptions {
   readonly media: Pick<MediaStore, 'clean'>;
-  /** Called for the first failure in a row. */
+  /** Told of the first failure in a row. */
   readonly onError: (error: unknown) => void;
   readonly onRemoved?: ((count: number) => void) | undefined;
   /** Between two cleanings, more or less. */
@@ -12,12 +12,12 @@ export interface MediaCleanerOptions {
 
 export interface MediaCleaner {
   start(): void;
-  /** Work under way ends with the store. */
+  /** What it is at ends with the store. */
   stop(): void;
 }
 
 const EVERY_MS = 300_000;
-/** Files per step: the store has other work to do. */
+/** Files at a time: the store has other work. */
 const FILES_MAX = 100;
 
 export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
@@ -41,7 +41,7 @@ export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
     if (!stopped) wait();
   }
 
-  /** Spreads the processes out. */
+  /** Not all processes at once. */
   function wait(): void {
     timer = setTimeout(clean, everyMs * (0.5 + Math.random())).unref();
   }

@@ -1,5 +1,5 @@
 // Plugin for Black Forest Labs: a picture is a task, which is submitted to a model and looked at until it ends.
-import type { Host, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, JsonBody, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -38,7 +38,8 @@ function createProvider(settings: Settings, host: Host): Provider {
       const wire = wireOf(call);
       const base = wire.baseUrl.replace(/\/+$/, '');
       const headers = { 'content-type': 'application/json' };
-      const post = { method: 'POST', headers, auth, body: JSON.stringify(bodyOf(call, wire)), signal } as const;
+      const body: JsonBody = (base64) => bodyOf(call, wire, base64);
+      const post = { method: 'POST', headers, auth, body, signal } as const;
       const { value, keyId } = await host.json(`${base}/${call.model}`, post);
       const { id, polling_url: pollingUrl } = fieldsOf(value);
       if (typeof id !== 'string' || id === '') {

@@ -1,6 +1,5 @@
 // Settings of Black Forest Labs, and the request one call becomes: models differ in how they take a size.
-import { Buffer } from 'node:buffer';
-import type { ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
+import type { Base64, ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
 
 export interface Settings {
   readonly baseUrl: string;
@@ -19,10 +18,10 @@ const REGIONS = ['eu', 'us', 'eu1', 'us1', 'eu2', 'us2', 'eu3', 'us3', 'eu4', 'u
 
 export const POLLING_ORIGINS: readonly string[] = REGIONS.map((region) => `https://api.${region}.bfl.ai`);
 
-export function bodyOf(call: ImageCall, { sizeMap, input }: Settings): object {
+export function bodyOf(call: ImageCall, { sizeMap, input }: Settings, base64: Base64): object {
   const asked = call.size ? `${call.size.width}x${call.size.height}` : call.aspect;
   const shape = asked === undefined ? {} : shapeOf(call.model, sizeMap[asked] ?? asked);
-  return { prompt: call.prompt, ...shape, ...picturesOf(call.images), ...input };
+  return { prompt: call.prompt, ...shape, ...picturesOf(call.images, base64), ...input };
 }
 
 /** These take an aspect, all others width and height. */
@@ -52,11 +51,7 @@ function greatestCommonDivisor(one: number, other: number): number {
 }
 
 /** `input_image`, `input_image_2` and so on. */
-function picturesOf(pictures: readonly Picture[]): Record<string, string> {
-  const fields = pictures.map((picture, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64Of(picture)]);
+function picturesOf(pictures: readonly Picture[], base64: Base64): Record<string, string> {
+  const fields = pictures.map(({ bytes }, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, base64(bytes)]);
   return Object.fromEntries(fields);
-}
-
-function base64Of({ bytes: { buffer, byteOffset, length } }: Picture): string {
-  return Buffer.from(buffer, byteOffset, length).toString('base64');
 }

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import type {
   Host,
   HostRequest,
+  JsonBody,
   KeyHeaders,
   MediaSource,
   Provider,
@@ -20,6 +21,7 @@ const plugin: ProviderPlugin<Settings> = {
       baseUrl: url().default('https://queue.fal.run'),
       apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
       proxy: url(),
+      editModel: joi.string(),
       sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
       input: joi.object().unknown(),
     });
@@ -65,9 +67,10 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     async image(call, signal) {
       const wire = wireOf(call);
-      const body = JSON.stringify(fillTemplate(call, wire));
+      const body: JsonBody = (base64) => fillTemplate(call, wire, base64);
+      const model = call.images.length > 0 ? (wire.editModel ?? call.model) : call.model;
       const post = { method: 'POST', headers: { 'content-type': 'application/json' }, auth, body, signal } as const;
-      const { at, keyId } = await submit(call.model, wire.baseUrl.replace(/\/+$/, ''), post);
+      const { at, keyId } = await submit(model, wire.baseUrl.replace(/\/+$/, ''), post);
       const get = { method: 'GET', auth, keyId, signal } as const;
       const status = await host.poll({
         everyMs: EVERY_MS,

@@ -1,16 +1,18 @@
 // The input of a model, made from the template of its route: every model has its own names.
-import { Buffer } from 'node:buffer';
-import type { ImageCall, Picture } from '../../lib/plugin/contract.ts';
+import type { Base64, ImageCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings {
   readonly baseUrl: string;
   readonly apiKey: string | readonly string[];
   readonly proxy?: string;
-  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`): `{size}` and `{aspect}` in the template. */
+  /** The submit path of edits, where it is another one. */
+  readonly editModel?: string;
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`): `{size}`, `{aspect}` and `{shape}` in the template. */
   readonly sizeMap: Readonly<Record<string, string>>;
   /**
-   * JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`, `{image}` (the first) and `{images}` stand for
-   * what the call has; a field whose value is one that the call has not is left out.
+   * JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`, `{shape}` (a size, or else an aspect),
+   * `{image}` (the first) and `{images}` stand for what the call has; a field whose value is one that the call has not is
+   * left out.
    */
   readonly input?: Readonly<Record<string, unknown>>;
 }
@@ -22,21 +24,23 @@ const TEMPLATE = {
   image_urls: '{images}',
 };
 
-export function fillTemplate(call: ImageCall, { input = TEMPLATE, sizeMap }: Settings): unknown {
-  return fill(input, valuesOf(call, sizeMap));
+export function fillTemplate(call: ImageCall, { input = TEMPLATE, sizeMap }: Settings, base64: Base64): object {
+  return (fill(input, valuesOf(call, sizeMap, base64)) ?? {}) as object;
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
-function valuesOf({ prompt, size, aspect, images }: ImageCall, sizeMap: Settings['sizeMap']): Values {
+function valuesOf({ prompt, size, aspect, images }: ImageCall, sizeMap: Settings['sizeMap'], base64: Base64): Values {
+  const named = (shape: string | undefined) => shape && (sizeMap[shape] ?? shape);
   const asked = size && `${size.width}x${size.height}`;
-  const urls = images.map(dataUrlOf);
+  const urls = images.map(({ mediaType, bytes }) => `data:${mediaType};base64,${base64(bytes)}`);
   return {
     prompt,
     width: size?.width,
     height: size?.height,
-    size: asked && (sizeMap[asked] ?? asked),
-    aspect: aspect && (sizeMap[aspect] ?? aspect),
+    size: named(asked),
+    aspect: named(aspect),
+    shape: named(asked ?? aspect),
     image: urls[0],
     images: urls.length > 0 ? urls : undefined,
   };
@@ -54,8 +58,4 @@ function fill(template: unknown, values: Values): unknown {
   const filled = Object.entries(template).map(([name, value]) => [name, fill(value, values)] as const);
   const kept = filled.filter(([, value]) => value !== undefined);
   return kept.length > 0 || filled.length === 0 ? Object.fromEntries(kept) : undefined;
-}
-
-function dataUrlOf({ mediaType, bytes: { buffer, byteOffset, length } }: Picture): string {
-  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, length).toString('base64')}`;
 }

@@ -1,6 +1,5 @@
 // Settings of an upstream with the images API, and the request one call becomes.
-import { Buffer } from 'node:buffer';
-import type { ImageCall, Multipart, Picture } from '../../lib/plugin/contract.ts';
+import type { Base64, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
 
@@ -24,21 +23,22 @@ export interface Settings extends Wire {
 interface Sent {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Multipart;
+  readonly body: JsonBody | Multipart;
 }
 
 export function requestOf(call: ImageCall, wire: Wire): Sent {
   const fields = fieldsOf(call, wire);
-  if (call.images.length === 0) return inJson(urlOf(wire, 'generations'), fields);
+  if (call.images.length === 0) return inJson(urlOf(wire, 'generations'), () => fields);
   const url = urlOf(wire, 'edits');
   if (wire.editTransport === 'json') {
-    return inJson(url, { ...fields, images: call.images.map((picture) => ({ image_url: dataUrlOf(picture) })) });
+    const { images } = call;
+    return inJson(url, (base64) => ({ ...fields, images: images.map((picture) => imageUrlOf(picture, base64)) }));
   }
   return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
 }
 
-function inJson(url: string, fields: object): Sent {
-  return { url, headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) };
+function inJson(url: string, body: JsonBody): Sent {
+  return { url, headers: { 'content-type': 'application/json' }, body };
 }
 
 function urlOf({ baseUrl }: Wire, task: 'generations' | 'edits'): string {
@@ -91,6 +91,6 @@ function filesOf(pictures: readonly Picture[]): Multipart['files'] {
   });
 }
 
-function dataUrlOf({ mediaType, bytes: { buffer, byteOffset, length } }: Picture): string {
-  return `data:${mediaType};base64,${Buffer.from(buffer, byteOffset, length).toString('base64')}`;
+function imageUrlOf({ mediaType, bytes }: Picture, base64: Base64): object {
+  return { image_url: `data:${mediaType};base64,${base64(bytes)}` };
 }

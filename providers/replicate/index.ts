@@ -1,6 +1,6 @@
 // Plugin for Replicate: a picture is a prediction, which is created and asked for until it ends.
 import { Buffer } from 'node:buffer';
-import type { Host, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, JsonBody, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { fillTemplate, type Settings } from './input.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -37,7 +37,7 @@ function createProvider(settings: Settings, host: Host): Provider {
       const wire = wireOf(call);
       const base = wire.baseUrl.replace(/\/+$/, '');
       const { path, version } = targetOf(call.model);
-      const body = JSON.stringify({ ...version, input: fillTemplate(call, wire) });
+      const body: JsonBody = (base64) => ({ ...version, input: fillTemplate(call, wire, base64) });
       const headers = { 'content-type': 'application/json' };
       const post = { method: 'POST', headers, auth, body, signal } as const;
       const created = await host.json(base + path, post, REPLY_BYTES_MAX).catch((error) => {

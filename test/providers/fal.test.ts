@@ -71,6 +71,13 @@ describe('fal', () => {
     });
   }
 
+  it('submits edits to a path of their own where there is one', async () => {
+    const options = { editModel: 'fal-ai/flux/edit' };
+    const edit = await askedBy({ options, images: [samplePicture('png')] });
+    expect(edit.asked[0]).to.equal('POST /fal-ai/flux/edit Key k1');
+    expect((await askedBy({ options })).asked[0]).to.equal('POST /fal-ai/flux/schnell Key k1');
+  });
+
   it('asks with the key it submitted with', async () => {
     const { asked } = await askedBy({}, { apiKey: ['k1', 'k2', 'k3'] });
     expect(new Set(asked.map((line) => line.split(' ').at(-1)))).to.have.property('size', 1);
@@ -87,6 +94,8 @@ describe('fal', () => {
     ],
     ['an aspect', { aspect: '16:9' }, { p: '{prompt}', ratio: '{aspect}' }, { p: 'A {cat}', ratio: '16:9' }],
     ['a size by the name of the vendor', { size: wide }, { size: '{size}' }, { size: 'landscape_16_9' }],
+    ['a size as a shape', { size: wide, aspect: '1:1' }, { s: '{shape}' }, { s: 'landscape_16_9' }],
+    ['an aspect as a shape', { aspect: '4:3' }, { s: '{shape}' }, { s: '4:3' }],
     ['a size as text', { size: { width: 8, height: 4 } }, { size: '{size}' }, { size: '8x4' }],
     ['the first picture', { images: [samplePicture('jpeg')] }, { image_url: '{image}' }, { image_url: JPEG }],
     [

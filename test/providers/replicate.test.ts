@@ -68,6 +68,14 @@ describe('replicate', () => {
     });
   });
 
+  it('fills in a size, or else an aspect, where the model has one field for both', async () => {
+    const options = { input: { ratio: '{shape}' }, sizeMap: { '64x32': '2:1' } };
+    const sized = await run({ size: { width: 64, height: 32 }, options });
+    expect(sized.asked[0]?.body).to.deep.equal({ input: { ratio: '2:1' } });
+    expect((await run({ aspect: '3:4', options })).asked[0]?.body).to.deep.equal({ input: { ratio: '3:4' } });
+    expect((await run({ options })).asked[0]?.body).to.deep.equal({ input: {} });
+  });
+
   it('sends what the call has, without a template', async () => {
     const { asked } = await run({ size: { width: 64, height: 32 }, images: [samplePicture('png')] });
     expect(asked[0]?.body).to.deep.equal({ input: { prompt: 'A cat', width: 64, height: 32, input_images: [PNG] } });

@@ -32,7 +32,7 @@ export function imageRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** Where the two endpoints differ. */
+/** What the endpoints do differently. */
 interface Task {
   readonly kind: 'image' | 'edit';
   readonly format: 'generation' | 'edit';
@@ -90,7 +90,7 @@ interface Making {
   readonly pictures: readonly RequestPicture[];
 }
 
-/** Undefined when the client left. */
+/** Nothing when the client left. */
 async function make(paid: PaidRequest, { task, model, asked, pictures }: Making): Promise<Answer | undefined> {
   const { services } = paid;
   const { prompt, size, aspect } = asked;

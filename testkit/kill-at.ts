@@ -1,0 +1,79 @@
+// Loaded before a service with `--import`: ends it as kill -9 does, at the very step that KILL_AT names. `before settle`
+// is before the store hears of it, or is told to commit it; `after settle` when the store has done it and nobody here
+// knows; `before reply 200` before the client is answered.
+import { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { isMainThread, Worker } from 'node:worker_threads';
+
+/** How the word of a step reads on the way to a store: the name of a call of SQLite's threads, bytes to a MongoDB. */
+const WORDS: Readonly<Record<string, { readonly call: string; readonly bytes: string }>> = {
+  reserve: { call: 'reserve', bytes: 'reserve:req_' },
+  settle: { call: 'settle', bytes: 'settle:req_' },
+  release: { call: 'release', bytes: 'release:req_' },
+  // The first look for a name that is free, and the first bytes or the row of the file.
+  media: { call: 'media', bytes: 'media.files' },
+  file: { call: 'addMedia', bytes: 'media.chunks' },
+};
+const MONEY = new Set(['reserve', 'settle', 'release']);
+
+const [when, what = '', status] = (process.env.KILL_AT ?? '').split(' ');
+const word = WORDS[what];
+
+if (isMainThread && what === 'reply') killAtReply();
+else if (isMainThread && word) killAtStore(word);
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal comes by itself, but not before this line.
+  for (;;);
+}
+
+function killAtReply(): void {
+  const { writeHead } = ServerResponse.prototype;
+  ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+    if (String(args[0]) === status) die();
+    return Reflect.apply(writeHead, this, args);
+  } as typeof writeHead;
+}
+
+function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: string }): void {
+  /** The worker or the connection that was told. */
+  let told: unknown;
+  const { postMessage, emit } = Worker.prototype;
+  Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof postMessage>) {
+    const [, name, values] = Array.isArray(args[0]) ? args[0] : [];
+    if (name === call || (MONEY.has(call) && JSON.stringify(values, asText)?.includes(`"${call}"`))) {
+      if (when === 'before') die();
+      told = this;
+    }
+    return Reflect.apply(postMessage, this, args);
+  };
+  Worker.prototype.emit = function (this: Worker, ...args: Parameters<typeof emit>) {
+    if (told === this && args[0] === 'message') die();
+    return Reflect.apply(emit, this, args);
+  } as typeof emit;
+
+  const { write } = Socket.prototype;
+  let mentioned: unknown;
+  let committing: unknown;
+  Socket.prototype.write = function (this: Socket, ...args: unknown[]) {
+    const [chunk] = args;
+    if (chunk instanceof Uint8Array) {
+      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
+      if (text.includes(bytes)) {
+        if (!MONEY.has(call)) die();
+        mentioned = this;
+      }
+      if (mentioned && text.includes('commitTransaction')) {
+        if (when === 'before') die();
+        if (!committing) this.prependListener('data', die);
+        committing = this;
+      }
+    }
+    return Reflect.apply(write, this, args);
+  } as typeof write;
+}
+
+function asText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
