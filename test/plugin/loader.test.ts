@@ -74,12 +74,12 @@ describe('loader of plugins', () => {
     [
       'has words of no kind',
       source('broken', "faultWords: { money: 'x' }"),
-      'its faultWords have money, which is no kind',
+      'its faultWords have money, which is not a kind',
     ],
     [
       'has words that are none',
       source('broken', 'faultWords: { quota: 7 }'),
-      'its faultWords have quota, which is no kind',
+      'its faultWords have quota, which is not a kind',
     ],
     ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are not an object'],
   ];

@@ -181,7 +181,7 @@ describe('settings of an upstream', () => {
       'Upstream `acme`: plugin acme-compatible failed: x is not a function',
     );
     const noSchema = { settings: () => ({}) } as unknown as Partial<ProviderPlugin>;
-    expect(refusal(() => open(usual, {}, noSchema))).to.include('does not return a schema');
+    expect(refusal(() => open(usual, {}, noSchema))).to.include('does not return a joi schema');
   });
 
   it('close the provider before its connections', async () => {
