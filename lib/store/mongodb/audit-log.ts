@@ -9,7 +9,7 @@ const COUNTER = 'audit';
 export function auditLogStore({ db }: Connection): AuditLogStore {
   const log = db.collection<{ _id: number }>('audit_log');
 
-  /** A number that nobody else has; one that is lost leaves a gap. */
+  /** A unique number; a lost one leaves a gap. */
   async function nextSeq(): Promise<number> {
     const command = {
       ...{ findAndModify: 'counters', query: { _id: COUNTER }, update: { $inc: { value: 1 } } },

@@ -33,7 +33,7 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
     const applied = await transactions.run({
       steps: async (step) => {
         turn.begin();
-        // Whoever was answered meanwhile that nothing happened must stay right.
+        // A caller who was told meanwhile that nothing happened must stay right.
         kept = batch.filter(isWanted);
         return kept.length === 0 ? undefined : applyOnce(step, kept, turn.alone ? known : undefined);
       },
@@ -56,7 +56,7 @@ function isWanted(item: Submission): boolean {
 interface Applied {
   readonly outcomes: readonly Outcome[];
   readonly changed: readonly Charge[];
-  /** Of a wallet that is not there: 0. */
+  /** 0 for a missing wallet. */
   readonly seqBefore: number;
   readonly seqAfter: number;
 }
@@ -101,7 +101,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
   return loaded;
 }
 
-/** What was known has changed meanwhile. */
+/** What was known is out of date. */
 async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): Promise<void> {
   const limits = { batchSize: ids.length, singleBatch: true };
   const { cursor } = await step({ find: 'charges', filter: { _id: { $in: ids } }, ...limits });
@@ -144,7 +144,7 @@ async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<st
   );
 }
 
-/** Rows that changed are put in anew: in a transaction an update has the server read its catalog for every index. */
+/** Changed rows are replaced: in a transaction an update makes the server read its catalog for every index. */
 async function takeOut(step: Step, charges: readonly string[]): Promise<void> {
   if (charges.length === 0) return;
   const { n } = await step({ delete: 'charges', deletes: [{ q: { _id: { $in: charges } }, limit: 0 }] });

@@ -11,7 +11,7 @@ export const CALL_MS = 4500;
 export const MAJORITY = { writeConcern: { w: 'majority' } };
 const PAUSE_MS = { least: 20, most: 250 };
 
-/** Rejects when the time is over, whether or not the work heeds the signal. */
+/** Rejects when the time is over, whether or not the work obeys the signal. */
 export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export async function send(db: Db, command: Document, sending: Sending): Promise
 }
 
 export interface CallOptions {
-  /** A repeat after an attempt that may have done it changes nothing more. */
+  /** Repeating an attempt that may have succeeded changes nothing more. */
   readonly repeatable: boolean;
   readonly attemptMs?: number;
   readonly callMs?: number;

@@ -3,7 +3,7 @@ import type { MongoClient } from 'mongodb';
 import { read } from './call.ts';
 
 export interface ServerClock {
-  /** What to add to a time of this process to get the server's, in ms. */
+  /** What to add to this process's time to get the server's, in ms. */
   offsetMs(): number;
 }
 
@@ -31,7 +31,7 @@ export function watchClock(client: MongoClient): ServerClock {
   return {
     offsetMs() {
       if (samples.length === 0) return 0;
-      // A message can only be late, which makes its difference smaller: the largest is nearest to the truth.
+      // A message can only be late, which makes the difference smaller: the largest is nearest to the truth.
       const offset = Math.round(Math.max(...samples) + performance.now() - Date.now());
       return Math.abs(offset) < AGREE_MS ? 0 : offset;
     },

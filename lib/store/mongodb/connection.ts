@@ -8,7 +8,7 @@ export interface Connection {
   readonly client: MongoClient;
   /** Reads see what a majority of the members has, and so nothing that a failover takes back. */
   readonly db: Db;
-  /** For what goes over many rows: its sockets may be silent for long. */
+  /** For long scans, whose sockets may be silent for long. */
   readonly scanner: MongoClient;
   readonly clock: ServerClock;
 }
@@ -20,13 +20,13 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: ATTEMPT_MS,
   socketTimeoutMS: 3000,
   heartbeatFrequencyMS: 1000,
-  // Attempts are repeated by our own rules: the driver's hang for as long as a frozen server does.
+  // We repeat attempts by our own rules: the driver's hang as long as a frozen server does.
   retryWrites: false,
   useBigInt64: true,
   readPreference: 'primary',
   writeConcern: { w: 'majority' },
 };
-/** An election at the moment of the start takes less. */
+/** Longer than an election at the moment of the start. */
 const START_MS = 5000;
 const DATABASE = 'tollgate';
 const VERSION_MIN = 6;
@@ -34,7 +34,7 @@ const VERSION_MIN = 6;
 export async function connect(url: string): Promise<Connection> {
   const client = createClient(url);
   const clock = watchClock(client);
-  // A time-out of a socket in the background comes here too: what it ends has its own error.
+  // Time-outs of background sockets end up here too; what they end has its own error.
   client.on('error', () => undefined);
   try {
     await checkServer(client);
@@ -54,11 +54,11 @@ function createClient(url: string, options = OPTIONS): MongoClient {
   try {
     return new MongoClient(url, options);
   } catch (error) {
-    throw new OperatorError(`The database URL is no valid mongodb URL${reasonOf(error, url)}.`);
+    throw new OperatorError(`The database URL is not a valid mongodb URL${reasonOf(error, url)}.`);
   }
 }
 
-/** The driver's words, unless they repeat a part of the URL that may be secret. */
+/** The driver's words, unless they repeat a possibly secret part of the URL. */
 function reasonOf(error: unknown, url: string): string {
   const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
   const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
@@ -111,7 +111,7 @@ function explain(client: MongoClient, error: unknown): OperatorError {
 
 interface Answer {
   readonly refusal?: string;
-  /** It will say the same later: a set may be initiated while we wait. */
+  /** It will not change, whereas a set may still be initiated while we wait. */
   readonly lasting?: boolean;
 }
 

@@ -19,14 +19,14 @@ const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, 11_601, 11_602, 189, 
 
 /**
  * A bad value, a wrong type, a document the schema refuses or that is too large, a transaction that is too large, and a
- * duplicate that stays one: the server is well and will not have this write.
+ * duplicate that stays one: the server is fine but will not accept this write.
  */
 const OF_BATCH: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
 
-/** Classes that the driver keeps to itself. */
+/** Classes that the driver does not export. */
 const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
-/** Somebody else was there first, and nothing of the transaction was done. */
+/** Somebody else was first, and nothing of the transaction was done. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StaleRead || (error instanceof MongoServerError && CONFLICTS.has(error.code));
 }
@@ -35,13 +35,13 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** There was no connection to send it on. */
+/** There was no connection to send it over. */
 function isUnsent(error: unknown): boolean {
   if (error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && UNSENT.has(error.name);
 }
 
-/** Whether a single write that failed so may have been done. */
+/** Whether a single write that failed like this may have been done. */
 export function appliedBy(error: unknown): 'no' | 'unknown' {
   if (isUnsent(error) || error instanceof StaleRead) return 'no';
   if (error instanceof MongoServerError) {

@@ -1,4 +1,4 @@
-// Jobs in the MongoDB store: every change is made to the version it was decided on, whoever else is at it.
+// Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else is working on it.
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../jobs/decide.ts';
 import type { JobClaim, JobStore } from '../ports/jobs.ts';
@@ -38,7 +38,7 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }),
         );
-        // Another was faster, or an attempt before has done it: the next look tells.
+        // Another was faster, or an earlier attempt did it: the next look will tell.
         if (n === 1) return outcome;
       }
     },

@@ -54,7 +54,7 @@ async function addKey(transactions: Transactions, key: NewKey, activeMax: number
       const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
       const [found] = await firstBatch(step(count));
       if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
-      // Written, so that of two who add at once one must count again.
+      // Written, so that one of two concurrent adders must count again.
       const account = { q: { _id: key.account }, u: { $inc: { keysAdded: 1 } } };
       const { n } = await step({ update: 'accounts', updates: [account] });
       if (n === 0) return 'no_account';

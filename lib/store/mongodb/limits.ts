@@ -18,7 +18,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
   async function count(bucket: string, windowMs: number, now: number): Promise<LimitWindow> {
     const offset = clock.offsetMs();
     const at = now + offset;
-    // A window that ends far in the future is from before the clock was set back.
+    // A window that ends far in the future dates from before the clock was set back.
     const isOpen = { $and: [{ $gt: ['$endsAt', at] }, { $lte: ['$endsAt', at + 2 * windowMs] }] };
     const update = [{ $set: windowAfter({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
     const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };

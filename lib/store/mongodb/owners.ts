@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import type { Row } from './rows.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
+/** Rows of dead owners stay this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
 
 /** A condition on owners: alive at a time of the server. */

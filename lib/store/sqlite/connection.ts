@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly mediaFolder: string;
   /** How long a write waits for other processes. */
   readonly busyMs: number;
-  /** The file must be there, with its tables: none is made. */
+  /** The file must exist, with its tables; nothing is created. */
   readonly existing: boolean;
   /** The same, and nothing is written to it. */
   readonly readOnly: boolean;
@@ -33,8 +33,8 @@ export interface Connection {
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
 /**
- * Busy, locked, out of memory, read-only, interrupted, input or output, full, cannot open, locking protocol: no write
- * would go. A broken constraint, rule or page concerns those that touch it.
+ * Busy, locked, out of memory, read-only, interrupted, I/O, full, cannot open, locking protocol: every write would
+ * fail. A broken constraint, rule or page only concerns the writes that touch it.
  */
 const OF_MACHINE: ReadonlySet<number | undefined> = new Set([SQLITE_BUSY, 6, 7, 8, 9, 10, 13, 14, 15, SQLITE_NOTADB]);
 
@@ -46,7 +46,7 @@ const CHECKPOINT_PAGES = 4000;
 /** The log shrinks to this after a burst. */
 const LOG_BYTES_MAX = 67_108_864;
 
-/** Opens the file for writing; makes it, its folder and its tables if need be and may be. Throws `OperatorError`. */
+/** Opens the file for writing; creates it, its folder and its tables if needed and allowed. Throws `OperatorError`. */
 export function openForWrites(options: ConnectionOptions): Connection {
   const { path, busyMs } = options;
   checkPlace(options);
@@ -82,7 +82,7 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
 }
 
 /**
- * Says what is wrong with the place in better words than SQLite's. It never opens the file: closing it again would
+ * Explains what is wrong with the place better than SQLite does. It never opens the file: closing it again would
  * drop the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
@@ -94,7 +94,7 @@ function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
     throw new OperatorError(`The folder of the database ${path} cannot be created: ${codeOf(error)}.`);
   }
   try {
-    // SQLite makes its side files in the folder.
+    // SQLite creates its side files in the folder.
     accessSync(dirname(path), constants.W_OK);
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory()) throw new OperatorError(`The database ${path} is a folder.`);
@@ -132,11 +132,11 @@ function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // Another process has made it just now, or SQLite says better what is wrong.
+    // Another process has just created it, or SQLite explains better what is wrong.
   }
 }
 
-/** Not `recursive`: where nothing can be made although the parent is there, as in /proc, Node tries for ever. */
+/** Not `recursive`: where nothing can be created although the parent exists, as in /proc, Node tries for ever. */
 function makeFolder(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -145,7 +145,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have made it just now.
+    // Another process may have just created it.
     if (!existsSync(folder)) throw error;
   }
 }
@@ -204,7 +204,7 @@ function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
       commit.run();
     } catch (error) {
       rollBack(db);
-      // The log may hold the whole transaction: after a crash it would count.
+      // The log may hold the whole transaction, which would count after a crash.
       throw new StoreError(messageOf(error), 'unknown', error);
     }
     courtesy.took(performance.now() - began);
@@ -216,7 +216,7 @@ function setDurability(db: DatabaseSync, durability: Durability): void {
   db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
 }
 
-/** A connection that stays in its transaction is of no use: the worker sees that and ends. */
+/** A connection stuck in its transaction is useless: the worker notices and ends. */
 function rollBack(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');

@@ -10,7 +10,7 @@ const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, re
   due_at, deadline, created_at, ended_at, version`;
 const SELECT = `SELECT ${COLUMNS} FROM jobs`;
 
-/** What nobody works on. */
+/** Jobs that nobody works on. */
 const FREE = `(owner IS NULL OR (:unowned = 0 AND (lease < :now OR lease > :now + 2 * :leaseMs)
   AND (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = jobs.owner AND ${ALIVE})
     OR (owner = :owner AND :working IS NOT NULL AND jobs.id NOT IN (SELECT value FROM json_each(:working))))))`;

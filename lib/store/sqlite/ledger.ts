@@ -35,7 +35,7 @@ export function ledgerWrites({ db, write }: Connection) {
   };
 }
 
-/** Only after the commit: the number of a wallet that was not written may become another writer's. */
+/** Only after the commit: the `seq` of an uncommitted write may become another writer's. */
 function remember(knownOf: ReturnType<typeof createKnown>, loaded: Loaded, folded: Folded): void {
   const changed = Map.groupBy(folded.charges, (charge) => charge.wallet);
   for (const { id, seq } of folded.wallets) {
@@ -146,7 +146,7 @@ export function ledgerReads(db: DatabaseSync) {
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
-  // The index of op ids knows the entries of a charge: none of its own to write.
+  // The index of op ids finds the entries of a charge, which saves an index of their own.
   const entriesOfCharge = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
@@ -179,7 +179,7 @@ export function ledgerReads(db: DatabaseSync) {
   };
 }
 
-/** The journal has the beginning of every charge in order: no further index to write with every call. */
+/** The journal has the beginnings of all charges in order, which saves every call another index to write. */
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(

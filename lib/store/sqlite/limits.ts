@@ -5,7 +5,7 @@ import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
 
 export function limitWrites({ db, write }: Connection) {
-  // A window that ends far in the future is from before the clock was set back.
+  // A window that ends far in the future dates from before the clock was set back.
   const hit = db.prepare(
     `INSERT INTO limits (bucket, ends_at, count) VALUES (:bucket, :endsAt, 1) ON CONFLICT (bucket) DO UPDATE SET
       count = iif(ends_at > :now AND ends_at <= :latest, count + 1, 1),

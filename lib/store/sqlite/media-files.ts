@@ -41,12 +41,12 @@ const PREFIX_DIGITS = 2;
 const READ_BYTES = 256 * 1024;
 /** Of the 3844 that there may be; every look takes the next ones. */
 const FOLDERS_PER_LOOK = 64;
-/** A write that has not gone on for so long never will: a fetch ends sooner. */
+/** A write that has stalled this long never ends: a fetch ends sooner. */
 const BROKEN_AFTER_MS = 3_600_000;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
 
 export function openMediaFiles(root: string): MediaFiles {
-  /** Where the next look begins; each process begins elsewhere. */
+  /** Where the next look begins; every process begins somewhere else. */
   let nextFolder = Math.floor(Math.random() * 62 ** PREFIX_DIGITS);
   const folderOf = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
   const pathOf = (id: string) => join(folderOf(id), id);
@@ -118,7 +118,7 @@ export async function drop(path: string): Promise<boolean> {
 async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) {
-    // Goes on where the last one ended, and writes all of it.
+    // Continues where the last one ended, until all of it is written.
     await onDisk(() => handle.writeFile(chunk));
     bytes += chunk.length;
   }

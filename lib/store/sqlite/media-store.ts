@@ -24,7 +24,7 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
       await writer.call('addMedia', stored);
       return stored;
     } catch (error) {
-      // A file that another has written, or that may have its row, is none of ours to remove.
+      // A file that another wrote, or that may have its row, is not ours to remove.
       const isOurs = error instanceof StoreError && error.applied === 'no' && error.blames === 'store';
       if (isOurs) await files.remove(media.id).catch(() => undefined);
       throw error;
@@ -40,7 +40,7 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
 
   async function clean(now: number, limit: number): Promise<number> {
     const expired = await scanner.call('expiredMedia', now, limit);
-    // The row goes last: until then it says what there is to remove.
+    // The row goes last: until then it tells what there is to remove.
     for (const id of expired) await files.remove(id);
     const dropped = expired.length > 0 ? await writer.call('dropMedia', expired) : 0;
     return dropped + (await dropLost(now, limit - dropped));

@@ -2,7 +2,7 @@
 import type { Others, OwnerLease } from '../ports/owners.ts';
 import type { Connection } from './connection.ts';
 
-/** Rows of owners that are gone stay for a while: so long a call of theirs may still be looked into. */
+/** Rows of dead owners stay this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
 
 /** Owners that are alive at `:now`. */

@@ -1,4 +1,4 @@
-// What the main thread and the worker threads say to each other. Imports nothing heavy: every worker loads it.
+// The messages between the main thread and its workers. Imports nothing heavy: every worker loads it.
 import type { ConnectionOptions } from './connection.ts';
 
 export interface ThreadOptions {
@@ -12,7 +12,7 @@ export type Procedures = Record<string, (...args: never[]) => unknown>;
 export type Request = readonly [id: number, name: string, args: readonly unknown[]];
 export type Reply = readonly [id: number, value: unknown, failure?: Failure];
 
-/** An error on its way between threads. */
+/** An error in transit between threads. */
 export interface Failure {
   readonly message: string;
   readonly kind: 'operator' | 'no' | 'unknown';

@@ -5,7 +5,7 @@ import { OperatorError } from '../../operator-error.ts';
 /** Marks a file as ours: `toll`. */
 const APPLICATION_ID = 0x746f6c6c;
 
-/** Version n of the schema is the first n of these; one that was released never changes. */
+/** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE accounts (
@@ -259,7 +259,7 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Refuses a file in which no Tollgate has made its tables. */
+/** Refuses a file in which no Tollgate has created its tables. */
 export function requireTables(db: DatabaseSync, path: string): void {
   if (readIdentity(db).version === 0) throw noStore(path);
 }
@@ -273,7 +273,7 @@ export function checkReadable(db: DatabaseSync, path: string): void {
   throw new OperatorError(`The database ${path} has schema version ${version}: start this Tollgate on it once.`);
 }
 
-/** Why a store that has to be there cannot be opened. */
+/** Why a store that must exist cannot be opened. */
 export function noStore(path: string): OperatorError {
   return new OperatorError(
     `There is no Tollgate store at ${path}: only the server and "tollgate account create" make one.`,

@@ -1,4 +1,4 @@
-// The SQLite store: one thread writes, one reads, and a third does what takes long, so that nothing waits for it.
+// The SQLite store: one thread writes, one reads, and a third does long work, so that nothing waits for it.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
@@ -24,13 +24,13 @@ const BUSY_MS = 4000;
 /** Larger batches save a fifth at most, and those behind them wait longer. */
 const BATCH_MAX = 256;
 
-/** Opens the file, making it if there is none. Rejects with `OperatorError` when it cannot be used. */
+/** Opens the file, creating it if necessary. Rejects with `OperatorError` when it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false } = options;
   const file = resolve(path);
   const mediaFolder = resolve(options.mediaFolder ?? mediaBeside(file));
   const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary };
-  // Never started on a store that is opened for reading only.
+  // Never started on a store that is open for reading only.
   const writer = createThread<Writes>({ role: 'writer', connection });
   const reader = createThread<Reads>({ role: 'reader', connection });
   await (readOnly ? reader : writer).call('ping');
@@ -52,7 +52,7 @@ function createStore(parts: Parts): Store {
 
   async function close(): Promise<void> {
     await Promise.all([reader.close(), scanner.close()]);
-    // The last connection that closes puts the log into the file.
+    // The last connection to close merges the log into the file.
     await writer.close();
   }
 
@@ -163,7 +163,7 @@ function ledgerOf({ writer, reader, scanner }: Parts): LedgerStore {
     apply: createApply(writer),
     wallet: (id) => reader.call('wallet', id),
     charge: (id) => reader.call('charge', id),
-    // A filter that few match goes over the whole journal of the wallet.
+    // A filter that matches little reads the whole journal of the wallet.
     charges: (wallet, page) => scanner.call('charges', wallet, page),
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
@@ -186,7 +186,7 @@ function createApply(writer: Thread<Writes>): LedgerStore['apply'] {
       const byItem = new Map(kept.map((item, index) => [item, outcomes[index]]));
       return batch.map((item) => byItem.get(item));
     } catch (error) {
-      // What an earlier attempt may have applied stays tried: this one's failure says nothing about it.
+      // What an earlier attempt may have applied stays `tried`: the failure of this one says nothing about it.
       if (error instanceof StoreError && error.applied === 'no') for (const item of untried) item.tried = false;
       throw error;
     }

@@ -46,7 +46,7 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options });
     const started: Running = { worker, waiting: new Map() };
     worker.on('message', (reply: Reply) => settle(started, reply));
-    // An idle store keeps no process alive. After the listener, which would take it back.
+    // An idle store keeps no process alive. After adding the listener, which would undo it.
     worker.unref();
     worker.on('error', (error) => bury(started, lost(error)));
     worker.on('exit', () => bury(started, lost()));

@@ -131,7 +131,7 @@ function nextOperation({ next }: Reader): Operation {
   }
 }
 
-/** Jobs are rare beside calls: they travel as JSON. */
+/** Jobs are rare compared to calls: they travel as JSON. */
 function jsonOf(job: object | undefined): string | null {
   return job ? JSON.stringify(job) : null;
 }

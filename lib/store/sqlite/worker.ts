@@ -30,7 +30,7 @@ function serve(db: DatabaseSync, procedures: Procedures): void {
 
   port.on('message', ([id, name, args]: Request) => {
     const fail = (error: unknown) => {
-      // A transaction that cannot be rolled back ends with its thread.
+      // A transaction that cannot be rolled back ends with the thread.
       if (db.isTransaction) process.exit(1);
       reply([id, undefined, failureOf(error)]);
     };
