@@ -1,4 +1,4 @@
-// The product in ten seconds: a service on a temporary store, one paid answer in each dialect, a refund, and the books.
+// The product in ten seconds: a service on a temporary store, one paid answer in each dialect, two pictures, a refund, and the books.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,10 +54,12 @@ async function run(): Promise<void> {
   await stream({ url, key, path: '/api/v1/messages', model: 'sandbox-heavy', prompt: 'What can you do for me?' });
   heading('2', 'The same engine in the chat style', 'POST /api/v1/chat/completions');
   await stream({ url, key, path: '/api/v1/chat/completions', model: 'sandbox-standard', prompt: 'А по-русски?' });
-  heading('3', 'An upstream that fails', 'nothing is charged');
+  heading('3', 'A picture, and an edit of it', 'POST /api/v1/images/edits');
+  await paint(url, key);
+  heading('4', 'An upstream that fails', 'nothing is charged');
   await stream({ url, key, path: '/api/v1/messages', model: 'sandbox-lite', prompt: 'Please break. [[fail]]' });
 
-  heading('4', 'The wallet and the books', 'tollgate ledger verify');
+  heading('5', 'The wallet and the books', 'tollgate ledger verify');
   const after = await readBalance(url, key);
   pairs([
     ['before', amount(before)],
@@ -117,6 +119,28 @@ async function stream({ url, key, path, model, prompt }: Call): Promise<void> {
     ['per 1M tokens', `${amount(rub_per_mtok_in)} in, ${amount(rub_per_mtok_out).trim()} out`],
   ]);
   print('');
+}
+
+/** Makes a picture, and lets its link be edited. */
+async function paint(url: string, key: string): Promise<void> {
+  const made = await post(url, key, '/api/v1/images/generations', { prompt: 'A red lighthouse', size: '1792x1024' });
+  const image = made.data[0].url;
+  print(`${INDENT}${image}`);
+  const edited = await post(url, key, '/api/v1/images/edits', { prompt: 'A green frame', image });
+  print(`${INDENT}${edited.data[0].url}`, '');
+  pairs([
+    ['charged_rub', bold(amount(edited.billing.charged_rub))],
+    ['balance_rub', amount(edited.billing.balance_rub)],
+  ]);
+  print('');
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the reply of any endpoint
+async function post(url: string, key: string, path: string, body: object): Promise<any> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return response.json();
 }
 
 /** The JSON of a stream's events, of either dialect. */

@@ -12,11 +12,19 @@ describe('cli charge', () => {
     rig = await createRig();
     account = String((await rig.json('account', 'create', '--name', 'calls')).account_id);
     await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
+    const other = String((await rig.json('account', 'create', '--name', 'pictures')).account_id);
+    await rig.json('wallet', 'topup', other, '1000', '--payment-id', 'p2');
     const store = await openStore(rig.databaseUrl);
     await apply(store, reserveOf(account, 'req_settled'), settleOf(account, 'req_settled', 2_500_000n));
     await apply(store, reserveOf(account, 'req_held'));
     await apply(store, reserveOf(account, 'req_released'));
     await apply(store, { kind: 'release', wallet: account, chargeId: 'req_released', at: Date.now() });
+    await apply(store, {
+      ...reserveOf(other, 'req_picture'),
+      chargeKind: 'edit',
+      prices: '{"request":"2000000"}',
+    });
+    await apply(store, { ...settleOf(other, 'req_picture', 2_000_000n), usage: '{"images":1}' });
     await apply(store, {
       ...reserveOf(account, 'vid_1'),
       kind: 'charge',
@@ -44,6 +52,17 @@ describe('cli charge', () => {
     const text = await rig.text('charge', 'list', account, '--limit', '1');
     expect(text).to.match(/^request .* charged *\nvid_1 .* video +model-1 +settled +2\.00\D*2\.00\D*\n/);
     expect(text).to.include('Older calls: repeat with --before vid_1');
+  });
+
+  it('shows what a picture cost', async () => {
+    const shown = await rig.json('charge', 'show', 'req_picture');
+    expect(shown).to.include({ kind: 'edit', charged_rub: 2, images: 1 });
+    expect(shown.prices_rub).to.deep.equal({ request: 2 });
+    const text = await rig.text('charge', 'show', 'req_picture');
+    expect(text)
+      .to.match(/^kind +edit$/m)
+      .and.to.match(/^price request +2\.00/m)
+      .and.to.match(/^images +1$/m);
   });
 
   it('lists only what its filters ask for', async () => {

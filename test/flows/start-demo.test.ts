@@ -8,7 +8,7 @@ import { spawnChild } from '../../testkit/process.ts';
 const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
 
 describe('demo', () => {
-  it('shows two paid answers, a refund, the wallet and the books, and cleans up', async () => {
+  it('shows two paid answers, two pictures, a refund, the wallet and the books, and cleans up', async () => {
     const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('tollgate-demo-'));
     const before = new Set(leftovers());
     const startedAt = performance.now();
@@ -22,17 +22,24 @@ describe('demo', () => {
     expect(performance.now() - startedAt).to.be.below(15_000);
     // Word by word, not in one piece.
     expect(chunks).to.be.above(50);
-    for (const essential of ['POST /api/v1/messages', 'POST /api/v1/chat/completions', 'Charge refunded.', 'adds up']) {
+    for (const essential of [
+      'POST /api/v1/messages',
+      'POST /api/v1/chat/completions',
+      '/media/',
+      'Charge refunded.',
+      'adds up',
+    ]) {
       expect(stdout).to.contain(essential);
     }
     const numbers = (name: string) =>
       [...stdout.matchAll(new RegExp(`^ +${name} +([\\d.]+)$`, 'gm'))].map(([, text]) => Number(text));
-    expect(numbers('charged_rub')).to.have.length(2);
-    const [first = 0, second = 0] = numbers('charged_rub');
+    expect(numbers('charged_rub')).to.have.length(3);
+    const [first = 0, second = 0, edit = 0] = numbers('charged_rub');
     expect(first).to.be.above(0.5);
     expect(second).to.be.at.least(0.5);
+    expect(edit).to.equal(5);
     expect(numbers('before')).to.deep.equal([1000]);
-    expect(numbers('after')[0]).to.be.closeTo(1000 - first - second, 0.001);
+    expect(numbers('after')[0]).to.be.closeTo(1000 - first - second - 2 * edit, 0.001);
     expect(numbers('balance_rub').at(-1)).to.equal(numbers('after')[0]);
     // No colours where nobody looks, no line with blanks at its end, none too wide.
     expect(stdout).to.not.contain('\u001b');
