@@ -118,7 +118,7 @@ for (const kind of STORES) {
       }
       rmSync(file);
       const error = await rejection(store.backup(file));
-      expect((error as Error).message).to.equal(`The folder ${file}.media exists already.`);
+      expect((error as Error).message).to.equal(`The folder ${file}.media already exists.`);
       while ((await store.media.clean(later, 100)) > 0);
     }).timeout(60_000);
 
