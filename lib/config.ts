@@ -15,6 +15,10 @@ export interface Config {
   readonly dataDir: string;
   /** How long stored media can be read. */
   readonly mediaTtlHours: number;
+  /** Who may make an account on the pages: nobody, those with an invitation, anybody with an address of mail. */
+  readonly registration: 'closed' | 'invite' | 'open';
+  /** The server that sends letters; without it the operator hands out links. */
+  readonly smtpUrl: string | undefined;
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
@@ -67,6 +71,8 @@ const schema = Joi.object({
     .messages({ 'string.pattern.name': '{#label} is neither sqlite:<path> nor mongodb://<hosts>/<database>' })
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
+  REGISTRATION: Joi.string().valid('closed', 'invite', 'open').default('closed'),
+  SMTP_URL: Joi.string(),
   MEDIA_TTL_HOURS: Joi.number().integer().min(1).max(8760).default(24),
   CATALOG_DIR: Joi.string(),
   CATALOG_VARIABLES: Joi.string()
@@ -122,6 +128,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: value.DATABASE_URL,
     dataDir: value.DATA_DIR,
     mediaTtlHours: value.MEDIA_TTL_HOURS,
+    registration: value.REGISTRATION,
+    smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
     providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),

@@ -133,7 +133,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const web = openWeb({ ...services, sandbox, keyPrefix: config.keyPrefix });
+  const web = openWeb({ ...services, sandbox, config });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores(store, log, metrics);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });

@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   internal: ['Something failed on our side.', 'Ошибка на нашей стороне.'],
 };
 
-const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|static)(?:\/|$)/;
+const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static)(?:\/|$)/;
 
 /** Whether a path belongs to the pages, even where there is none. */
 export function isPagePath(path: string): boolean {

@@ -1,5 +1,7 @@
 // Puts the pages' services together, and makes the links by which their first visitors come in.
 import { createAccounts } from '../accounts/accounts.ts';
+import type { Config } from '../config.ts';
+import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
@@ -9,7 +11,7 @@ export type WebOptions = Pick<
   WebServices,
   'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox'
 > & {
-  readonly keyPrefix: string;
+  readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
 };
 
 export interface Web {
@@ -32,11 +34,14 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ keyPrefix, ...options }: WebOptions): Web {
+export function openWeb({ config, ...options }: WebOptions): Web {
+  const { keyPrefix, registration, smtpUrl } = config;
   const { store, log, publicUrl } = options;
   const now = Date.now;
   const services: WebServices = {
     ...options,
+    registration,
+    mailer: smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl)),
     accounts: createAccounts({ store, keyPrefix }),
     people: createPeople({ store }),
     sessions: createSessions({ store }),
@@ -67,6 +72,13 @@ export function openWeb({ keyPrefix, ...options }: WebOptions): Web {
           .catch((err: unknown) => log.warn({ err }, 'old sessions were not removed'));
       timer = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
     },
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer);
+      services.mailer?.close();
+    },
   };
+}
+
+function senderOf(publicUrl: string): string {
+  return `Tollgate <tollgate@${new URL(publicUrl).hostname}>`;
 }

@@ -16,7 +16,7 @@ import { login, logout } from './pages/login.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
 import { exportData, settings } from './pages/settings.ts';
-import { reset, setup } from './pages/setup.ts';
+import { register, reset, setup } from './pages/setup.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
 import type { WebServices } from './services.ts';
@@ -28,6 +28,7 @@ const PAGES: readonly PageRoutes[] = [
   logout,
   setup,
   reset,
+  register,
   overview,
   keys,
   revokeKey,

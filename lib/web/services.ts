@@ -6,6 +6,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { Store } from '../store/store.ts';
+import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn } from '../users/sign-in.ts';
@@ -25,6 +26,9 @@ export interface WebServices {
   /** Base of all links, without a slash at the end; never taken from a request. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;
+  readonly registration: 'closed' | 'invite' | 'open';
+  /** Undefined without a mail server. */
+  readonly mailer: Mailer | undefined;
   /** ms since the epoch. */
   readonly now: () => number;
 }

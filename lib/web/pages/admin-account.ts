@@ -14,6 +14,7 @@ import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
+import { sendLink } from './ask-link.ts';
 
 const WORDS = defineWords({
   en: {
@@ -204,6 +205,9 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
     return { to: `/admin/accounts/${account.id}?done=done` };
   }
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
+  await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
+    services.log.error({ err }, 'a letter was not sent'),
+  );
   return accountPage(visit, account, { link: `${services.publicUrl()}/setup?token=${token}` });
 }
 

@@ -1,5 +1,5 @@
 // Signing in and out.
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { field, form, message } from '../parts.ts';
@@ -16,6 +16,8 @@ const WORDS = defineWords({
     wrong: 'The email, the password or the code is wrong.',
     wait: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
     lost: 'Lost your password? Ask the operator of this service for a new link.',
+    forgot: 'Forgot your password?',
+    register: 'Make an account',
   },
   ru: {
     title: 'Вход',
@@ -27,6 +29,8 @@ const WORDS = defineWords({
     wrong: 'Неверны почта, пароль или код.',
     wait: (seconds: number) => `Слишком много попыток. Повторите через ${seconds} с.`,
     lost: 'Забыли пароль? Попросите у оператора сервиса новую ссылку.',
+    forgot: 'Забыли пароль?',
+    register: 'Создать аккаунт',
   },
 });
 
@@ -51,8 +55,16 @@ function loginPage(visit: Visit, { email = '', problem }: { email?: string; prob
   ];
   const body = html`${problem !== undefined && message('error', problem)}
 ${form(visit, { action, fields, button: words.button })}
-<p class="hint">${words.lost}</p>`;
+${more(visit)}`;
   return { title: words.title, body };
+}
+
+function more({ services, language }: Visit): Html {
+  const words = WORDS[language];
+  const { mailer, registration } = services;
+  if (!mailer) return html`<p class="hint">${words.lost}</p>`;
+  const register = registration === 'open' && html` · <a href="/register">${words.register}</a>`;
+  return html`<p><a href="/reset">${words.forgot}</a>${register}</p>`;
 }
 
 /** Where pages begin that somebody may be sent back to. */

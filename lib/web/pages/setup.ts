@@ -1,4 +1,5 @@
 // One-time links: the first operator, invitations, forgotten passwords. A GET looks at the link, only the form uses it up.
+import { fault } from '../../faults.ts';
 import type { Link } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
 import { problemOf } from '../../users/password.ts';
@@ -12,6 +13,7 @@ import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import type { Visit } from '../visit.ts';
+import { answerAsk, askPage } from './ask-link.ts';
 import { codesPage } from './codes.ts';
 
 const WORDS = defineWords({
@@ -179,22 +181,58 @@ async function admit({ services, language }: Visit, link: Link, chosen: Chosen):
     return { ...changed, version: known.version + 1 };
   }
   const user = await people.add({ email, password, ...(totp && { totp }), operator: isOperator(link), language });
-  if (user !== 'taken' && link.account !== null) {
-    await store.users.join({ user: user.id, account: link.account, role: 'owner' });
-  }
+  if (user === 'taken') return user;
+  // Who registers gets an account of their own, without money.
+  const account = link.purpose === 'verify' ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
+  if (account !== null) await store.users.join({ user: user.id, account, role: 'owner' });
   return user;
 }
 
-const linkRoute = (path: string, where: 'setup' | 'reset') =>
-  page({
-    path,
-    who: 'anyone',
-    async get(visit) {
-      const link = await visit.services.people.look(visit.query.get('token') ?? '');
-      return link ? linkPage(visit, link, {}) : noLink(visit, where);
-    },
-    post: useLink,
-  });
+async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Page> {
+  const link = await visit.services.people.look(visit.query.get('token') ?? '');
+  return link ? linkPage(visit, link, {}) : noLink(visit, where);
+}
 
-export const setup = linkRoute('/setup', 'setup');
-export const reset = linkRoute('/reset', 'reset');
+export const setup = page({ path: '/setup', who: 'anyone', get: (visit) => openLink(visit, 'setup'), post: useLink });
+
+export const reset = page({
+  path: '/reset',
+  who: 'anyone',
+  get: (visit) => (asksForLetter(visit) ? askPage(visit, 'reset') : openLink(visit, 'reset')),
+  post(visit, sent) {
+    if (!asksForLetter(visit)) return useLink(visit, sent);
+    return answerAsk(visit, 'reset', { text: sent.text('email'), send: (email) => resetToken(visit, email) });
+  },
+});
+
+/** Without a token a letter is asked for, where letters can be sent. */
+function asksForLetter({ query, services }: Visit): boolean {
+  return !query.has('token') && services.mailer !== undefined;
+}
+
+/** An operator's password is reset at the command line: whoever reads the mail of one has not the service. */
+async function resetToken({ services }: Visit, email: string): Promise<string | undefined> {
+  const user = await services.store.users.find(email);
+  if (user?.status !== 'active' || user.operator) return undefined;
+  return services.people.makeLink({ purpose: 'reset', user: user.id, email });
+}
+
+export const register = page({
+  path: '/register',
+  who: 'anyone',
+  get: (visit) => askPage(opened(visit), 'verify'),
+  post: (visit, sent) =>
+    answerAsk(opened(visit), 'verify', { text: sent.text('email'), send: (email) => registerToken(visit, email) }),
+});
+
+/** Where anybody may make an account. */
+function opened(visit: Visit): Visit {
+  const { registration, mailer } = visit.services;
+  if (registration !== 'open' || !mailer) throw fault('not_found');
+  return visit;
+}
+
+async function registerToken({ services }: Visit, email: string): Promise<string | undefined> {
+  if (await services.store.users.find(email)) return undefined;
+  return services.people.makeLink({ purpose: 'verify', email });
+}

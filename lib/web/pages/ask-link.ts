@@ -1,0 +1,106 @@
+// Forms that lead to a letter: a forgotten password, a new account. Their answer is the same for every address.
+import type { LinkPurpose } from '../../store/ports/sessions.ts';
+import { readEmail } from '../../users/people.ts';
+import { html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type LetterKind, letter } from '../letters.ts';
+import type { Page } from '../page.ts';
+import { field, form, message } from '../parts.ts';
+import type { Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    resetTitle: 'A new password',
+    registerTitle: 'A new account',
+    email: 'Email',
+    button: 'Send a link',
+    sent: 'If this address can be used, a letter with a link is on its way.',
+    badEmail: 'This is not an email address.',
+    wait: (seconds: number) => `Too many letters were asked for. Try again in ${seconds} s.`,
+  },
+  ru: {
+    resetTitle: 'Новый пароль',
+    registerTitle: 'Новый аккаунт',
+    email: 'Почта',
+    button: 'Прислать ссылку',
+    sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
+    badEmail: 'Это не адрес почты.',
+    wait: (seconds: number) => `Писем запрошено слишком много. Повторите через ${seconds} с.`,
+  },
+});
+
+export type AskKind = 'reset' | 'verify';
+
+export function askPage(
+  visit: Visit,
+  kind: AskKind,
+  shown: { email?: string; problem?: string; sent?: boolean } = {},
+): Page {
+  const words = WORDS[visit.language];
+  const fields = field({
+    ...{ name: 'email', label: words.email, type: 'email', autocomplete: 'username' },
+    ...{ value: shown.email, error: shown.problem },
+  });
+  const body = shown.sent
+    ? message('done', words.sent)
+    : html`${form(visit, { action: visit.path, fields, button: words.button })}`;
+  return { title: kind === 'reset' ? words.resetTitle : words.registerTitle, body };
+}
+
+/** So many letters to one address or from one place in an hour. */
+const LETTERS_MAX = { mail: 3, address: 20 };
+const HOUR_MS = 3_600_000;
+
+/** What the form did; `send` makes the link, or nothing when the address is not for it. */
+export async function answerAsk(
+  visit: Visit,
+  kind: AskKind,
+  { text, send }: { text: string; send: (email: string) => Promise<string | undefined> },
+): Promise<Page> {
+  const words = WORDS[visit.language];
+  const email = readEmail(text);
+  if (email === undefined) return { ...askPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
+  const seconds = await waitFor(visit, email);
+  if (seconds > 0) return { ...askPage(visit, kind, { email: text, problem: words.wait(seconds) }), status: 429 };
+  // Not waited for: how long it takes would tell who is known.
+  const token = send(email);
+  void token
+    .then((found) => found !== undefined && sendLink(visit, { kind, email, token: found, purpose: kind }))
+    .catch((err: unknown) => visit.services.log.error({ err }, 'a letter was not sent'));
+  return askPage(visit, kind, { sent: true });
+}
+
+export interface LinkLetter {
+  readonly kind: LetterKind;
+  readonly email: string;
+  readonly token: string;
+  readonly purpose: LinkPurpose;
+}
+
+/** Sends a letter with a link; false where there is no mail server, and the link is for the operator to hand out. */
+export async function sendLink(
+  { services, language }: Visit,
+  { kind, email, token, purpose }: LinkLetter,
+): Promise<boolean> {
+  if (!services.mailer) return false;
+  const path = purpose === 'reset' ? '/reset' : '/setup';
+  const link = `${services.publicUrl()}${path}?token=${token}`;
+  await services.mailer.send(letter(kind, email, { language, link }));
+  return true;
+}
+
+async function waitFor({ services, address }: Visit, email: string): Promise<number> {
+  const { sessions } = services.store;
+  const now = services.now();
+  const names = [
+    [`letters:${email}`, LETTERS_MAX.mail] as const,
+    [`letters-from:${address}`, LETTERS_MAX.address] as const,
+  ];
+  const waits = await Promise.all(
+    names.map(async ([name, most]) => {
+      const { count, lastAt } = await sessions.fail(name, { now, since: now - HOUR_MS });
+      return count > most ? lastAt + HOUR_MS - now : 0;
+    }),
+  );
+  return Math.ceil(Math.max(...waits) / 1000);
+}

@@ -1,0 +1,148 @@
+// Letters: forgotten passwords, registration and invitations, against a real mail server on loopback.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { SMTPServer } from 'smtp-server';
+import { createMailer } from '../../lib/users/mail.ts';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+
+interface Letter {
+  readonly to: string;
+  readonly text: string;
+}
+
+describe('letters', () => {
+  const letters: Letter[] = [];
+  let smtp: SMTPServer;
+  let test: TestGateway;
+
+  before(async () => {
+    smtp = new SMTPServer({
+      disabledCommands: ['STARTTLS'],
+      authOptional: true,
+      onAuth: ({ username, password }, _session, done) =>
+        done(password === 'p@ss' ? null : new Error('wrong password'), { user: username }),
+      onData: (stream, { envelope }, done) => {
+        let text = '';
+        stream.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        stream.on('end', () => {
+          letters.push({ to: envelope.rcptTo.map(({ address }) => address).join(), text: decoded(text) });
+          done();
+        });
+      },
+    });
+    smtp.listen(0, '127.0.0.1');
+    await once(smtp.server, 'listening');
+    const { port } = smtp.server.address() as AddressInfo;
+    const SMTP_URL = `smtp://gate:p%40ss@127.0.0.1:${port}?from=Gate%20%3Cgate@example.com%3E`;
+    test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { SMTP_URL, REGISTRATION: 'open' } });
+  });
+  after(async () => {
+    await test?.stop();
+    await new Promise<void>((resolve) => smtp.close(resolve));
+  });
+
+  const visitor = () => createVisitor(test.url);
+
+  async function letterTo(address: string): Promise<string> {
+    await until(() => letters.some(({ to }) => to === address));
+    const { text = '' } = letters.findLast(({ to }) => to === address) ?? {};
+    return text;
+  }
+
+  const linkIn = (text: string) => /http\S+token=\S+/.exec(text)?.[0] ?? '';
+
+  it('lead to a new password, for an owner only, and every session ends', async () => {
+    const owner = await setUpOwner(test, (await test.account()).id);
+    expect((await visitor().get('/login')).text)
+      .to.contain('href="/reset"')
+      .and.to.contain('href="/register"');
+    const sent = await visitor().submit('/reset', { email: owner.email.toUpperCase() });
+    expect([sent.status, sent.text.includes('on its way')]).to.deep.equal([200, true]);
+    const link = linkIn(await letterTo(owner.email));
+    const fresh = 'a fresh one from mail';
+    await comeIn(test, link, { password: fresh, again: fresh });
+    expect((await owner.get('/account')).status).to.equal(303);
+    const login = (password: string) => visitor().submit('/login', { email: owner.email, password, code: '' });
+    expect([(await login(PASSWORD)).status, (await login(fresh)).status]).to.deep.equal([401, 303]);
+    expect((await visitor().get(link.slice(test.url.length))).status).to.equal(404);
+  });
+
+  it('say the same to everybody, and go to nobody who is unknown or an operator', async () => {
+    await setUpOperator(test);
+    const before = letters.length;
+    const texts = await Promise.all(
+      ['op@example.com', 'nobody@example.com'].map(async (email) => (await visitor().submit('/reset', { email })).text),
+    );
+    expect(texts[0]).to.contain('on its way');
+    const bare = (text: string) => text.replaceAll(/value="[^"]*"/g, '');
+    expect(bare(texts[0] ?? '')).to.equal(bare(texts[1] ?? ''));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(letters).to.have.length(before);
+    expect((await visitor().submit('/reset', { email: 'x' })).status).to.equal(400);
+  });
+
+  it('are few for one address', async () => {
+    const ask = () => visitor().submit('/reset', { email: 'flooded@example.com' });
+    const statuses = [await ask(), await ask(), await ask(), await ask()].map(({ status }) => status);
+    expect(statuses).to.deep.equal([200, 200, 200, 429]);
+  });
+
+  it('open an account of their own to who registers', async () => {
+    await visitor().submit('/register', { email: 'new@example.com' });
+    const person = await comeIn(test, linkIn(await letterTo('new@example.com')), { code: '' });
+    expect((await person.get('/account')).status).to.equal(200);
+    const user = await test.store.users.find('new@example.com');
+    const [membership] = await test.store.users.membershipsOf(user?.id ?? '');
+    expect(await test.store.accounts.get(membership?.account ?? '')).to.include({ name: 'new@example.com' });
+    expect(await test.store.ledger.wallet(membership?.account ?? '')).to.include({ avail: 0n, topped: 0n });
+  });
+
+  it('carry links of PUBLIC_URL, whatever the host of the request', async () => {
+    const owner = await setUpOwner(test, (await test.account()).id);
+    const person = visitor();
+    await person.get('/reset');
+    await person.submit('/reset', { email: owner.email }, { headers: { host: 'evil.example' } });
+    expect(linkIn(await letterTo(owner.email))).to.match(new RegExp(`^${test.url}/reset\\?token=`));
+  });
+
+  it('are not sent by a server that refuses, which nobody but the log is told', async () => {
+    const { port } = smtp.server.address() as AddressInfo;
+    const mailer = createMailer(`smtp://gate:wrong@127.0.0.1:${port}`, 'gate@example.com');
+    const failure = await mailer.send({ to: 'a@example.com', subject: 's', text: 't' }).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(failure).to.be.instanceOf(Error);
+    mailer.close();
+    for (const url of ['http://x', 'smtp://', 'mail.example.com']) {
+      expect(() => createMailer(url, 'gate@example.com'), url).to.throw('SMTP_URL is not a URL');
+    }
+  });
+});
+
+describe('pages without a mail server', () => {
+  it('offer neither letters nor registration', async () => {
+    const test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { REGISTRATION: 'open' } });
+    const person = createVisitor(test.url);
+    expect((await person.get('/register')).status).to.equal(404);
+    expect((await person.get('/login')).text)
+      .to.contain('Ask the operator')
+      .and.not.to.contain('/register');
+    expect((await person.get('/reset')).text).to.contain('Ask the operator');
+    await test.stop();
+  });
+});
+
+/** Quoted-printable or base64, as a letter with non-ASCII letters or long lines is sent. */
+function decoded(message: string): string {
+  const [, body = ''] = message.split(/\r\n\r\n([\s\S]*)/);
+  if (/content-transfer-encoding: base64/i.test(message)) return Buffer.from(body, 'base64').toString();
+  return body
+    .replaceAll(/=\r\n/g, '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
