@@ -37,7 +37,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/pictures`);
   return {
     async image(call, signal) {
-      const request = { method: 'POST', headers, auth, body: JSON.stringify(bodyOf(call)), signal } as const;
+      const request = { method: 'POST', headers, auth, body: bodyOf(call), signal } as const;
       const { value } = await host.json(urlOf(call), request, REPLY_BYTES_MAX);
       return { images: imagesOf(value, host) };
     },

@@ -1,5 +1,5 @@
 // Settings of an upstream, and the request that one picture becomes.
-import type { ImageCall, Picture } from '../../../lib/plugin/contract.ts';
+import type { Base64, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
 
 export interface Settings {
   readonly baseUrl: string;
@@ -7,16 +7,15 @@ export interface Settings {
   readonly proxy?: string;
 }
 
-export function bodyOf({ model, prompt, size, aspect, images }: ImageCall): object {
-  return {
+/** Made while it is sent: no copy of a picture stands around meanwhile. */
+export function bodyOf({ model, prompt, size, aspect, images }: ImageCall): JsonBody {
+  const dataUrls = (base64: Base64) =>
+    images.map(({ mediaType, bytes }) => `data:${mediaType};base64,${base64(bytes)}`);
+  return (base64) => ({
     model,
     prompt,
     ...(size && { size: `${size.width}x${size.height}` }),
     ...(!size && aspect && { aspect }),
-    ...(images.length > 0 && { references: images.map(dataUrlOf) }),
-  };
-}
-
-function dataUrlOf({ mediaType, bytes }: Picture): string {
-  return `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}`;
+    ...(images.length > 0 && { references: dataUrls(base64) }),
+  });
 }
