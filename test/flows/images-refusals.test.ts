@@ -53,9 +53,13 @@ const BOTH: Readonly<Record<string, (of: typeof ask) => Row>> = {
   'an empty model': (of) => [of({ model: '' }), 400, /`model`/],
   'an unknown model': (of) => [of({ model: 'drew' }), 400, /^Unknown model `drew`\. Did you mean .*`draw`/],
   'a model of the prototype': (of) => [of({ model: 'constructor' }), 400, /^Unknown model `constructor`/],
-  'a text model': (of) => [of({ model: 'words' }), 400, /`words` does not answer on this endpoint.*\/messages/],
-  'a video model': (of) => [of({ model: 'film' }), 400, /`film` does not answer on this endpoint.*\/videos/],
-  smart: (of) => [of({ model: 'smart' }), 400, /`smart` does not answer|Unknown model `smart`/],
+  'a text model': (of) => [of({ model: 'words' }), 400, /`words` cannot be used on this endpoint.*\/messages/],
+  'a video model': (of) => [of({ model: 'film' }), 400, /`film` cannot be used on this endpoint.*\/videos/],
+  smart: (of) => [
+    of({ model: 'smart' }),
+    400,
+    /^Model `smart` cannot be used on this endpoint\. Use it with POST \/api\/v1\/messages/,
+  ],
   'a retired model': (of) => [of({ model: 'old-draw' }), 400, /`old-draw` is retired\. Use `draw` instead/],
   'a size that is not listed': (of) => [
     of({ size: '512x512' }),
