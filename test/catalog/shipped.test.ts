@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
+import type { VideoModel } from '../../lib/catalog/model.ts';
 import { readConfig } from '../../lib/config.ts';
+import { toRub } from '../../lib/money/money.ts';
+import { SECONDS } from '../../lib/videos/request.ts';
+import { termsOf } from '../../lib/videos/terms.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
 
@@ -16,7 +20,11 @@ interface Row {
   readonly vision: readonly string[];
   readonly image?: string;
   readonly edit?: string;
+  /** Models that make videos, with what a video costs that names nothing but its prompt. */
+  readonly videos?: Readonly<Record<string, string>>;
 }
+
+const FILMS = { smart: [], vision: [] };
 
 const ROWS: readonly Row[] = [
   {
@@ -47,6 +55,7 @@ const ROWS: readonly Row[] = [
   },
   {
     env: { XAI_API_KEY: 'xai-test' },
+    videos: { 'grok-imagine-video': '140 RUB, 5 s at 1080p' },
     smart: ['grok-4.3', 'grok-4.3', 'grok-4.7'],
     vision: ['grok-4.3', 'grok-4.7'],
   },
@@ -84,6 +93,19 @@ const ROWS: readonly Row[] = [
   },
   { env: { FAL_API_KEY: 'fal-test' }, smart: [], vision: [], image: 'flux-schnell', edit: 'nano-banana' },
   { env: { REPLICATE_API_KEY: 'r8-test' }, smart: [], vision: [], image: 'flux-1.1-pro', edit: 'nano-banana' },
+  {
+    ...FILMS,
+    env: { KLING_API_KEY: 'access:secret' },
+    videos: { 'kling-v3': '80 RUB, 5 s at 1080p', 'kling-v2-6': '50 RUB, 5 s at 1080p' },
+  },
+  {
+    ...FILMS,
+    env: { MINIMAX_API_KEY: 'mm-test' },
+    videos: { 'hailuo-2.3': '36 RUB, 6 s at 768p', 'hailuo-2.3-hd': '60 RUB, 6 s at 1080p' },
+  },
+  { ...FILMS, env: { ARK_API_KEY: 'ark-test' }, videos: { 'seedance-2.0': '190 RUB, 5 s at 1080p' } },
+  { ...FILMS, env: { RUNWAYML_API_SECRET: 'key_test' }, videos: { 'gen-4.5': '70 RUB, 5 s at 720p' } },
+  { ...FILMS, env: { DASHSCOPE_API_KEY: 'sk-test' }, videos: { 'wan-2.6': '85 RUB, 5 s at 1080p' } },
   { env: { BFL_API_KEY: 'bfl-test' }, smart: [], vision: [], image: 'flux-kontext-pro', edit: 'flux-kontext-pro' },
 ];
 
@@ -106,7 +128,7 @@ describe('the shipped catalog', () => {
     expect(ROWS.flatMap(({ env }) => Object.keys(env))).to.have.members([...new Set(named)]);
   });
 
-  for (const { env, smart, vision, image, edit } of ROWS) {
+  for (const { env, smart, vision, image, edit, videos = {} } of ROWS) {
     describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
       let catalog: Catalog;
       let lines: readonly string[];
@@ -123,6 +145,26 @@ describe('the shipped catalog', () => {
       it('has models that see', () => {
         expect(catalog.vision.map(({ id }) => id)).to.deep.equal(vision);
         for (const model of catalog.vision) expect(model.vision, model.id).to.equal(true);
+      });
+
+      it('has models that make videos, of every length and shape that it says', () => {
+        const models = catalog.models.filter(
+          (model) => model.type === 'video' && model.routes.length > 0,
+        ) as VideoModel[];
+        const bare = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
+        const found = models.map((model) => {
+          const { price, asked } = termsOf(model, bare);
+          return [model.id, `${toRub(price.amount)} RUB, ${asked.seconds} s at ${asked.resolution}`];
+        });
+        expect(Object.fromEntries(found)).to.deep.equal(videos);
+        for (const model of models) {
+          for (const aspect of model.aspects ?? [])
+            expect(termsOf(model, { ...bare, aspect }).asked.aspect).to.equal(aspect);
+          for (const seconds of model.seconds ?? []) {
+            expect(seconds).to.be.within(SECONDS.least, SECONDS.most);
+            expect(termsOf(model, { ...bare, seconds }).asked.seconds).to.equal(seconds);
+          }
+        }
       });
 
       it('has models that draw and edit by default', () => {
