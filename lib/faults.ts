@@ -87,7 +87,7 @@ const table = {
   image_refused: invalid((d) => `Invalid \`${d.field}\`: the image's server ${d.hint}.`),
   image_too_large: invalid((d) => `Invalid \`${d.field}\`: the image is larger than ${d.hint}.`),
   image_unsupported: invalid((d) => `Invalid \`${d.field}\`: the file is not a PNG, JPEG, GIF or WebP picture.`),
-  image_gone: invalid((d) => `Invalid \`${d.field}\`: the link to the stored image is not known or has expired.`),
+  image_gone: invalid((d) => `Invalid \`${d.field}\`: the link to the stored image is unknown or has expired.`),
   missing_key: {
     status: 401,
     type: 'authentication_error',

@@ -105,9 +105,9 @@ export interface Named {
 type Read = Pick<ImageRequest, 'pictures' | 'refusal'>;
 
 function readPictures(named: readonly Named[]): Read {
-  if (named.length === 0) throw invalidField('image', 'is required: an edit begins with an image');
+  if (named.length === 0) throw invalidField('image', 'is required: an edit needs an image');
   if (named.length > REFERENCES_MAX) {
-    throw invalidField('images', `an edit may begin with at most ${REFERENCES_MAX} images`);
+    throw invalidField('images', `an edit takes at most ${REFERENCES_MAX} images`);
   }
   return readNamed(named);
 }

@@ -1,10 +1,10 @@
-// Answers to what no endpoint takes: a method that a path does not have, a path that is not there, a preflight.
+// Answers to what no endpoint handles: wrong methods, unknown paths and preflights.
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { faceAt } from './face.ts';
 
-/** Every path refuses the methods it does not take. */
+/** Every path refuses the methods it does not support. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
   const methods = new Map<string, string[]>();
   for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), String(method)]);
@@ -18,7 +18,7 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
   }));
 }
 
-/** hapi's own route for what is not there reads the body to its end before it answers. */
+/** hapi's own not-found route reads the whole body before it answers. */
 export function nothingHere(publicUrl: () => string): ServerRoute {
   return {
     method: '*',
@@ -31,7 +31,7 @@ export function nothingHere(publicUrl: () => string): ServerRoute {
   };
 }
 
-/** Answered without a key and outside the limit. */
+/** Answered without a key and outside the rate limit. */
 export const preflights: readonly ServerRoute[] = [
   preflight('/api', 'GET, POST, OPTIONS'),
   preflight(MEDIA_PATH, 'GET, HEAD, OPTIONS'),
@@ -59,7 +59,7 @@ function printable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');
 }
 
-/** Paths as clients make them that were given a wrong base address, and the one to give them. */
+/** Paths that clients call when their base address is wrong, and the right base. */
 const WRONG_BASES: readonly (readonly [path: RegExp, base: string])[] = [
   [/^(?:\/v1|\/api|\/api\/v1\/v1|\/v1\/v1)?\/chat\/completions$/, '/api/v1'],
   [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/messages(?:\/count_tokens)?$/, '/api'],
@@ -80,7 +80,7 @@ function adviceOf(path: string, base: string): string {
 export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
   return routes.map((route) => {
     const options = typeof route.options === 'object' ? route.options : {};
-    // What has no path of its own answers by the one that was asked for.
+    // A catch-all route answers by the path that was asked for.
     const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
     return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
   });

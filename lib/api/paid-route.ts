@@ -1,4 +1,4 @@
-// What every endpoint that generates shares: the life of its call, its memory, its context, and how it is answered.
+// What all generating endpoints share: the life of a call, its memory, its context, and how it is answered.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, GONE } from '../call/context.ts';
 import type { Share } from '../http/budget.ts';
@@ -11,7 +11,7 @@ import { holderOf } from './auth.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
 
-/** One request to an endpoint that generates. */
+/** One request to a generating endpoint. */
 export interface PaidRequest {
   readonly request: Request;
   readonly h: ResponseToolkit;
@@ -23,7 +23,7 @@ export interface PaidRequest {
 
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
 
-/** A `POST` that counts in the shared bucket. A client that leaves is not answered and is no error. */
+/** A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. */
 export function paidRoute(path: string, services: Services, handle: PaidHandler): ServerRoute {
   return {
     method: 'POST',
@@ -78,14 +78,14 @@ export interface Cost {
   readonly amount: Micro;
 }
 
-/** Refuses what the wallet cannot pay now, before more is done for it; the hold decides. */
+/** Refuses early what the wallet cannot pay now; the hold decides. */
 export async function refuseUnpayable(request: Request, { store }: Services, cost: Cost): Promise<void> {
   const wallet = await walletOf(request, store);
   if (wallet.topped === 0n) throw neverToppedFault();
   if (wallet.avail < cost.amount) throw insufficientFault(wallet, cost);
 }
 
-/** A long body is not even read for a wallet that has nothing to spend; `least` is what the cheapest call costs. */
+/** A long body is not even read for an empty wallet; `least` is what the cheapest call costs. */
 export async function refusePenniless(request: Request, { store }: Services, least: Cost): Promise<void> {
   const wallet = await walletOf(request, store);
   if (wallet.topped === 0n) throw neverToppedFault();
@@ -96,7 +96,7 @@ function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
   return clocked(stateOf(request), readWallet(store, holderOf(request).account));
 }
 
-/** A reply past hapi's own transmission, which costs more than the rest of its request. */
+/** Bypasses hapi's own transmission, which costs more than the rest of the request. */
 export function writeJson(request: Request, body: object, stallMs: number): void {
   const response = request.raw.res;
   const headers = commonHeaders(request);
@@ -109,7 +109,7 @@ export function writeJson(request: Request, body: object, stallMs: number): void
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
-/** Nobody is there to be answered, or an answer has begun already. */
+/** There is nobody to answer, or an answer has already begun. */
 function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
   if (error === GONE) stateOf(request).notes.ending = 'gone';
   if (error instanceof Error && !request.raw.res.destroyed) {

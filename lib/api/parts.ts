@@ -10,7 +10,7 @@ export interface PictureStep {
   readonly picture: Pick<RequestPicture, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
 }
 
-/** Steps that are quick to copy. */
+/** Steps small enough to copy quickly. */
 export type Group<Step extends object = object> = readonly Step[];
 
 /** A request without its long parts, and those. */

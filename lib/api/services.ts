@@ -1,4 +1,4 @@
-// What endpoints are made of: the services a gateway composes once.
+// What endpoints work with: the services that a gateway composes once.
 
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
@@ -29,7 +29,7 @@ export interface Services {
   readonly parser: BodyParser;
   /** Fetches pictures that requests name; `readLinked` knows our own links too. */
   readonly fetcher: () => Fetcher;
-  /** Pictures and videos that were made. */
+  /** Generated pictures and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;
   /** Bounds the request bodies that are held at once. */

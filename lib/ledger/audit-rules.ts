@@ -13,7 +13,7 @@ import {
 import type { Micro } from '../money/money.ts';
 import { operationOf } from '../money/replay.ts';
 
-/** Takes down what is wrong with an account, and by how much. */
+/** Records what is wrong with an account, and by how much. */
 export type Found = (wallet: string, problem: string, drift?: Micro) => void;
 
 const ENTRY_KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>([
@@ -29,7 +29,7 @@ const isWhole = (value: unknown) => Number.isSafeInteger(value);
 const isTextOrNull = (value: unknown) => value === null || isText(value);
 const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 
-/** A document database takes values of any type from whoever writes past us. */
+/** A document database accepts values of any type from whoever bypasses us. */
 export function isEntry(row: Entry): boolean {
   const { opId, wallet, seq, kind, charge, at, note } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;

@@ -29,7 +29,7 @@ export interface AuditProblem {
   readonly problem: string;
 }
 
-/** Rows of one read; what is behind it does not wait for long. */
+/** Rows per read, few enough that other reads do not wait long. */
 const PAGE = 500;
 const PROBLEMS_MAX = 1000;
 const PROBLEMS_PER_WALLET_MAX = 20;
@@ -110,7 +110,7 @@ function checkCharges(page: JournalPage, found: Found): void {
     const onFinding = ({ problem, drift }: ChargeFinding) => found(wallet, `call ${id}: ${problem}`, drift);
     for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
     if (!charge || keys.get(charge.key) === wallet) continue;
-    // A store in which an account has no key at all was written by a program that does without.
+    // An account without any key was written by a program that uses none.
     if (keys.has(charge.key) || keyed.has(wallet))
       onFinding({ problem: `its key ${charge.key} is not of this account` });
   }

@@ -37,7 +37,7 @@ export interface Lane<Item> {
   /** Everything in the lane, what is under way first. */
   items(): Iterable<Item>;
   isUnderWay(item: Item): boolean;
-  /** Forgets what nobody waits for and was never tried; returns how many. */
+  /** Drops operations that nobody waits for and that were never tried; returns how many. */
   drop(): number;
 }
 
@@ -71,7 +71,7 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
     return { ...part, guilty, failures: part.failures + 1, failedAt: succeededSoFar };
   }
 
-  /** The halves are not guilty yet: one of them may be as good as any. */
+  /** The halves are not to blame yet: one of them may be perfectly good. */
   function split({ items }: Part<Item>): void {
     const middle = Math.ceil(items.length / 2);
     for (const half of [items.slice(0, middle), items.slice(middle)]) {

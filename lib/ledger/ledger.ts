@@ -1,4 +1,4 @@
-// The ledger service: holds, settles and returns the money of calls, and says in faults why it would not.
+// The ledger service: holds, settles and returns the money of calls; its refusals are faults.
 import { fault } from '../faults.ts';
 import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
 import {
@@ -49,7 +49,7 @@ export interface HoldRequest {
   readonly amount: Micro;
   /** What running calls of the wallet have used above their holds; absent for none. */
   readonly owed?: Micro;
-  /** How long the call has waited for the store already: part of the time it waits for this. */
+  /** How long the call has already waited for the store: it counts towards this wait. */
   readonly waitedMs?: number;
 }
 
@@ -140,7 +140,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     onParked: (err, op) =>
       log.error(
         { err, operation: operationId(op), wallet: op.wallet },
-        'the store cannot apply this operation and takes others; it is tried again by itself',
+        'the store cannot apply this operation but accepts others; it is retried on its own',
       ),
   });
 
@@ -207,7 +207,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const outcome = await end(op);
     const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
     const state = after.charge?.state;
-    // A repeat after a lost answer finds the very end it asked for; any other was made by somebody else.
+    // A repeat after a lost answer finds the end it asked for; any other end was somebody else's.
     if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
       log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
     }
@@ -270,7 +270,7 @@ function failureOf({ id, version }: Job, at: number): FailJob {
   return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
-/** The wallet as it will be when what is owed is paid: as good as held. */
+/** The wallet as it will be once what is owed is paid, which is as good as held. */
 function lessOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }

@@ -1,4 +1,4 @@
-// Waits for a quiet moment of the event loop: while others have work, more comes that can go along.
+// Waits for a quiet moment of the event loop: while others have work, more arrives that can join the batch.
 import { performance } from 'node:perf_hooks';
 
 /** Resolves after the first turn of the loop in which nothing happened, or after `withinMs`. */

@@ -28,7 +28,7 @@ export interface Owner {
 }
 
 const ORPHANS_AT_ONCE = 500;
-/** Others learn at least so often that they are not alone. */
+/** Others learn at least this often that they are not alone. */
 const RENEW_MS_MAX = 1000;
 /** While another one counts alone: it hands over with its next renewal, or else it is dead. */
 const LOOK_MS = 100;
@@ -81,7 +81,7 @@ export function createOwner(options: OwnerOptions): Owner {
         alone = true;
         seen = await renew();
       } else {
-        // In doubt there is somebody who could not report.
+        // If in doubt, there is another process that could not report.
         seen = { ...seen, others: 1 };
       }
     }
@@ -102,7 +102,7 @@ export function createOwner(options: OwnerOptions): Owner {
       const began = performance.now();
       const seen = await renew();
       // The store took so long that the lease is over again: the holds of the living, ours too, would look orphaned.
-      if (performance.now() - began > leaseMs) throw new Error('the lease ended while it was renewed');
+      if (performance.now() - began > leaseMs) throw new Error('the lease expired while it was being renewed');
       if (isGap(seen.now)) trustFrom = undefined;
       trustFrom ??= performance.now() + leaseMs;
       const isTrusted = trusts();

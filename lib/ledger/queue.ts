@@ -12,10 +12,10 @@ export interface QueueOptions {
   readonly store: LedgerStore;
   /** How long a caller waits for an outcome. */
   readonly answerWithinMs?: number;
-  /** Most operations that wait in one lane; more are refused, except those that end a charge. */
+  /** The most operations waiting in one lane; more are refused, except those that end a charge. */
   readonly waitingMax?: number;
   readonly onRetry?: (error: unknown, operations: number) => void;
-  /** The store takes other operations and not this one, which from now on is tried again by itself. */
+  /** The store accepts other operations but not this one, which from now on is retried on its own. */
   readonly onParked?: (error: unknown, op: Operation) => void;
 }
 
@@ -24,7 +24,7 @@ export class NoOutcome extends Error {
   override readonly name = 'NoOutcome';
   readonly applied: 'never' | 'unknown';
   constructor(applied: 'never' | 'unknown') {
-    super(applied === 'never' ? 'the store did not take the operation' : 'the store has not confirmed the operation');
+    super(applied === 'never' ? 'the store did not accept the operation' : 'the store has not confirmed the operation');
     this.applied = applied;
   }
 }
@@ -32,7 +32,7 @@ export class NoOutcome extends Error {
 export interface SubmitOptions {
   /** Keeps trying for as long as the process lives, also after its caller was told `unknown`. */
   readonly persistent: boolean;
-  /** How much of the time that callers wait is over already. */
+  /** How much of the caller's waiting time has already passed. */
   readonly waitedMs?: number;
   /** Called with an outcome that came after its caller was told `unknown`. */
   readonly onLate?: (outcome: Outcome) => void;
@@ -188,7 +188,7 @@ export function createQueue({
     }
   }
 
-  /** What the store is working on may be applied, whether or not it has come to mark it. */
+  /** What the store is working on may be applied, whether or not it has been marked. */
   function giveUp(item: Item, underWay: boolean): void {
     item.abandoned = !item.options.persistent;
     item.reject?.(new NoOutcome(item.abandoned && !item.tried && !underWay ? 'never' : 'unknown'));
@@ -207,7 +207,7 @@ export function createQueue({
 function pause(ms: number, { ref }: { ref: boolean }): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    // Trying again keeps no process alive whose service has stopped.
+    // Retrying must not keep a stopped process alive.
     if (!ref) timer.unref();
   });
 }

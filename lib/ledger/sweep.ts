@@ -14,7 +14,7 @@ export interface SweepOptions {
 /** Looks at the next page; resolves to how many holds went back since the last time. `now` is the store's time. */
 export type Sweep = (page: Pick<OrphanPage, 'now' | 'limit'>) => Promise<number>;
 
-/** A hold without its wallet is looked at again after this. */
+/** How soon a hold without a wallet is looked at again. */
 const HOPELESS_MS = 60_000;
 
 export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): Sweep {
@@ -42,7 +42,7 @@ export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): 
     const last = orphans.at(-1);
     after = last && orphans.length === size ? { lease: last.lease ?? 0, id: last.id } : undefined;
     const fresh = orphans.filter(({ id }) => !passedOver.has(id));
-    // One that cannot be returned keeps no sweep from its end.
+    // One that cannot be returned must not stall the sweep.
     await within(Promise.all(fresh.map(({ wallet, id }) => expire(wallet, id))), leaseMs / 3);
     const count = returned;
     returned = 0;

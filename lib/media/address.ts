@@ -1,7 +1,7 @@
 // Which addresses belong to the public Internet, by IANA's special-purpose registries.
 import { BlockList, isIP } from 'node:net';
 
-/** Whatever IANA sets apart, the ranges of anycast and tunnel services too: no picture lives there. */
+/** Whatever IANA sets apart, anycast and tunnel services included: no picture is served from there. */
 const SPECIAL_IPV4 = blockList('ipv4', [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private

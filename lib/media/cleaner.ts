@@ -1,9 +1,9 @@
-// Removes stored media that has expired, now and then: every process does, and each file is removed once.
+// Removes expired media from time to time: every process does, and each file is removed once.
 import type { MediaStore } from '../store/ports/media.ts';
 
 export interface MediaCleanerOptions {
   readonly media: Pick<MediaStore, 'clean'>;
-  /** Told of the first failure in a row. */
+  /** Called for the first failure in a row. */
   readonly onError: (error: unknown) => void;
   readonly onRemoved?: ((count: number) => void) | undefined;
   /** Between two cleanings, more or less. */
@@ -12,12 +12,12 @@ export interface MediaCleanerOptions {
 
 export interface MediaCleaner {
   start(): void;
-  /** What it is at ends with the store. */
+  /** Work under way ends with the store. */
   stop(): void;
 }
 
 const EVERY_MS = 300_000;
-/** Files at a time: the store has other work. */
+/** Files per step: the store has other work to do. */
 const FILES_MAX = 100;
 
 export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
@@ -41,7 +41,7 @@ export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
     if (!stopped) wait();
   }
 
-  /** Not all processes at once. */
+  /** Spreads the processes out. */
   function wait(): void {
     timer = setTimeout(clean, everyMs * (0.5 + Math.random())).unref();
   }

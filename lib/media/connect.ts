@@ -22,7 +22,7 @@ const ATTEMPT_MS = 3_000;
 /** The system's own; the address is a literal, so it looks nothing up. */
 export const dialAddress: Dial = (address, port) => connect({ host: address, port, noDelay: true });
 
-/** The first connection that stands, TLS included, by the order of the addresses. */
+/** The first connection that is established, TLS included, in the order of the addresses. */
 export async function openConnection(
   target: Target,
   addresses: readonly string[],
@@ -76,7 +76,7 @@ function secured(socket: Socket, { host }: Target, ca: string | undefined): Sock
     ...(ca !== undefined && { ca }),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    // Also when the environment switches it off for everything else.
+    // Even where the environment switches verification off.
     rejectUnauthorized: true,
   });
 }

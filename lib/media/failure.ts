@@ -1,4 +1,4 @@
-// Why a fetch failed, in words of ours: what Node and undici say contains hosts and addresses, and goes nowhere.
+// Why a fetch failed, in our own words: those of Node and undici contain hosts and addresses and go nowhere.
 
 export type FailureReason =
   | 'not-public'
@@ -6,7 +6,7 @@ export type FailureReason =
   | 'unknown-host'
   /** No connection, or a certificate that is not for the name. */
   | 'no-connection'
-  /** The connection broke, or what came is not HTTP. */
+  /** The connection broke, or the reply is not HTTP. */
   | 'broken'
   | 'slow'
   | 'status'

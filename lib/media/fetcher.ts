@@ -30,7 +30,7 @@ export interface FetcherOptions {
 export interface FetchLimits {
   /** An image, from the first look at its URL to its last byte. */
   readonly imageMs: number;
-  /** Failures to reach an image are told at whole multiples of it. */
+  /** Failures to reach an image are reported at whole multiples of it. */
   readonly stepMs: number;
   /** A result in all, and without a byte. */
   readonly resultMs: number;
@@ -130,7 +130,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
   return { fetchImage, fetchResult };
 }
 
-/** The fault for an image whose public server did answer; nothing for all that must not be told apart. */
+/** The fault for an image whose public server did answer; undefined for failures that must look alike. */
 function answerFault({ reason }: FetchFailure, field: string): Fault | undefined {
   switch (reason) {
     case 'status':
@@ -138,7 +138,7 @@ function answerFault({ reason }: FetchFailure, field: string): Fault | undefined
     case 'redirects':
       return fault('image_refused', { field, hint: `redirects more than ${REDIRECTS_MAX} times, or nowhere` });
     case 'encoded':
-      return fault('image_refused', { field, hint: 'compresses it although it was asked not to' });
+      return fault('image_refused', { field, hint: 'compressed it although asked not to' });
     case 'too-large':
       return tooLarge(field);
     case 'unsupported':

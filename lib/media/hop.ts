@@ -26,7 +26,7 @@ export interface Journey {
   readonly proxy?: string | undefined;
 }
 
-/** The first reply that is no redirect. Each hop is checked as if it had been asked for. Throws a `FetchFailure`. */
+/** The first reply that is not a redirect. Each hop is checked like the first. Throws a `FetchFailure`. */
 export async function follow(first: Target, journey: Journey): Promise<Reply> {
   let target = first;
   let { headers } = journey;

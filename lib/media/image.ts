@@ -1,4 +1,4 @@
-// A picture in memory: sniffed, counted against a budget, and let go by its holder.
+// A picture in memory: sniffed, counted against a budget, and released by its holder.
 import { type Fault, fault } from '../faults.ts';
 import { type ImageFormat, type PictureSize, pictureSize, type SniffedImage } from './sniff.ts';
 
@@ -17,7 +17,7 @@ export interface Image {
 
 /** Memory that all calls share. */
 export interface ByteBudget {
-  /** Takes bytes, once; nothing when there are not so many left. */
+  /** Takes bytes, once; undefined when too few are left. */
   take(bytes: number): Release | undefined;
 }
 
@@ -58,7 +58,7 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
   };
 }
 
-/** Frees memory of its own at once, whoever still looks at it: a collection of garbage may come late. */
+/** Frees memory at once, whoever still refers to it: garbage collection may come late. */
 export function freeBytes({ buffer }: Buffer): void {
   (buffer as ArrayBuffer).transfer(0);
 }

@@ -55,7 +55,7 @@ export function readBase64(text: string, options: InlineOptions & { readonly med
   throw whole ? fault('image_unsupported', { field }) : invalid(field, NOT_BASE64);
 }
 
-const NOT_BASE64 = 'must be base64 in the standard alphabet, without spaces and line breaks';
+const NOT_BASE64 = 'must be base64 in the standard alphabet, without spaces or line breaks';
 
 function invalid(field: string, hint: string) {
   return fault('invalid_field', { field, hint });

@@ -55,7 +55,7 @@ const broken = (cause: unknown) => new FetchFailure('broken', { cause });
 /** When the length is not known. */
 const ROOM_BYTES_MIN = 64 * 1024;
 
-/** Memory that grows with what comes, every byte of it taken from the budget. */
+/** Memory that grows with what arrives, every byte taken from the budget. */
 class Room {
   readonly #budget: ByteBudget | undefined;
   #held: Held;
@@ -77,7 +77,7 @@ class Room {
     this.#held.bytes.set(chunk, this.#filled);
     const looked = this.#filled >= SNIFF_BYTES;
     this.#filled = total;
-    // A page or a film is not read to its end.
+    // A web page or a film is not read to its end.
     const known = looked || total < SNIFF_BYTES || sniffImage(this.bytes());
     return known ? undefined : new FetchFailure('unsupported');
   }

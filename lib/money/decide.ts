@@ -277,7 +277,7 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
-  // A correction is no payment: whoever is to call without one of their own gets a top-up on the house.
+  // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
   if (wallet.avail < op.amount + owed) return { status: 'insufficient', wallet };

@@ -5,7 +5,7 @@ export type Micro = bigint;
 
 export const MICRO_PER_RUB = 1_000_000n;
 
-/** The largest amount one operation may move: a billion roubles, far inside int64. */
+/** The most that one operation may move: a billion roubles, well inside int64. */
 export const AMOUNT_MAX: Micro = 1_000_000_000n * MICRO_PER_RUB;
 
 const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;

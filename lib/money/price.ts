@@ -31,7 +31,7 @@ export interface TextEstimate {
 /** The least a text call costs: 0.5 RUB. */
 export const TEXT_MINIMUM: Micro = 500_000n;
 
-/** The reserve counts at least so many output tokens. */
+/** The reserve covers at least this many output tokens. */
 export const RESERVED_OUTPUT_FLOOR = 512;
 
 const TOKENS_PER_UNIT = 1_000_000n;

@@ -36,7 +36,7 @@ function codeOf({ kind, about }: UpstreamFault): FaultCode {
 /** What the operator is alerted with: a fault that does not end by itself, or that is the vendor's own; else undefined. */
 export function alertOf({ kind, status }: UpstreamFault): string | undefined {
   if (kind === 'auth') return 'an upstream refuses our key';
-  if (kind === 'quota') return 'our account at an upstream has no money or quota left';
+  if (kind === 'quota') return 'our account at an upstream is out of money or quota';
   if (kind === 'missing') return 'an upstream does not know what a route asks for: its model, path or parameters';
-  return status !== undefined && status >= 500 ? 'an upstream fails by itself' : undefined;
+  return status !== undefined && status >= 500 ? 'an upstream is failing on its side' : undefined;
 }

@@ -16,7 +16,7 @@ export interface AttemptOptions {
   readonly model: string;
   /** Makes what is asked, which the attempt does not keep; the route adds its model and options. */
   readonly call: () => Omit<TextCall, 'model' | 'options'>;
-  /** More output than this the upstream may not give: the answer is then cut, and the upstream closed. */
+  /** The most output the upstream may give: beyond it the answer is cut and the upstream closed. */
   readonly outputMax: number;
   readonly sink: AnswerSink;
   /** The life of the call. */
@@ -24,7 +24,7 @@ export interface AttemptOptions {
   readonly timeouts: TextTimeouts;
   /** On the clock of `performance.now()`: the time of all routes together. */
   readonly deadline: number;
-  /** Called when the first text has come. */
+  /** Called when the first text has arrived. */
   readonly onFirst: () => void;
 }
 
@@ -38,13 +38,13 @@ export interface TextTimeouts {
 
 /** Where the parts of an answer go. */
 export interface AnswerSink {
-  /** An attempt begins, of a model: what a failed one sent is forgotten. */
+  /** An attempt at a model begins: what a failed one sent is forgotten. */
   restart(model: string): void;
-  /** Parts of the grammar up to the ending, which is not among them. */
+  /** Parts up to the ending, which is not among them. */
   take(parts: readonly StreamPart[]): Pressure;
-  /** Nothing has come for a while. */
+  /** Nothing has arrived for a while. */
   keepAlive(): void;
-  /** True once text has come. */
+  /** True once text has arrived. */
   readonly hasText: boolean;
   /** True once a fragment is on its way to the client. */
   readonly begun: boolean;
@@ -76,7 +76,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     const content = ending ? parts.slice(0, -1) : parts;
     if (content.length === 0) return undefined;
     const pressure = sink.take(content);
-    // What comes before the first text does not count as a first fragment.
+    // Parts before the first text do not count as a first fragment.
     if (sink.hasText) {
       watch.touch();
       if (!hasText) onFirst();
@@ -99,7 +99,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     await drive(partsOf(options, upstream.signal), upstream.signal, take);
     pass(guard.end());
   } catch (error) {
-    // An answer that had its terminal signal is complete, whatever broke off what follows.
+    // An answer that had its terminal signal is complete, whatever happened afterwards.
     if (guard.finished || !signal.aborted) pass(guard.fail(toClientFault(error)));
     upstream.abort(OVER);
   } finally {

@@ -13,7 +13,7 @@ export interface TextOutput {
   open(): void;
   /** Takes parts in order: `start`, `usage`, blocks, then `usage`, `finish`, `billing`, or an `error` at any point. */
   write(parts: readonly StreamPart[]): Pressure;
-  /** Nothing has come yet, the connection lives. */
+  /** Nothing has arrived yet, but the connection is alive. */
   keepAlive(): void;
   /** Nothing follows. */
   end(): void;
@@ -26,7 +26,7 @@ export interface DeliveryOptions {
   readonly model: string;
   /** How the smart model chose it; undefined when the client named it. */
   readonly smart?: SmartRouting | undefined;
-  /** Keeps everything back until `complete`. */
+  /** Holds everything back until `complete`. */
   readonly buffered: boolean;
   /** Input tokens as known at the first fragment. */
   readonly inputTokens: () => number;

@@ -118,7 +118,7 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
   );
 }
 
-/** Whatever kept every vision model from answering: what the client can mend is said as it is. */
+/** Why no vision model answered: what the client can fix is passed on as it is. */
 function asVision(ending: Ending<FinishPart>): Ending<FinishPart> {
   if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
   return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
@@ -134,7 +134,7 @@ interface Asked {
   readonly estimate: InputEstimate;
 }
 
-/** An answer on its way: what is counted of it, and where it goes. */
+/** An answer under way: its counts, and where it goes. */
 interface Answer extends Asked {
   /** The tokens that the hold is made for. */
   readonly held: Tokens;
@@ -172,7 +172,7 @@ function openAnswer(asked: Asked): Answer {
   return { ...asked, held, outputMax, meter, delivery, sink: sinkOf(meter, delivery, onText) };
 }
 
-/** `onText` is told of the first text: no other route will be asked. */
+/** `onText` is called at the first text: no other route will be asked. */
 function sinkOf(meter: Meter, delivery: Delivery, onText: () => void): AnswerSink {
   let hadText = false;
   return {
@@ -217,7 +217,7 @@ interface TextDue extends Due {
 
 function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
   const { doubt, ...bill } = meter.bill(type === 'finish' ? 'finished' : 'cut');
-  // A client that leaves takes the usage, which comes last, with it.
+  // When the client leaves, the usage, which comes last, never arrives.
   if (doubt && type !== 'gone') {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });

@@ -20,7 +20,7 @@ const COUNT_PER_HELD = 1.08;
  */
 const TOKENS_FORGIVEN = 512;
 
-/** The loop is left to others after so many characters, some ms. */
+/** Yields to the event loop after this many characters, a few ms of work. */
 const CHARACTERS_AT_ONCE = 524_288;
 
 export async function estimateInput(request: TextRequest): Promise<InputEstimate> {
@@ -52,7 +52,7 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
   };
 }
 
-/** No vendor counts fewer for a picture. */
+/** No vendor counts less for a picture. */
 const TOKENS_PER_IMAGE_LEAST = 64;
 
 /** Our estimate of the text may be twice what a tokenizer makes of it, so half of it is enough to go by. */

@@ -113,7 +113,7 @@ const EDIT: Readonly<Record<string, Row>> = {
     400,
     /^Invalid `images\[1\]`: must be a string/,
   ],
-  'five images': [edit({ images: Array(4).fill(IMAGE) }), 400, /^Invalid `images`: an edit may begin with at most 4/],
+  'five images': [edit({ images: Array(4).fill(IMAGE) }), 400, /^Invalid `images`: an edit takes at most 4/],
   'an empty image': [ask({ image: '' }), 400, /^Invalid `image`: must be an https URL or a data URI/],
   'plain http': [ask({ image: 'http://example.com/a.png' }), 400, /`image`: must be an https URL/],
   'a file on this machine': [ask({ image: 'file:///etc/passwd' }), 400, /`image`: must be an https URL/],

@@ -276,9 +276,9 @@ describe('text', () => {
     [404, { error: { message: 'The model `up-1` does not exist' } }, 'an upstream does not know what a route asks for'],
     [404, 'a page', 'an upstream does not know what a route asks for'],
     [404, { error: { code: 'invalid_api_key' } }, 'an upstream does not know what a route asks for'],
-    [500, {}, 'an upstream fails by itself'],
-    [503, {}, 'an upstream fails by itself'],
-    [429, { error: { code: 'insufficient_quota' } }, 'our account at an upstream has no money or quota left'],
+    [500, {}, 'an upstream is failing on its side'],
+    [503, {}, 'an upstream is failing on its side'],
+    [429, { error: { code: 'insufficient_quota' } }, 'our account at an upstream is out of money or quota'],
   ];
   for (const [status, body, words] of alerts) {
     it(`alerts the operator to ${status} ${JSON.stringify(body)}: ${words}`, async () => {

@@ -154,7 +154,7 @@ describe('vision', () => {
         const { status, json } = await send(gateway.url + path, { key, body: { ...ask(''), messages } });
         expect([status, json.error.message]).to.deep.equal([
           400,
-          'Invalid `messages[0].content`: images are taken in messages of the user only.',
+          'Invalid `messages[0].content`: only user messages may contain images.',
         ]);
       });
 
@@ -183,7 +183,7 @@ describe('vision', () => {
       }
     }
     const gone =
-      /^Invalid `messages\[0\]\.content\[0\][^`]*`: the link to the stored image is not known or has expired\.$/;
+      /^Invalid `messages\[0\]\.content\[0\][^`]*`: the link to the stored image is unknown or has expired\.$/;
     const bad: readonly (readonly [url: string, says: RegExp])[] = [
       [link({ id: stored.id.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')) }), gone],
       [link(await store({ expiresAt: Date.now() - 1 })), gone],

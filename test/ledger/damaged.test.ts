@@ -16,7 +16,7 @@ const CALLS = 120;
 const CALLERS = 4;
 /** Far below what a lane that waits for somebody else's operation costs, far above the noise of a busy machine. */
 const NOISE_MS = 120;
-const PARKED = 'the store cannot apply this operation and takes others; it is tried again by itself';
+const PARKED = 'the store cannot apply this operation but accepts others; it is retried on its own';
 const NOTHING = 'The service is temporarily unavailable. Nothing was charged.';
 const PERHAPS = 'The service is temporarily unavailable. Anything held for this call will be returned automatically.';
 

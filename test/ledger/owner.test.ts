@@ -241,6 +241,37 @@ describe('owner', () => {
     });
   }
 
+  for (const [direction, jumpMs] of [
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ] as const) {
+    it(`returns nothing for a whole lease after the clock was set ${direction} by an hour`, async () => {
+      let aheadMs = 0;
+      store.always('owners.renew', async (call) => {
+        const seen = (await call()) as { readonly now: number };
+        return { ...seen, now: seen.now + aheadMs };
+      });
+      const sweeps: { readonly clockMs: number; readonly at: number }[] = [];
+      const ledger: OwnerOptions['ledger'] = {
+        expireOrphans: async ({ now }) => {
+          sweeps.push({ clockMs: now, at: performance.now() });
+          return 0;
+        },
+      };
+      try {
+        await makeOwner('me', { ledger }).start();
+        await until(() => sweeps.length > 1);
+        aheadMs = jumpMs;
+        const jumpedAt = performance.now();
+        const isAfter = ({ clockMs }: { readonly clockMs: number }) => Math.abs(clockMs - Date.now()) > 1_800_000;
+        await until(() => sweeps.some(isAfter));
+        expect((sweeps.find(isAfter)?.at ?? 0) - jumpedAt).to.be.at.least(LEASE_MS);
+      } finally {
+        store.always('owners.renew', undefined);
+      }
+    });
+  }
+
   it('returns nothing after a renewal that took longer than the lease: the living may look dead then', async () => {
     const owner = makeOwner('me');
     await owner.start();

@@ -18,7 +18,7 @@ const kinds: readonly (readonly [
     'an upstream does not know what a route asks for: its model, path or parameters',
   ],
   ['auth', 'upstream_failed', true, 'an upstream refuses our key'],
-  ['quota', 'upstream_failed', true, 'our account at an upstream has no money or quota left'],
+  ['quota', 'upstream_failed', true, 'our account at an upstream is out of money or quota'],
   ['rate', 'upstream_failed', true, undefined],
   ['overloaded', 'upstream_failed', true, undefined],
   ['server', 'upstream_failed', true, undefined],
@@ -84,7 +84,7 @@ describe('faults of upstreams', () => {
   for (const status of [500, 502, 503, 529, 499]) {
     it(`${status >= 500 ? 'alerts' : 'does not alert'} the operator at status ${status}`, () => {
       const alert = alertOf(upstreamFault(kindOfStatus(status), 'x', { status }));
-      expect(alert).to.equal(status >= 500 ? 'an upstream fails by itself' : undefined);
+      expect(alert).to.equal(status >= 500 ? 'an upstream is failing on its side' : undefined);
     });
   }
 

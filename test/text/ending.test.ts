@@ -97,8 +97,11 @@ describe('a call that is ended', () => {
     it('while it is slow pays what was produced', async () => {
       const controller = new AbortController();
       const answer = playing([START, OPEN, delta('z'.repeat(2000))], [delta('never')]);
-      setTimeout(leave(controller), 30);
-      expectCharged(await stage.call({ routes: [answer], controller, onWrite: hang }), cost({ output: 500 }));
+      const onWrite = () => {
+        setTimeout(leave(controller), 30);
+        return hang();
+      };
+      expectCharged(await stage.call({ routes: [answer], controller, onWrite }), cost({ output: 500 }));
     });
 
     it('after the finish pays the usage, also when its text looks like more', async () => {

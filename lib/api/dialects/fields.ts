@@ -5,7 +5,7 @@ import { type Json, object } from '../openapi/schema.ts';
 export interface FieldRule {
   readonly required: boolean;
   readonly accepts: (value: unknown) => boolean;
-  /** What it must be, as the end of a sentence. */
+  /** The requirement, as the end of a sentence. */
   readonly hint: string;
   /** What the API document says of it: a JSON schema that takes the same values. That null is absence is added to it. */
   readonly schema: Json;

@@ -12,7 +12,7 @@ const WITH_PICTURES: ReadonlySet<string> = new Set(['user', 'tool', 'function'])
 const DEPTH_MAX = 4;
 
 const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] as const;
-/** Those that a refusal names: the others are for the clients that know them. */
+/** Named in refusals; the others are for clients that know them. */
 const NAMED_ROLES = ROLES.slice(0, 3).join(', ');
 
 /** What the API document says of a message whose content may be blocks of this schema. */
@@ -100,7 +100,7 @@ function readContent(given: unknown, field: string, picturesMax: number): readon
       continue;
     }
     pictures += 1;
-    // Before it is decoded: a picture too many costs nothing.
+    // Before it is decoded: one picture too many costs nothing.
     if (pictures > picturesMax) throw invalidField(field, tooManyPictures(picturesMax));
     content.push(readPicture(block, `${field}[${at}]`));
   }
@@ -109,7 +109,7 @@ function readContent(given: unknown, field: string, picturesMax: number): readon
 
 function tooManyPictures(picturesMax: number): string {
   return picturesMax === 0
-    ? 'images are taken in messages of the user only'
+    ? 'only user messages may contain images'
     : `a message may contain at most ${countOf(picturesMax, 'image')}`;
 }
 
@@ -135,7 +135,7 @@ function textsOf(block: unknown, depth: number): readonly string[] {
   return [...textsOf(textOfSource(source), depth + 1), ...textsOf(content, depth + 1)];
 }
 
-/** A document has its text in its source; what is data of another kind is no text. */
+/** A document has its text in its source; other kinds of data are not text. */
 function textOfSource(source: unknown): unknown {
   if (typeof source !== 'object' || source === null) return undefined;
   const { type, data, content } = source as { type?: unknown; data?: unknown; content?: unknown };

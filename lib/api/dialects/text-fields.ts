@@ -13,7 +13,7 @@ export interface TextFields {
   readonly system?: string | readonly unknown[] | null;
 }
 
-/** What clients send that no model is told of; whatever else is unknown is ignored too. */
+/** Fields that clients send and no model sees; all other unknown fields are ignored too. */
 export const IGNORED_FIELDS = [
   'temperature',
   'top_p',

@@ -26,7 +26,7 @@ export function healthRoutes({ store, catalog, upstreams }: Services): readonly 
   ];
 }
 
-/** Anybody may read it: numbers, and no names but those of the catalog. */
+/** Public: numbers, and no names but those of the catalog. */
 function entryOf({ upstream, routes, routesOpen, keys: { keys, ...resting } }: UpstreamHealth): [string, object] {
   const keysResting = Object.values(resting).reduce((sum, count) => sum + count, 0);
   return [upstream, { routes, routes_open: routesOpen, keys, keys_resting: keysResting }];

@@ -32,7 +32,7 @@ export function imageRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** What the endpoints do differently. */
+/** Where the two endpoints differ. */
 interface Task {
   readonly kind: 'image' | 'edit';
   readonly format: 'generation' | 'edit';
@@ -90,7 +90,7 @@ interface Making {
   readonly pictures: readonly RequestPicture[];
 }
 
-/** Nothing when the client left. */
+/** Undefined when the client left. */
 async function make(paid: PaidRequest, { task, model, asked, pictures }: Making): Promise<Answer | undefined> {
   const { services } = paid;
   const { prompt, size, aspect } = asked;

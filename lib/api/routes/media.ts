@@ -43,7 +43,7 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
   }
   const chunks = services.store.media.read(media.id, reply.range)[Symbol.asyncIterator]();
   try {
-    // A file that cannot be read is told so: its status is not out yet.
+    // A read failure can still be reported: the status has not been sent yet.
     const first = await chunks.next().catch(refuse);
     response.writeHead(reply.status, reply.headers);
     for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
@@ -73,12 +73,12 @@ function refuse(error: unknown): never {
   throw error.blames === 'batch' ? unknown() : fault('store_unavailable', {}, error);
 }
 
-const unknown = () => fault('not_found', { hint: 'The link is not known or has expired' });
+const unknown = () => fault('not_found', { hint: 'The link is unknown or has expired' });
 
 interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What of the file goes out; undefined for nothing. */
+  /** The part of the file to send; undefined for none. */
   readonly range: ByteRange | undefined;
 }
 
@@ -111,7 +111,7 @@ function matches(header: string | undefined, etag: string): boolean {
   return names.includes(etag) || names.includes('*');
 }
 
-/** The one range that is asked for; several at once, and what is none, are answered by the whole file. */
+/** The requested range; several at once, or an invalid one, get the whole file. */
 function rangeOf(header: string | undefined, bytes: number): ByteRange | undefined {
   const [, begin, end] = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? '') ?? [];
   if (begin === undefined || end === undefined || (begin === '' && end === '')) return undefined;
@@ -123,7 +123,7 @@ function rangeOf(header: string | undefined, bytes: number): ByteRange | undefin
   return { first, last };
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has read what was written, or is gone. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

@@ -73,7 +73,7 @@ async function run(parsed: TextRequest, answering: Answering): Promise<void> {
   if (reply) writeJson(request, dialect.reply(reply, { vision: parsed.images > 0 }), services.clientStallMs);
 }
 
-/** The request with all its pictures; the share holds what it weighs until no route can need it. */
+/** The request with all its pictures; the share accounts for its size until no route can need it. */
 async function withPictures(parsed: TextRequest, { request, services, call, share }: Answering): Promise<TextRequest> {
   const bytes = bytesOf(parsed);
   if (bytes > SMALL_BYTES) share.take(bytes);
@@ -101,7 +101,7 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
 async function refuseUnread(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
   const reserves = pricesOf(services.catalog(), head.model).map((price) => textReserve(price, tokens));
-  // Before its texts are there nobody knows which model smart chooses: the cheapest may do.
+  // Until its texts are there nobody knows which model smart will choose; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });
 }

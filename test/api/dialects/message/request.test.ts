@@ -41,7 +41,7 @@ describe('message-style request', () => {
 
   it('takes no image in the system prompt', () => {
     const system = image({ type: 'url', url: 'https://x.example/a.png' });
-    expect(() => parseMessageRequest(body('hi', { system }))).to.throw('images are taken in messages of the user only');
+    expect(() => parseMessageRequest(body('hi', { system }))).to.throw('only user messages may contain images');
   });
 
   it('takes the parts of the other dialect', () => {
