@@ -1,0 +1,161 @@
+// Requests for pictures as they are read: short or long, in JSON or as a form, the same; and long ones hold nobody up.
+import { expect } from 'chai';
+import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
+import { parseEdit, parseEditForm, parseGeneration, sortPart } from '../../lib/api/image-request.ts';
+import { isFault } from '../../lib/faults.ts';
+import type { ImageRequest } from '../../lib/images/request.ts';
+import { watchTurns } from '../../testkit/turns.ts';
+import { GIF, JPEG, PNG, png } from '../media/pictures.ts';
+
+const BLOCKED_MS_MAX = 50;
+const MIB = 1024 * 1024;
+const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
+const LINK = 'https://pictures.example/a.png';
+
+/** Pictures as their fields and their bytes or links. */
+const shown = ({ pictures, ...rest }: ImageRequest) => ({
+  ...rest,
+  pictures: pictures.map(({ field, source }) => [
+    field,
+    typeof source === 'string' ? source : [source.mediaType, source.bytes.toString('base64')],
+  ]),
+});
+
+describe('image request', () => {
+  const plain = { model: undefined, prompt: 'a hill', size: undefined, aspect: undefined, refusal: undefined };
+
+  it('is read from JSON', () => {
+    expect(shown(parseGeneration({ prompt: 'a hill' }))).to.deep.equal({ ...plain, pictures: [] });
+    const sized = parseGeneration({ prompt: 'a hill', model: 'm', size: '1792x1024', aspect: '1:1', images: 5 });
+    expect(shown(sized)).to.deep.equal({ ...plain, model: 'm', size: { width: 1792, height: 1024 }, pictures: [] });
+    const edit = parseEdit({ prompt: 'a hill', aspect: '3:4', image: LINK, images: [uri(PNG), uri(JPEG)] });
+    expect(shown(edit)).to.deep.equal({
+      ...{ ...plain, aspect: '3:4' },
+      pictures: [
+        ['image', LINK],
+        ['images[0]', ['image/png', PNG.toString('base64')]],
+        ['images[1]', ['image/jpeg', JPEG.toString('base64')]],
+      ],
+    });
+  });
+
+  it('is read from a form', () => {
+    const file = (name: string, bytes: Buffer) => ({ name, bytes, isCut: false });
+    const texts = [
+      { name: 'prompt', text: 'a hill' },
+      { name: 'n', text: '1' },
+      { name: 'aspect', text: '' },
+      { name: 'image', text: LINK },
+    ];
+    const form = parseEditForm({ texts, files: [file('image[]', GIF), file('image[]', PNG)] });
+    expect(shown(form)).to.deep.equal({
+      ...plain,
+      pictures: [
+        ['image', LINK],
+        ['image[]', ['image/gif', GIF.toString('base64')]],
+        ['image[]', ['image/png', PNG.toString('base64')]],
+      ],
+    });
+  });
+
+  it('keeps what is wrong with a picture for later, what is wrong with a field not', () => {
+    const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
+    expect(edit.pictures).to.deep.equal([]);
+    expect(edit.refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'images[1]' } });
+    const cut = { name: 'image', bytes: PNG, isCut: true };
+    const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
+    expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'image', hint: '8 MiB' } });
+    expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);
+  });
+
+  it('knows the parts of a form', () => {
+    for (const name of ['image', 'image[]', 'images', 'images[]', 'image[0]']) {
+      expect([sortPart(name, true), sortPart(name, false)], name).to.deep.equal(['file', 'text']);
+    }
+    for (const name of ['prompt', 'model', 'size', 'aspect', 'n']) expect(sortPart(name, true)).to.equal('text');
+    for (const name of ['mask', '', 'image[a]', 'user', '__proto__']) expect(sortPart(name, false)).to.equal('other');
+  });
+});
+
+describe('image request of a long body', () => {
+  let parser: BodyParser;
+  let keepAlive: NodeJS.Timeout;
+  const { signal } = new AbortController();
+
+  before(() => {
+    // Its thread keeps no process alive; a server does.
+    keepAlive = setInterval(() => undefined, 1000);
+    parser = createBodyParser({ idleMs: 200 });
+  });
+  after(async () => {
+    clearInterval(keepAlive);
+    await parser.close();
+  });
+
+  const bytesOf = (body: unknown) => {
+    const text = JSON.stringify(body);
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+    bytes.write(text);
+    return bytes;
+  };
+  const prompt = 'Холм и море. '.repeat(100_000);
+
+  it('is the same as that of a short one', async () => {
+    const body = {
+      prompt,
+      model: 'm',
+      size: '1024x1024',
+      image: LINK,
+      images: [uri(png({ bytes: 500_000 })), uri(GIF)],
+    };
+    const read = await parser.parse(bytesOf(body), { format: 'edit', signal });
+    expect(shown(read)).to.deep.equal(shown(parseEdit(body)));
+    const made = await parser.parse(bytesOf({ prompt, aspect: '16:9' }), { format: 'generation', signal });
+    expect(shown(made)).to.deep.equal(shown(parseGeneration({ prompt, aspect: '16:9' })));
+    const refused = await parser.parse(bytesOf({ prompt, image: 'data:,' }), { format: 'edit', signal });
+    expect(refused.refusal?.code).to.equal('invalid_field');
+  });
+
+  it('shows itself without prompt and pictures first, and may be refused then', async () => {
+    let head: ImageRequest | undefined;
+    const look = async (seen: ImageRequest) => {
+      head = seen;
+      throw new Error('too dear');
+    };
+    const body = bytesOf({ prompt, model: 'm', image: uri(PNG) });
+    const refused = Promise.resolve(parser.parse(body, { format: 'edit', signal, look }));
+    expect(await refused.catch(({ message }: Error) => message)).to.equal('too dear');
+    expect(head).to.deep.include({ model: 'm', prompt: '', pictures: [] });
+  });
+
+  const file = png({ bytes: 8 * MIB });
+  const shapes: Readonly<Record<string, () => object>> = {
+    'four pictures of 8 MiB': () => ({ prompt: 'a hill', images: Array(4).fill(uri(file)) }),
+    'a prompt of 40 MiB': () => ({ prompt: 'я'.repeat(20 * MIB), image: LINK }),
+    'a picture that is none': () => ({ prompt: 'a hill', image: `data:image/png;base64,${'A'.repeat(11 * MIB)}` }),
+    'a link of 40 MiB': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(40 * MIB)}` }),
+    'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
+  };
+  for (const [name, make] of Object.entries(shapes)) {
+    it(`holds nobody up by ${name}`, async function () {
+      this.timeout(30_000);
+      let worst = Number.POSITIVE_INFINITY;
+      // What a collection of garbage falls into is tried again.
+      for (let tries = 0; tries < 3 && worst > BLOCKED_MS_MAX; tries += 1) {
+        const bytes = bytesOf(make());
+        await new Promise((resolve) => setImmediate(resolve));
+        const turns = watchTurns();
+        await new Promise((resolve) => setImmediate(resolve));
+        try {
+          await parser.parse(bytes, { format: 'edit', signal });
+        } catch (error) {
+          if (!isFault(error)) throw error;
+        }
+        await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+        turns.stop();
+        worst = turns.worstMs();
+      }
+      expect(worst).to.be.below(BLOCKED_MS_MAX);
+    });
+  }
+});
