@@ -71,7 +71,7 @@ const ROWS: readonly Row[] = [
   },
   {
     env: { DEEPSEEK_API_KEY: 'sk-test' },
-    smart: ['deepseek-flash', 'deepseek-flash', 'deepseek-flash'],
+    smart: ['deepseek-flash', 'deepseek-flash', 'deepseek-v4-pro'],
     vision: ['deepseek-flash'],
   },
   {

@@ -46,7 +46,7 @@ describe('variables of a catalog', () => {
     it('are by default those that upstreams need', () => {
       const names = 'A_API_KEY B_2_SECRET C_SHOP_ID D_BASE_URL E_FOLDER F_SCOPE G_AUTH_URL H_CA'.split(' ');
       for (const name of names) expect(forbidden(name), name).to.deep.equal([]);
-      for (const name of ['PATH', 'API_KEY', 'A_API_KEY_2', 'HOME', 'AWS_SESSION_TOKEN', 'SMTP_URL', 'a_api_key']) {
+      for (const name of ['PATH', 'API_KEY', 'A_API_KEY_2', 'HOME', 'AWS_SESSION_TOKEN', 'SMTP_HOST', 'a_api_key']) {
         expect(forbidden(name), name).to.deep.equal(says(name));
       }
     });
