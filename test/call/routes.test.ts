@@ -48,6 +48,13 @@ describe('the routes of a call', () => {
     expect([await ask({ routes: [] }), asked]).to.deep.equal([{ type: 'error', fault: fault('upstream_failed') }, []]);
   });
 
+  it('are not to blame for what fails in the gateway, and another is not asked then', async () => {
+    const ours: Ending<string> = { type: 'error', fault: fault('result_not_kept') };
+    ends = { a: ours, b: WELL, c: WELL };
+    for (let call = 0; call < 5; call += 1) expect([await ask(), asked.join('')]).to.deep.equal([ours, 'a']);
+    expect(ROUTES.map((route) => health.isOpen(route))).to.deep.equal([false, false, false]);
+  });
+
   it('are asked after the others while they fail, and all of them before a call fails', async () => {
     ends = { a: DOWN, b: DOWN, c: WELL };
     for (let call = 0; call < 3; call += 1) await ask();

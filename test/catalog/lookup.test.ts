@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { findModel, findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
+import { findEditModel, findImageModel, findModel, findSmartModel, findTextModel } from '../../lib/catalog/lookup.ts';
 import { type Fault, isFault } from '../../lib/faults.ts';
-import { build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
+import { ALL, build, catalogOf, IMAGE, TEXT, VIDEO } from './folder.ts';
 
 const SMART = { lite: 'text-1', standard: 'text-1', heavy: 'text-1' };
 
@@ -38,6 +38,35 @@ describe('look-up of models', () => {
     for (const name of ['Smart', 'AUTO', ' smart', 'text-1', '', 'constructor']) {
       expect(findSmartModel(found, name)).to.equal(undefined);
     }
+  });
+
+  it('finds who makes and who edits pictures, by default too, and says why there is nobody', () => {
+    const edits = { ...IMAGE, id: 'edits-1', edits: true };
+    const models = [TEXT, IMAGE, edits, { ...IMAGE, id: 'off-1', routes: [] }, { ...edits, id: 'off-2', routes: [] }];
+    const defaults = { image: ['off-1', 'image-1'], edit: ['image-1', 'off-2', 'edits-1'] };
+    const whole = build(catalogOf({ models, defaults }), { one: ALL });
+    const bare = build(catalogOf({ models }), { one: ALL });
+    const found = (find: typeof findImageModel, name?: string, catalog = whole) => {
+      try {
+        return find(catalog, name).id;
+      } catch (error) {
+        return (error as Fault).data?.code;
+      }
+    };
+    const rows = [
+      [undefined, 'image-1', 'edits-1'],
+      ['image-1', 'image-1', 'cannot_edit'],
+      ['edits-1', 'edits-1', 'edits-1'],
+      ['off-1', 'unknown_model', 'cannot_edit'],
+      ['off-2', 'unknown_model', 'images_unavailable'],
+      ['text-1', 'wrong_model_type', 'wrong_model_type'],
+      ['constructor', 'unknown_model', 'unknown_model'],
+    ] as const;
+    for (const [name, made, edited] of rows) {
+      expect([found(findImageModel, name), found(findEditModel, name)], name).to.deep.equal([made, edited]);
+    }
+    expect(found(findImageModel, undefined, bare)).to.equal('images_unavailable');
+    expect(found(findEditModel, undefined, bare)).to.equal('images_unavailable');
   });
 
   it('says what to use in place of a retired one', () => {

@@ -1,0 +1,69 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { createImage, type Image } from '../../lib/media/image.ts';
+import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../../lib/media/reference.ts';
+import { sniffImage } from '../../lib/media/sniff.ts';
+import { PNG } from './pictures.ts';
+
+describe('references', () => {
+  const released: string[] = [];
+  const imageOf = (name: string): Image => {
+    const sniffed = sniffImage(PNG);
+    if (!sniffed) throw new Error('no picture');
+    return createImage({ bytes: PNG, release: () => void released.push(name) }, sniffed);
+  };
+  const link = (name: string): RequestPicture => ({ type: 'picture', field: name, source: `https://x/${name}` });
+  const { signal } = new AbortController();
+  beforeEach(() => {
+    released.length = 0;
+  });
+
+  it('are fetched where they are links, four at a time', async () => {
+    let [now, most] = [0, 0];
+    const fetch: FetchReference = async (url, { field }) => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      expect(url).to.equal(`https://x/${field}`);
+      return imageOf(field);
+    };
+    const pictures = [...'abcdef'].map(link);
+    const inline: RequestPicture = { type: 'picture', field: 'inline', source: imageOf('inline') };
+    const fetched = await fetchReferences([...pictures, inline], fetch, signal);
+    expect([...fetched.keys()].map(({ field }) => field).sort()).to.deep.equal([...'abcdef']);
+    expect(most).to.equal(4);
+    expect((await fetchReferences([inline], fetch, signal)).size).to.equal(0);
+    expect(pictureOf(inline)).to.include({ mediaType: 'image/png', bytes: PNG });
+    expect(() => pictureOf(link('a'))).to.throw('the picture a was not fetched');
+  });
+
+  it('are all let go when one cannot be had, and the others are not waited for', async () => {
+    const aborted: string[] = [];
+    const fetch: FetchReference = async (_url, { field, signal: each }) => {
+      if (field === 'a') return imageOf(field);
+      if (field === 'b') {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        throw new Error('no b');
+      }
+      return new Promise((_resolve, reject) => {
+        each.addEventListener('abort', () => {
+          aborted.push(field);
+          reject(each.reason);
+        });
+      });
+    };
+    const failed = await fetchReferences([...'abcde'].map(link), fetch, signal).catch(({ message }: Error) => message);
+    expect([failed, released, aborted.sort()]).to.deep.equal(['no b', ['a'], ['c', 'd', 'e']]);
+    expect(getEventListeners(signal, 'abort')).to.have.length(0);
+  });
+
+  it('end with the signal of the call', async () => {
+    const controller = new AbortController();
+    const fetch: FetchReference = (_url, { signal: each }) =>
+      new Promise((_resolve, reject) => each.addEventListener('abort', () => reject(each.reason)));
+    setTimeout(() => controller.abort('gone'), 10);
+    const ended = await fetchReferences([link('a')], fetch, controller.signal).catch((reason: unknown) => reason);
+    expect(ended).to.equal('gone');
+  });
+});
