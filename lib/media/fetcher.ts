@@ -151,8 +151,14 @@ function answerFault({ reason }: FetchFailure, field: string): Fault | undefined
 }
 
 function resultFault({ reason, status = 0, message }: FetchFailure): UpstreamFault {
-  return upstreamFault(status >= 500 ? 'server' : (KINDS[reason] ?? 'protocol'), `cannot fetch the result: ${message}`);
+  return upstreamFault(
+    PASSING[status] ?? (status >= 500 ? 'server' : (KINDS[reason] ?? 'protocol')),
+    `cannot fetch the result: ${message}`,
+  );
 }
+
+/** Statuses below 500 that say nothing about the result itself. */
+const PASSING: Readonly<Record<number, UpstreamFaultKind>> = { 408: 'timeout', 425: 'overloaded', 429: 'rate' };
 
 const KINDS: Partial<Record<FailureReason, UpstreamFaultKind>> = {
   'unknown-host': 'network',

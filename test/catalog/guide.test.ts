@@ -9,6 +9,7 @@ import { checkCatalog } from '../../lib/catalog/check.ts';
 import { ORDERS } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
+import { json, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream } from '../../testkit/upstream.ts';
 
@@ -17,6 +18,7 @@ const guide = readFileSync(new URL('../../docs/catalog.md', import.meta.url), 'u
 const examples = [...guide.matchAll(/```json\n(.*?)```/gs)]
   .map(([, text = '']) => text)
   .filter((text) => text.includes('"models": ['));
+const isOfText = (text: string) => JSON.parse(text).models[0].type === 'text';
 const KEYS = { VLLM_API_KEY: 'vllm-key', SUBSCRIPTION_API_KEY: 'subscription-key' };
 
 describe('the guide to the catalog', () => {
@@ -27,9 +29,16 @@ describe('the guide to the catalog', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('has an example for each kind of server', () => {
-    expect(examples).to.have.length(5);
-    for (const name of ['vLLM', 'llama.cpp', 'Ollama', 'LM Studio', 'A proxy before a subscription'])
-      expect(guide).to.match(new RegExp(`^${name.replace('.', '\\.')} ?[(,b]?`, 'm'));
+    expect(examples).to.have.length(6);
+    for (const name of [
+      'vLLM',
+      'llama.cpp',
+      'Ollama',
+      'LM Studio',
+      'A proxy before a subscription',
+      'A server of videos',
+    ])
+      expect(guide).to.match(new RegExp(`^${name.replace('.', '\\.')} ?[(,bi]?`, 'm'));
     for (const order of ORDERS) expect(guide).to.contain(`\`"order": "${order}"\``);
   });
 
@@ -44,7 +53,7 @@ describe('the guide to the catalog', () => {
     expect(after.warnings).to.deep.equal(before.warnings);
   });
 
-  for (const text of examples) {
+  for (const text of examples.filter(isOfText)) {
     const { upstreams, models } = JSON.parse(text);
     const [{ id, delivery, routes }] = models;
     it(`shows ${Object.keys(upstreams)[0]} as it answers`, async () => {
@@ -69,4 +78,24 @@ describe('the guide to the catalog', () => {
       }
     });
   }
+
+  it('shows a server of videos as it is asked', async () => {
+    const text = examples.find((example) => !isOfText(example)) ?? '';
+    const films = await startFilmUpstream();
+    films.behave({ submit: ({ response, id }) => json(response, { id, status: 'queued' }) });
+    const gateway = await startGateway({ catalog: JSON.parse(text.replaceAll(/http:\/\/[\d.]+:\d+/g, films.url)) });
+    try {
+      const { key } = await gateway.account();
+      const body = { model: 'film-local', prompt: 'x', resolution: '480p', aspect: '9:16' };
+      const reply = await send(`${gateway.url}/api/v1/videos`, { key, body });
+      expect(reply.json, reply.text).to.include({ seconds: 4, price_rub: 8 });
+      expect([...films.begun.values()].join())
+        .to.contain('480x832')
+        .and.to.contain('wan');
+      await gateway.checkMoney();
+    } finally {
+      await gateway.stop();
+      await films.close();
+    }
+  });
 });

@@ -245,7 +245,7 @@ describe('live catalog', () => {
       const names = facts.switchedOff.map((line) => /\(([\w, ]+)\)$/.exec(line)?.[1] ?? line);
       expect(names.length).to.be.above(1);
       for (const name of names) {
-        const env = Object.fromEntries(name.split(', ').map((each) => [each, 'key-0123456789']));
+        const env = Object.fromEntries(name.split(', ').map((each) => [each, 'key:0123456789']));
         await stage.load({ env, catalogDir: shipped });
         const { models, smart, warnings } = stage.live.current();
         const usable = listModels(stage.live.current());

@@ -114,6 +114,7 @@ describe('looks at videos', () => {
 
   const downloads: Readonly<Record<string, Answer>> = {
     'status 503': status(503),
+    'status 429': status(429),
     'a connection that is cut': cut,
     'a film that breaks off': ({ response }) => {
       response.writeHead(200, { 'content-length': 100_000 });

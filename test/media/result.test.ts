@@ -144,6 +144,8 @@ describe('media results', () => {
   const FAILURES: readonly (readonly [string, UpstreamFaultKind, Answer])[] = [
     ['a server that fails', 'server', reply({ status: 503 })],
     ['a link that has expired', 'protocol', reply({ status: 403 })],
+    ['a server that is asked too often', 'rate', reply({ status: 429 })],
+    ['a server that gave up waiting', 'timeout', reply({ status: 408 })],
     ['a part', 'protocol', reply({ status: 206, body: files.MP4 })],
     ['gzip', 'protocol', picture(files.MP4, { 'content-encoding': 'gzip' })],
     ['a page', 'protocol', picture(files.HTML)],
