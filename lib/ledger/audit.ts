@@ -10,6 +10,7 @@ import type { OnProgress, Store } from '../store/store.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs } from './audit-jobs.ts';
 import type { Found } from './audit-rules.ts';
+import { checkUsage } from './audit-usage.ts';
 import { type OpenAccount, openAccount } from './audit-wallet.ts';
 
 export interface AuditReport {
@@ -45,6 +46,7 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   await findUnknownCharges(store, audit.found);
   await checkKeys(store, audit.found);
   await checkJobs(store, audit.found);
+  await checkUsage(store, audit.found);
   return audit.report();
 }
 

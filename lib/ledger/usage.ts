@@ -60,7 +60,7 @@ export async function reportUsage(
     before = page.length < pageSize ? undefined : page.at(-1)?.id;
   } while (before !== undefined);
   const rows = [...sums].map(([group, sum]) => ({ group, ...sum }));
-  return { rows: rows.sort(by === 'day' ? byName : byCharged), total: [...sums.values()].reduce(add, EMPTY) };
+  return { rows: inOrder(rows, by), total: [...sums.values()].reduce(add, EMPTY) };
 }
 
 function groupOf(charge: Charge, by: UsageGroup): string {
@@ -94,6 +94,11 @@ function mapUnits(numberOf: (unit: UsageUnit) => number): Record<UsageUnit, numb
     images: numberOf('images'),
     seconds: numberOf('seconds'),
   };
+}
+
+/** Days in order; models, keys and kinds with the most charged first. */
+export function inOrder(rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] {
+  return rows.toSorted(by === 'day' ? byName : byCharged);
 }
 
 function byName(left: UsageRow, right: UsageRow): number {

@@ -84,6 +84,8 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
   users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
+  // Folded anew from the journal.
+  usage: null,
   // People sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {

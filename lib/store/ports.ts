@@ -15,6 +15,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   settings: ['get', 'list'],
   jobs: ['get', 'open', 'page'],
   media: ['get', 'read', 'page'],
+  usage: ['cursor', 'sums'],
   users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts'],
   auditLog: ['page'],

@@ -10,6 +10,7 @@ import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
 import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
+import type { UsageStore } from './ports/usage.ts';
 import type { UserStore } from './ports/users.ts';
 
 /** Every method rejects with `StoreError` when the database does not answer. */
@@ -23,6 +24,7 @@ export interface StorePorts {
   readonly settings: SettingStore;
   readonly jobs: JobStore;
   readonly media: MediaStore;
+  readonly usage: UsageStore;
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly auditLog: AuditLogStore;

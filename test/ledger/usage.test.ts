@@ -1,7 +1,9 @@
 // The usage report, on both stores: whatever became of the calls, its rows add up to what the wallet was charged.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
+import { foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
@@ -84,7 +86,11 @@ const sumOf = ({ rows }: UsageReport) => rows.reduce((sum, { charged }) => sum +
 
 async function compare({ store }: StoreContext, calls: readonly Call[]): Promise<void> {
   const wallet = await newWallet(store, 10_000n);
-  const outcomes = await applied(store, ...calls.flatMap((each) => operationsOf(wallet, each)));
+  const operations = calls.flatMap((each) => operationsOf(wallet, each));
+  const outcomes = await applied(store, ...operations.slice(0, operations.length / 2));
+  // A part of the journal is folded already when the rest comes, of some calls in the middle.
+  await foldUsage(store, wallet);
+  outcomes.push(...(await applied(store, ...operations.slice(operations.length / 2))));
   expect(outcomes.map(({ status }) => status)).to.not.include.members(['insufficient', 'no_charge', 'not_settled']);
   const { charged } = await walletOf(store, wallet);
   const report = (query: Partial<UsageQuery> = {}) =>
@@ -94,6 +100,7 @@ async function compare({ store }: StoreContext, calls: readonly Call[]): Promise
     expect(sumOf(whole), by).to.equal(charged);
     expect(whole.total.charged).to.equal(charged);
     expect(whole.total.calls).to.equal(calls.length);
+    expect(await readUsage(store, wallet, { by, filter: {} }), `folded by ${by}`).to.deep.equal(whole);
     const wanted = new Set(
       calls.map((each) => (by === 'day' ? new Date(each.at).toISOString().slice(0, 10) : each[by])),
     );
@@ -102,6 +109,7 @@ async function compare({ store }: StoreContext, calls: readonly Call[]): Promise
       const day = Date.parse(group);
       const filter = by === 'day' ? { from: day, to: day + DAY_MS } : { [by]: group };
       expect((await report({ filter, pageSize: 1000 })).total, `${by} ${group}`).to.deep.equal(sum);
+      expect((await readUsage(store, wallet, { by, filter })).total, `folded ${by} ${group}`).to.deep.equal(sum);
     }
   }
   const [before, since] = [await report({ filter: { to: MIDNIGHT } }), await report({ filter: { from: MIDNIGHT } })];
@@ -148,6 +156,58 @@ for (const kind of STORES) {
         ['model-1', 5_000_002n],
         ['model-2', 2_000_000n],
       ]);
+    });
+
+    it('is folded once, by however many at once, and anew when it was dropped', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store, 10_000n);
+      const begin = Array.from({ length: 1200 }, (_, index) => charge(wallet, { at: MIDNIGHT + index }));
+      for (let from = 0; from < begin.length; from += 200) await applied(store, ...begin.slice(from, from + 200));
+      await Promise.all(Array.from({ length: 6 }, () => foldUsage(store, wallet)));
+      const query = { by: 'kind', filter: {} } as const;
+      const wanted = await reportUsage(store.ledger, wallet, query);
+      expect(await readUsage(store, wallet, query)).to.deep.equal(wanted);
+      expect(await store.usage.cursor(wallet)).to.equal((await walletOf(store, wallet)).seq);
+      await store.usage.forget(wallet);
+      expect(await store.usage.sums(wallet, { by: 'kind' })).to.deep.equal([]);
+      expect(await readUsage(store, wallet, query)).to.deep.equal(wanted);
+    });
+
+    it('is audited: sums that are not what the journal has are reported', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      await applied(store, charge(wallet, { at: MIDNIGHT }));
+      await foldUsage(store, wallet);
+      const problems = async () =>
+        (await verifyLedger(store)).problems
+          .filter((problem) => problem.wallet === wallet)
+          .map(({ problem }) => problem);
+      expect(await problems()).to.deep.equal([]);
+      const cursor = await store.usage.cursor(wallet);
+      const hour = { hour: 0, key: 'key_a', model: 'm', kind: 'text', calls: 0, charged: 1n, refunded: 0n } as const;
+      const units = { tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 };
+      expect(await store.usage.add({ wallet, from: cursor - 1, to: cursor, hours: [{ ...hour, ...units }] })).to.equal(
+        false,
+      );
+      expect(await problems()).to.deep.equal([]);
+      expect(await store.usage.add({ wallet, from: cursor, to: cursor, hours: [{ ...hour, ...units }] })).to.equal(
+        true,
+      );
+      expect((await problems()).join()).to.match(/^folded usage: \d+ charged at entry 2, the journal has \d+$/);
+      await store.usage.forget(wallet);
+    });
+
+    it('walks over the calls where the sums of hours do not tell', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      await applied(store, charge(wallet, { at: MIDNIGHT + 1 }), charge(wallet, { at: MIDNIGHT + 3 }));
+      const at = async (filter: UsageQuery['filter']) =>
+        (await readUsage(store, wallet, { by: 'kind', filter })).total.calls;
+      expect([
+        await at({ from: MIDNIGHT + 2 }),
+        await at({ to: MIDNIGHT + 2 }),
+        await at({ state: 'held' }),
+      ]).to.deep.equal([1, 1, 0]);
     });
 
     it('holds no more charges than one page', async () => {

@@ -180,6 +180,15 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   { name: 'batches', validator: fields({ _id: name, number: count, at: time }) },
   { name: 'sessions', validator: fields({ _id: name, until: time, sessions: { bsonType: 'array' } }) },
   {
+    name: 'usage_hours',
+    validator: fields({
+      ...{ _id: name, wallet: name, hour: time, key: name, model: name, kind: name, calls: integer, charged: money },
+      ...{ refunded: money, tokensInput: integer, tokensOutput: integer, images: integer, seconds: integer },
+    }),
+    indexes: [{ key: { wallet: 1, hour: 1 }, name: 'of_wallet' }],
+  },
+  { name: 'usage_cursors', validator: fields({ _id: name, seq: { ...count, minimum: 1 } }) },
+  {
     name: 'users',
     validator: fields({
       ...{ _id: name, email: name, password: orNull(text), totpSecret: orNull(text), totpStep: integer },

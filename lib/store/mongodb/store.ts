@@ -23,6 +23,7 @@ import { createSessions, type Sessions } from './sessions.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
 import { createTransactions } from './transaction.ts';
+import { usageStore } from './usage.ts';
 import { userStore } from './users.ts';
 
 /** Connects and brings the schema forward. Rejects with `OperatorError` when the server or the database cannot be used. */
@@ -69,6 +70,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     settings: settingStore(connection),
     jobs: jobStore(connection, transactions),
     media: mediaStore(connection),
+    usage: usageStore(connection, transactions),
     users: userStore(connection),
     sessions: signinStore(connection),
     auditLog: auditLogStore(connection),

@@ -13,6 +13,7 @@ import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
 import { attemptWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
+import { usageReads, usageWrites } from './usage.ts';
 import { userReads, userWrites } from './users.ts';
 
 export type Writes = ReturnType<typeof openWriter>['procedures'];
@@ -30,6 +31,7 @@ export function openWriter(options: ConnectionOptions) {
     ...settingWrites(connection),
     ...jobWrites(connection),
     ...mediaWrites(connection),
+    ...usageWrites(connection),
     ...userWrites(connection),
     ...sessionWrites(connection),
     ...linkWrites(connection),
@@ -51,6 +53,7 @@ export function openReader(options: ConnectionOptions) {
     ...jobReads(db),
     ...mediaReads(db),
     backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
+    ...usageReads(db),
     ...userReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),

@@ -152,6 +152,27 @@ const MIGRATIONS: readonly string[] = [
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE usage_hours (
+    wallet TEXT NOT NULL,
+    hour INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    model TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    charged INTEGER NOT NULL,
+    refunded INTEGER NOT NULL,
+    tokens_input INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    images INTEGER NOT NULL,
+    seconds INTEGER NOT NULL,
+    PRIMARY KEY (wallet, hour, key, model, kind)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE usage_cursors (
+    wallet TEXT NOT NULL PRIMARY KEY,
+    seq INTEGER NOT NULL CHECK (seq > 0)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE users (
     id TEXT NOT NULL PRIMARY KEY,
     email TEXT NOT NULL UNIQUE,

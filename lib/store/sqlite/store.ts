@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
+import type { UsageStore } from '../ports/usage.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { watchPages } from './backup.ts';
@@ -102,6 +103,7 @@ function createStore(parts: Parts): Store {
       put: (jobs) => writer.call('putJobs', jobs),
     },
     media: mediaStore(parts),
+    usage: usageOf(parts),
     ...peopleOf(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
@@ -111,6 +113,15 @@ function createStore(parts: Parts): Store {
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),
     close,
+  };
+}
+
+function usageOf({ writer, scanner }: Parts): UsageStore {
+  return {
+    cursor: (wallet) => scanner.call('usageCursor', wallet),
+    add: (step) => writer.call('addUsage', step),
+    sums: (wallet, query) => scanner.call('usageSums', wallet, query),
+    forget: (wallet) => writer.call('forgetUsage', wallet),
   };
 }
 

@@ -1,12 +1,6 @@
 // What an account used: bars per day with their table, and sums by model, key and kind, also as CSV.
-import {
-  reportUsage,
-  USAGE_GROUPS,
-  USAGE_UNITS,
-  type UsageGroup,
-  type UsageReport,
-  type UsageRow,
-} from '../../ledger/usage.ts';
+import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
+import { readUsage } from '../../ledger/usage-fold.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery, select } from '../charge-query.ts';
 import { barChart } from '../chart.ts';
 import { type Cell, csvOf } from '../csv.ts';
@@ -59,7 +53,7 @@ export const usage = page({
     const wanted = readChargeQuery(visit, DAYS);
     const by = groupOf(visit);
     const [report, keys] = await Promise.all([
-      reportUsage(services.store.ledger, account.id, { by, filter: wanted.filter }),
+      readUsage(services.store, account.id, { by, filter: wanted.filter }),
       services.store.keys.list(account.id),
     ]);
     const { kinds } = chargeWords(visit);
@@ -122,7 +116,7 @@ export const usageCsv = page({
   async get(visit) {
     const by = groupOf(visit);
     const { filter } = readChargeQuery(visit, DAYS);
-    const report = await reportUsage(visit.services.store.ledger, visit.account.id, { by, filter });
+    const report = await readUsage(visit.services.store, visit.account.id, { by, filter });
     const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
     return csvOf(visit.language, `usage-${visit.account.id}.csv`, { head, rows: rowsOf(report) });
   },

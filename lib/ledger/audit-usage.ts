@@ -1,0 +1,27 @@
+// The part of the audit that is about folded usage: what was added up must be what the journal says at the cursor.
+import type { Store } from '../store/store.ts';
+import type { Found } from './audit-rules.ts';
+
+/** A fold that goes on meanwhile is looked at again. */
+const LOOKS_MAX = 3;
+
+export async function checkUsage(store: Store, found: Found): Promise<void> {
+  for (const { id } of await store.accounts.list()) {
+    const problem = await lookAt(store, id);
+    if (problem !== undefined) found(id, problem);
+  }
+}
+
+async function lookAt({ usage, ledger }: Store, wallet: string): Promise<string | undefined> {
+  for (let look = 1; look <= LOOKS_MAX; look += 1) {
+    const cursor = await usage.cursor(wallet);
+    if (cursor === 0) return undefined;
+    const [entry] = await ledger.entries(wallet, { before: cursor + 1, limit: 1 });
+    const sums = await usage.sums(wallet, { by: 'kind' });
+    if ((await usage.cursor(wallet)) !== cursor) continue;
+    const charged = sums.reduce((sum, row) => sum + row.charged, 0n);
+    if (entry?.seq === cursor && entry.chargedAfter === charged) return undefined;
+    return `folded usage: ${charged} charged at entry ${cursor}, the journal has ${entry?.chargedAfter}`;
+  }
+  return undefined;
+}

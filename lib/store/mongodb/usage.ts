@@ -1,0 +1,83 @@
+// Folded usage in the MongoDB store.
+import type { Document } from 'mongodb';
+import type { UsageGroupSum, UsageHour, UsageQuery, UsageStep, UsageStore } from '../ports/usage.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import type { Connection } from './connection.ts';
+import { fromSum, type Row, toLong } from './rows.ts';
+import type { Step, Transactions } from './transaction.ts';
+
+const COUNTS = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const;
+
+export function usageStore({ db }: Connection, transactions: Transactions): UsageStore {
+  const cursors = db.collection<Row>('usage_cursors');
+  const hours = db.collection<Row>('usage_hours');
+  return {
+    async cursor(wallet) {
+      const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
+      return Number(row?.seq ?? 0);
+    },
+    // A repeat after a lost answer finds the cursor moved, by itself: whoever asks looks again.
+    add: (step) => transactions.run({ steps: (send) => addStep(send, step) }),
+    async sums(wallet, query) {
+      const $group = {
+        _id: GROUPS[query.by],
+        ...Object.fromEntries(COUNTS.map((name) => [name, { $sum: `$${name}` }])),
+      };
+      const pipeline = [{ $match: matchOf(wallet, query) }, { $group }];
+      return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(sumOf);
+    },
+    async forget(wallet) {
+      // The sums first: a fold in between finds the cursor where it was, and what it adds is folded anew as well.
+      for (const [name, q] of [
+        ['usage_cursors', { _id: wallet }],
+        ['usage_hours', { wallet }],
+      ] as const) {
+        await call({ repeatable: true }, (signal) =>
+          send(db, { delete: name, deletes: [{ q, limit: 0 }], ...MAJORITY }, { signal }),
+        );
+      }
+    },
+  };
+}
+
+async function addStep(step: Step, { wallet, from, to, hours }: UsageStep): Promise<boolean> {
+  const { cursor } = await step({ find: 'usage_cursors', filter: { _id: wallet }, limit: 1 });
+  const [found] = cursor.firstBatch as Document[];
+  if (Number(found?.seq ?? 0) !== from) return false;
+  const move = { q: { _id: wallet }, u: { $set: { seq: to } }, upsert: true };
+  await step({ update: 'usage_cursors', updates: [move] });
+  if (hours.length > 0) await step({ update: 'usage_hours', updates: hours.map((hour) => updateOf(wallet, hour)) });
+  return true;
+}
+
+function updateOf(wallet: string, { hour, key, model, kind, charged, refunded, ...counts }: UsageHour): Document {
+  const $inc = { ...counts, charged: toLong(charged), refunded: toLong(refunded) };
+  return {
+    q: { _id: `${wallet} ${hour} ${key} ${kind} ${model}` },
+    u: { $setOnInsert: { wallet, hour, key, model, kind }, $inc },
+    upsert: true,
+  };
+}
+
+const GROUPS: Readonly<Record<UsageQuery['by'], Document | string>> = {
+  day: { $dateToString: { format: '%Y-%m-%d', date: { $toDate: { $toLong: '$hour' } } } },
+  model: '$model',
+  key: '$key',
+  kind: '$kind',
+};
+
+function matchOf(wallet: string, { from, to, key, model, kind }: UsageQuery): Document {
+  const hour = { ...(from !== undefined && { $gte: from }), ...(to !== undefined && { $lt: to }) };
+  return {
+    wallet,
+    ...(Object.keys(hour).length > 0 && { hour }),
+    ...(key !== undefined && { key }),
+    ...(model !== undefined && { model }),
+    ...(kind !== undefined && { kind }),
+  };
+}
+
+function sumOf({ _id: group, charged, refunded, ...row }: Document): UsageGroupSum {
+  const counts = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
+  return { group, charged: fromSum(charged), refunded: fromSum(refunded), ...counts } as UsageGroupSum;
+}

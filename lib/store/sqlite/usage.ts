@@ -1,0 +1,79 @@
+// Folded usage in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { UsageGroupSum, UsageQuery, UsageStep } from '../ports/usage.ts';
+import { type Connection, prepareBig } from './connection.ts';
+
+const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
+
+export function usageWrites({ db, write }: Connection) {
+  const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
+  const move = db.prepare(
+    'INSERT INTO usage_cursors (wallet, seq) VALUES (?1, ?2) ON CONFLICT (wallet) DO UPDATE SET seq = ?2',
+  );
+  const add = db.prepare(
+    `INSERT INTO usage_hours (wallet, hour, key, model, kind, ${COUNTS.join(', ')})
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (wallet, hour, key, model, kind)
+      DO UPDATE SET ${COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
+  );
+  const drops = ['usage_hours', 'usage_cursors'].map((table) => db.prepare(`DELETE FROM ${table} WHERE wallet = ?`));
+  return {
+    addUsage: ({ wallet, from, to, hours }: UsageStep): boolean =>
+      write(() => {
+        if (((cursor.get(wallet)?.seq as number | undefined) ?? 0) !== from) return false;
+        for (const { hour, key, model, kind, calls, charged, refunded, ...units } of hours) {
+          const { tokensInput, tokensOutput, images, seconds } = units;
+          const counts = [calls, charged, refunded, tokensInput, tokensOutput, images, seconds] as const;
+          add.run(wallet, hour, key, model, kind, ...counts);
+        }
+        move.run(wallet, to);
+        return true;
+      }),
+    forgetUsage: (wallet: string): void =>
+      write(() => {
+        for (const drop of drops) drop.run(wallet);
+      }),
+  };
+}
+
+/** What rows are grouped by; none of it comes from a request. */
+const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
+  day: "date(hour / 1000, 'unixepoch')",
+  model: 'model',
+  key: 'key',
+  kind: 'kind',
+};
+
+export function usageReads(db: DatabaseSync) {
+  const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
+  const sums = Object.fromEntries(
+    Object.entries(GROUPS).map(([by, group]) => {
+      const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
+      const where = `wallet = ? AND hour >= ? AND hour < ? AND (?4 IS NULL OR key = ?4) AND (?5 IS NULL OR model = ?5)
+        AND (?6 IS NULL OR kind = ?6)`;
+      return [
+        by,
+        prepareBig(db, `SELECT ${group} AS label, ${columns} FROM usage_hours WHERE ${where} GROUP BY label`),
+      ];
+    }),
+  ) as Record<UsageQuery['by'], ReturnType<typeof prepareBig>>;
+  return {
+    usageCursor: (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0,
+    usageSums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
+      const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
+      return sums[by].all(wallet, from, to, key, model, kind).map(sumOf);
+    },
+  };
+}
+
+function sumOf(row: Record<string, unknown>): UsageGroupSum {
+  return {
+    group: row.label as string,
+    calls: Number(row.calls),
+    charged: row.charged as bigint,
+    refunded: row.refunded as bigint,
+    tokensInput: Number(row.tokens_input),
+    tokensOutput: Number(row.tokens_output),
+    images: Number(row.images),
+    seconds: Number(row.seconds),
+  };
+}
