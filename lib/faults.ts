@@ -102,6 +102,20 @@ const table = {
     retryable: false,
     text: () => 'The API key is malformed, unknown or revoked.',
   },
+  expired_key: {
+    status: 401,
+    type: 'authentication_error',
+    chatCode: 'invalid_api_key',
+    retryable: false,
+    text: (d) => `The API key has expired: it was valid until ${d.hint}.`,
+  },
+  model_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    chatCode: 'account_suspended',
+    retryable: false,
+    text: (d) => `This API key may not be used for model \`${d.model}\`. It may be used for ${d.hint}.`,
+  },
   never_topped_up: {
     status: 402,
     type: 'billing_error',

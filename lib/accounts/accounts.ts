@@ -1,10 +1,12 @@
 // Accounts and their keys as an operator handles them: created, listed, suspended, issued, revoked.
 import { randomBytes } from 'node:crypto';
+import { DEFAULT_ZONE, NO_LIMITS } from '../money/key-limits.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
+import { checkLimits, type WishedLimits } from './limits.ts';
 
 /** The most active keys an account may have. */
 export const ACTIVE_KEYS_MAX = 10;
@@ -13,7 +15,7 @@ const NAME_LENGTH_MAX = 100;
 const ID_BYTES = 12;
 
 export interface AccountsOptions {
-  readonly store: Pick<Store, 'accounts' | 'keys'>;
+  readonly store: Pick<Store, 'accounts' | 'keys' | 'users'>;
   readonly keyPrefix: string;
   /** ms since the epoch. */
   readonly clock?: () => number;
@@ -34,14 +36,17 @@ export interface Accounts {
   find(idOrName: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
-  issueKey(account: string, name: string): Promise<IssuedKey>;
+  /** Without limits, or with some. */
+  issueKey(account: string, name: string, limits?: Partial<WishedLimits>): Promise<IssuedKey>;
+  /** Changes some limits of a key that is neither revoked nor expired; the others stay. Resolves to the key. */
+  limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow>;
   listKeys(account: string): Promise<readonly KeyRow[]>;
   /** `exists`: it was revoked before. */
   revokeKey(id: string): Promise<'revoked' | 'exists'>;
 }
 
 export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsOptions): Accounts {
-  const { accounts, keys } = store;
+  const { accounts, keys, users } = store;
 
   async function create(name: string): Promise<Account> {
     const id = makeId('acc');
@@ -70,15 +75,37 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     return get(id);
   }
 
-  async function issueKey(account: string, name: string): Promise<IssuedKey> {
+  async function issueKey(account: string, name: string, wish: Partial<WishedLimits> = {}): Promise<IssuedKey> {
     const key = makeKey(keyPrefix);
     const row = { id: makeId('key'), account, name: checkName(name), hash: hashKey(key), last4: key.slice(-4) };
-    const added = await keys.add({ ...row, createdAt: clock() }, ACTIVE_KEYS_MAX);
+    const createdAt = clock();
+    const limits = { ...NO_LIMITS, ...wish, zone: await zoneOf(account) };
+    checkLimits(limits, createdAt);
+    const added = await keys.add({ ...row, createdAt, limits }, ACTIVE_KEYS_MAX);
     if (added === 'no_account') throw unknownAccount(account);
     if (added === 'too_many') {
       throw new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
     }
     return { id: row.id, key };
+  }
+
+  async function limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow> {
+    const row = await keys.get(id);
+    if (!row) throw unknownKey(id);
+    const limits = { ...row.limits, ...change, zone: await zoneOf(row.account) };
+    checkLimits(limits, clock());
+    const result = await keys.limit(id, limits, clock());
+    if (result === 'no_key') throw unknownKey(id);
+    if (result === 'ended')
+      throw new OperatorError(`The key ${quote(id)} is revoked or has expired, which is for good.`);
+    return { ...row, limits };
+  }
+
+  /** Of the account's first owner. */
+  async function zoneOf(account: string): Promise<string> {
+    const [first] = await users.membersOf(account);
+    const user = first && (await users.get(first.user));
+    return user?.timeZone ?? DEFAULT_ZONE;
   }
 
   async function listKeys(account: string): Promise<readonly KeyRow[]> {
@@ -88,7 +115,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 
   async function revokeKey(id: string): Promise<'revoked' | 'exists'> {
     const result = await keys.revoke(id, clock());
-    if (result === 'no_key') throw new OperatorError(`There is no key ${quote(id)}.`);
+    if (result === 'no_key') throw unknownKey(id);
     return result;
   }
 
@@ -100,6 +127,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     suspend: (id) => setStatus(id, 'suspended'),
     resume: (id) => setStatus(id, 'active'),
     issueKey,
+    limitKey,
     listKeys,
     revokeKey,
   };
@@ -107,6 +135,10 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
 
 export function unknownAccount(id: string): OperatorError {
   return new OperatorError(`There is no account ${quote(id)}.`);
+}
+
+function unknownKey(id: string): OperatorError {
+  return new OperatorError(`There is no key ${quote(id)}.`);
 }
 
 /** An operator's text, made fit for a message: short, on one line, visible. */

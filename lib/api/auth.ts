@@ -1,8 +1,10 @@
 // Authentication by API key, then the account's status, then the rate limit: all before a body is read.
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Holders } from '../accounts/holders.ts';
+import { refuseModel } from '../catalog/allowed.ts';
 import { fault } from '../faults.ts';
 import { clocked, stateOf } from '../http/context.ts';
+import { isExpired, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
 
@@ -26,6 +28,7 @@ export function registerAuth(server: Server, { holders, limiter }: AuthOptions):
       const found = findHolder(request, holders);
       const holder = found instanceof Promise ? await clocked(state, found) : found;
       if (!holder) throw fault('invalid_key');
+      refuseExpired(holder.limits);
       holders.used(holder.id);
       Object.assign(state.notes, { account: holder.account, key: holder.id });
       if (holder.accountStatus === 'suspended') throw fault('account_suspended');
@@ -48,12 +51,23 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
   return holders.find(text);
 }
 
-/** Checks key and account once more, right before money moves: a body may take minutes to arrive. */
-export async function confirmHolder(request: Request, holders: Holders): Promise<void> {
+/**
+ * Checks key and account once more, right before money moves: a body may take minutes to arrive. From then on the limits
+ * of the key are those of now.
+ */
+export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
   const found = findHolder(request, holders);
   const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;
   if (!holder) throw fault('invalid_key');
+  refuseExpired(holder.limits);
   if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+  request.auth.credentials.holder = holder;
+  if (model) refuseModel(holder.limits, model);
+}
+
+function refuseExpired(limits: KeyLimits): void {
+  const { expiresAt } = limits;
+  if (isExpired(limits, Date.now())) throw fault('expired_key', { hint: new Date(expiresAt ?? 0).toISOString() });
 }
 
 /** The holder of the request's key. */

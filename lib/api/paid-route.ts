@@ -53,11 +53,12 @@ export function contextOf({
 }: Pick<PaidRequest, 'request' | 'services' | 'call'>): CallContext {
   const { log } = services;
   const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
-  const { id: keyId, account: accountId } = holderOf(request);
+  const { id: keyId, account: accountId, limits } = holderOf(request);
   return {
     requestId,
     accountId,
     keyId,
+    limits,
     waitedMs,
     signal: call.signal,
     onFirst: () => {

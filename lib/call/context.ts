@@ -1,9 +1,12 @@
 // Who makes a paid call, how long it lives, and what its log line learns.
+import type { KeyLimits } from '../money/key-limits.ts';
 
 export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** Of the key; absent for none. */
+  readonly limits?: KeyLimits;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */

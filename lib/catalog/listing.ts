@@ -1,4 +1,5 @@
 // The entries of `GET /api/v1/models`: what a key can use now, with current prices.
+import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
 import { type Catalog, SMART_ALIASES, SMART_ID } from './catalog.ts';
@@ -43,9 +44,15 @@ export interface MediaListing extends ListingBase {
 /** Types of models that an endpoint serves: what cannot be called is not listed. */
 const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image', 'video']);
 
-export function listModels(catalog: Catalog, served = SERVED): readonly ModelListing[] {
-  const models = catalog.models.filter(({ type, routes }) => served.has(type) && routes.length > 0).map(listModel);
-  return catalog.smart ? [...models, SMART_LISTING] : models;
+/** Those that the key may be used for. */
+export function listModels(
+  { models, smart }: Catalog,
+  { limits = NO_LIMITS, served = SERVED }: { limits?: KeyLimits; served?: ReadonlySet<ModelType> } = {},
+): readonly ModelListing[] {
+  const isListed = (model: Model) => served.has(model.type) && model.routes.length > 0 && allowsModel(limits, model);
+  const listed = models.filter(isListed).map(listModel);
+  const isSmart = smart && Object.values(smart.models).some((model) => allowsModel(limits, model));
+  return isSmart ? [...listed, SMART_LISTING] : listed;
 }
 
 const SMART_LISTING: SmartListing = {

@@ -1,18 +1,32 @@
-// `tollgate key`: issues, lists and revokes the API keys of an account.
+// `tollgate key`: issues, limits, lists and revokes the API keys of an account.
 import type { Command } from 'commander';
+import { isExpired } from '../money/key-limits.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
+import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText } from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of an account: issue, list, revoke');
-  key
-    .command('issue')
-    .description('Issues a key and shows it once; only its hash is stored. An account has at most 10 active keys.')
-    .argument('<id>', 'the account')
-    .requiredOption('--name <name>', 'a name for people to read')
-    .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production')
+  const key = program.command('key').description('API keys of an account: issue, limit, list, revoke');
+  addLimitOptions(
+    key
+      .command('issue')
+      .description('Issues a key and shows it once; only its hash is stored. An account has at most 10 active keys.')
+      .argument('<id>', 'the account')
+      .requiredOption('--name <name>', 'a name for people to read'),
+    { lifts: false },
+  )
+    .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --expires 2026-12-31')
     .action(onStore(issue));
+  addLimitOptions(
+    key
+      .command('limit')
+      .description('Changes limits of a key that is in use: within a second they hold. Those that are not named stay.')
+      .argument('<key-id>', 'the key, as "key list" shows it'),
+    { lifts: true },
+  )
+    .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --models all --expires never')
+    .action(onStore(limit));
   key
     .command('list')
     .description('Lists the keys of an account, including revoked ones.')
@@ -27,8 +41,12 @@ export function addKeyCommands(program: Command): void {
     .action(onStore(revoke));
 }
 
-async function issue(session: Session, account: string, { name }: { name: string }): Promise<Answer> {
-  const { id, key } = await (await open(session)).issueKey(account, name);
+async function issue(
+  session: Session,
+  account: string,
+  { name, ...limits }: { name: string } & LimitOptions,
+): Promise<Answer> {
+  const { id, key } = await (await open(session)).issueKey(account, name, limitsOf(limits));
   const pairs = formatPairs([
     ['key id', id],
     ['key', key],
@@ -36,14 +54,20 @@ async function issue(session: Session, account: string, { name }: { name: string
   return { json: { key_id: id, key }, text: `${pairs}\nSave the key now: it is not stored and cannot be shown again.` };
 }
 
+async function limit(session: Session, id: string, options: LimitOptions): Promise<Answer> {
+  const { limits } = await (await open(session)).limitKey(id, limitsOf(options));
+  return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${limitsText(limits)}.` };
+}
+
 async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const keys = await (await open(session)).listKeys(id);
   const rows = keys.map((key) => {
     const { id, last4, requestsCount, lastUsedAt, name } = key;
-    return [id, `…${last4}`, statusOf(key), String(requestsCount), toTime(lastUsedAt) ?? 'never', name];
+    const used = [String(requestsCount), toTime(lastUsedAt) ?? 'never'];
+    return [id, `…${last4}`, statusOf(key), ...used, limitsText(key.limits), name];
   });
-  const head = ['key id', 'key', 'status', ' requests', 'last used', 'name'];
+  const head = ['key id', 'key', 'status', ' requests', 'last used', 'limits', 'name'];
   return {
     json: { account_id: id, keys: keys.map(toJson) },
     text: rows.length === 0 ? 'No keys.' : formatTable(head, rows),
@@ -63,8 +87,9 @@ async function open({ store, config }: Session) {
   return createAccounts({ store, keyPrefix: config.keyPrefix });
 }
 
-function statusOf({ revokedAt }: KeyRow): 'active' | 'revoked' {
-  return revokedAt === null ? 'active' : 'revoked';
+function statusOf({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoked' {
+  if (revokedAt !== null) return 'revoked';
+  return isExpired(limits, Date.now()) ? 'expired' : 'active';
 }
 
 function toJson(key: KeyRow) {
@@ -77,5 +102,6 @@ function toJson(key: KeyRow) {
     revoked_at: toTime(key.revokedAt),
     requests_count: key.requestsCount,
     last_used_at: toTime(key.lastUsedAt),
+    ...limitsJson(key.limits),
   };
 }

@@ -10,7 +10,7 @@ declare module '@hapi/hapi' {
     tollgate?: RequestState;
   }
   interface AuthCredentials {
-    readonly holder?: KeyHolder;
+    holder?: KeyHolder;
   }
 }
 

@@ -8,7 +8,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   ledger: ['wallet', 'charge', 'charges', 'entries', 'entriesOfCharge', 'chargedAt', 'orphans'],
   journal: ['size', 'page', 'unknownCharges', 'keys'],
   accounts: ['get', 'list'],
-  keys: ['find', 'list'],
+  keys: ['find', 'get', 'list'],
   // Reading the open windows commits the reader to counting on.
   limits: [],
   owners: [],

@@ -43,7 +43,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
   const { catalog, paidCalls, timeouts, health, onAttempt } = options;
   return {
     async run(request, context, output) {
-      const { model, smart } = chooseModel(catalog(), request);
+      const { model, smart } = chooseModel(catalog(), request, context.limits);
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
       const candidates = candidatesOf({ request, model, catalog: catalog(), health });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Accounts, createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey, isWellFormedKey } from '../../lib/accounts/key.ts';
+import { DEFAULT_ZONE, NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -75,9 +76,57 @@ describe('accounts', () => {
       revokedAt: null,
       requestsCount: 0,
       lastUsedAt: null,
+      limits: NO_LIMITS,
     });
     expect(JSON.stringify(row)).to.not.include(issued.key.slice(6, 40));
   });
+
+  it('issues keys with limits and changes them one by one, in the time zone of the owner', async () => {
+    const { id } = await accounts.create('limits');
+    const expiresAt = now + 60_000;
+    const wish = { budget: 5_000_000n, reset: 'day', models: ['small', 'b'], expiresAt } as const;
+    const issued = await accounts.issueKey(id, 'limited', wish);
+    const limitsOf = async () => (await accounts.listKeys(id))[0]?.limits;
+    expect(await limitsOf()).to.deep.equal({ ...wish, zone: DEFAULT_ZONE });
+    const user = { email: 'zone@example.com', timeZone: 'Asia/Omsk', id: 'usr_zone' };
+    const rest = { password: null, totpSecret: null, totpStep: -1, recovery: [], operator: false } as const;
+    const made = { ...user, ...rest, status: 'active', language: 'en', createdAt: now, version: 1 } as const;
+    await store.users.add(made);
+    await store.users.join({ user: user.id, account: id, role: 'owner' });
+    const changed = await accounts.limitKey(issued.id, { models: null });
+    expect(changed.limits).to.deep.equal({ ...wish, models: null, zone: 'Asia/Omsk' });
+    expect(await limitsOf()).to.deep.equal(changed.limits);
+    now = expiresAt;
+    await refused(accounts.limitKey(issued.id, { expiresAt: null }), 'which is for good');
+    await refused(accounts.limitKey('key_none', {}), 'no key');
+  });
+
+  it('refuses limits that nobody can mean', async () => {
+    const { id } = await accounts.create('no sense');
+    const { id: key } = await accounts.issueKey(id, 'k');
+    const rows = [
+      [{ budget: 0n }, 'above zero'],
+      [{ budget: -1n }, 'above zero'],
+      [{ budget: 10n ** 16n }, 'at most'],
+      [{ expiresAt: now }, 'expired already'],
+      [{ models: [] }, 'used for nothing'],
+      [{ models: ['a', ''] }, 'not the id of a model'],
+      [{ models: ['a b'] }, 'not the id of a model'],
+      [{ models: Array.from({ length: 201 }, (_, at) => `m${at}`) }, 'more than 200'],
+    ] as const;
+    for (const [wish, says] of rows) {
+      await refused(accounts.issueKey(id, 'k', wish), says);
+      await refused(accounts.limitKey(key, wish), says);
+    }
+    expect(await accounts.listKeys(id)).to.have.length(1);
+  });
+
+  async function refused(work: Promise<unknown>, says: string): Promise<void> {
+    const [result] = await Promise.allSettled([work]);
+    const reason = result?.status === 'rejected' ? result.reason : undefined;
+    expect(reason).to.be.instanceOf(OperatorError);
+    expect(reason.message).to.include(says);
+  }
 
   it('refuses the eleventh active key, also when many are asked for at once, until one is revoked', async () => {
     const { id } = await accounts.create('many keys');

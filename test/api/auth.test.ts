@@ -6,6 +6,7 @@ import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
 import type { Limiter } from '../../lib/api/limiter.ts';
 import { stateOf } from '../../lib/http/context.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { send, until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -15,7 +16,7 @@ const LIMIT_MS = 80;
 /** Timers may fire a little early. */
 const EARLY_MS = 5;
 
-const holder = { id: 'key', account: 'account', accountStatus: 'active' } as KeyHolder;
+const holder = { id: 'key', account: 'account', accountStatus: 'active', limits: NO_LIMITS } as KeyHolder;
 const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
 
 describe('authentication that waits for the store', () => {

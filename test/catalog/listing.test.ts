@@ -36,7 +36,9 @@ describe('listing of models', () => {
     ];
     const image = { aliases: [], type: 'image', endpoint: '/v1/images/generations', provider: 'Someone' };
     const video = { aliases: [], type: 'video', endpoint: '/v1/videos', provider: 'Someone' };
-    expect(listModels(build(catalogOf({ models }), { one: ALL }), new Set(['image', 'video']))).to.deep.equal([
+    expect(
+      listModels(build(catalogOf({ models }), { one: ALL }), { served: new Set(['image', 'video']) }),
+    ).to.deep.equal([
       { id: 'image-1', unit: 'request', price_rub: 12.5, ...image },
       { id: 'video-1', unit: 'second', price_rub: 15, price_rub_by_resolution: { '720p': 8, '1080p': 15 }, ...video },
       { id: 'flat', unit: 'second', price_rub: 9, ...video },

@@ -35,12 +35,38 @@ describe('cli key', () => {
       last_used_at: null,
     });
     expect(await rig.text('key', 'list', account)).to.match(
-      new RegExp(`^${id} +…${key.slice(-4)} +active +0 +never +production$`, 'm'),
+      new RegExp(`^${id} +…${key.slice(-4)} +active +0 +never +none +production$`, 'm'),
     );
     expect(await rig.json('key', 'revoke', id)).to.deep.equal({ key_id: id, status: 'revoked', repeated: false });
     expect(await rig.json('key', 'revoke', id)).to.deep.equal({ key_id: id, status: 'revoked', repeated: true });
     expect(await rig.text('key', 'revoke', id)).to.include('was already revoked');
     expect(await rig.text('key', 'list', account)).to.match(new RegExp(`^${id} +….... +revoked`, 'm'));
+  });
+
+  it('issues with limits, changes those that are named, and shows them', async () => {
+    const owner = String((await rig.json('account', 'create', '--name', 'limits')).account_id);
+    const wish = ['--expires', '2100-01-01', '--models', 'small, b'];
+    const { key_id: id } = await rig.json('key', 'issue', owner, '--name', 'limited', ...wish);
+    const listed = async () => ((await rig.json('key', 'list', owner)) as { keys: object[] }).keys[0];
+    expect(await listed()).to.deep.include({ expires_at: '2100-01-01T00:00:00.000Z', models: ['small', 'b'] });
+    expect(await rig.text('key', 'list', owner)).to.match(/ until 2100-01-01T00:00:00\.000Z; only small, b +limited$/m);
+    const changed = await rig.json('key', 'limit', String(id), '--models', 'all');
+    expect(changed).to.include({ key_id: id, expires_at: '2100-01-01T00:00:00.000Z', models: null });
+    expect(await rig.text('key', 'limit', String(id), '--expires', 'never')).to.include(`Limits of key ${id}: none.`);
+    expect(await listed()).to.deep.include({ expires_at: null, models: null, status: 'active' });
+    await rig.json('key', 'limit', String(id), '--expires', new Date(Date.now() + 300).toISOString());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await listed()).to.deep.include({ status: 'expired', revoked_at: null });
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is for good');
+  });
+
+  it('refuses limits that are none', async () => {
+    const { key_id: id } = await rig.json('key', 'issue', account, '--name', 'limits');
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('expired already');
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--expires', 'soon')).to.include('Give a day such as');
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--models', 'a,,b')).to.include('with commas between');
+    expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--models', '')).to.include('with commas');
+    expect(await rig.refused(1, 'key', 'limit', 'key_none', '--models', 'all')).to.include('no key "key_none"');
   });
 
   it('shows a key once, with a hint to keep it, and stores it nowhere', async () => {

@@ -13,6 +13,7 @@ const COMMANDS = [
   'account suspend',
   'account resume',
   'key issue',
+  'key limit',
   'key list',
   'key revoke',
   'wallet topup',

@@ -31,6 +31,7 @@ const BLIND: readonly Blind[] = [
   { at: /^accounts\.autoTopup/, why: 'a wish of the account: no money follows from it yet' },
   { at: /^wallets\.status$/, why: 'what the operator has decided last; no entry is made of it' },
   { at: /^keys\.(name|createdAt|revokedAt)$/, why: 'said once, by the operator' },
+  { at: /^keys\.(limits|budget|reset|zone|expiresAt|models)$/, why: 'a wish of the owner, said once' },
   { at: /^keys\.(hash|last4)$/, why: 'of a secret that nobody keeps' },
   { at: /^keys\.id$/, why: 'a key that made no call', rows: ({ id }) => id === 'key_idle' || id === 'key_old' },
   {

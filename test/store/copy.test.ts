@@ -232,6 +232,18 @@ describe('copy of a store', () => {
     expect((await target.real.ledger.wallet(wallet))?.status).to.equal('suspended');
   });
 
+  it('takes the limits of keys, also those that have changed since it broke off', async () => {
+    const limits = { budget: 5n * RUB, reset: 'day', zone: 'Asia/Omsk', expiresAt: AT, models: ['a'] } as const;
+    await addKey(source.real, 'key_1', wallet);
+    await source.real.keys.limit('key_1', limits, 0);
+    await copy();
+    expect((await target.real.keys.get('key_1'))?.limits).to.deep.equal(limits);
+    await breakOff();
+    await source.real.keys.limit('key_1', { ...limits, expiresAt: AT + 1 }, 0);
+    await copy();
+    expect((await target.real.keys.get('key_1'))?.limits).to.deep.equal({ ...limits, expiresAt: AT + 1 });
+  });
+
   it('counts the uses of keys once, however often it is made', async () => {
     await addKey(source.real, 'key_1');
     await source.real.keys.use([{ id: 'key_1', count: 12, lastUsedAt: AT }]);

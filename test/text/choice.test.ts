@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
 import type { SmartEntry } from '../../lib/catalog/schema.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { route } from '../../lib/smart/route.ts';
-import { chooseModel } from '../../lib/text/choice.ts';
+import { chooseModel, modelsFor } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
 
 const IDS = ['small', 'middle', 'big'];
@@ -47,7 +48,43 @@ const PROMPTS = {
   heavy: 'write a quicksort',
 } as const;
 
+/** The id of the model that is chosen, or the message that says why there is none. */
+function chosen(models: readonly string[] | null, tier: keyof typeof PROMPTS, name?: string): string {
+  try {
+    return chooseModel(catalogOf(), ask(PROMPTS[tier], name), { ...NO_LIMITS, models }).model.id;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 describe('choice of the model', () => {
+  it('takes no model that the key may not be used for: smart goes up, then down', () => {
+    expect(chosen(['middle'], 'lite')).to.equal('middle');
+    expect(chosen(['big'], 'lite')).to.equal('big');
+    expect(chosen(['small'], 'heavy')).to.equal('small');
+    expect(chosen(['small', 'middle-alias'], 'heavy')).to.equal('middle');
+    expect(chosen(['small', 'big'], 'standard')).to.equal('big');
+    expect(chosen(['small-alias'], 'standard', 'small')).to.equal('small');
+    const words = 'This API key may not be used for model';
+    expect(chosen(['small'], 'lite', 'big-alias')).to.equal(`${words} \`big\`. It may be used for \`small\`.`);
+    expect(chosen(['a', 'b'], 'lite')).to.equal(`${words} \`smart\`. It may be used for \`a\`, \`b\`.`);
+  });
+
+  it('says of smart what was scored, whichever model the key leaves', () => {
+    const { model, smart } = chooseModel(catalogOf(), ask(PROMPTS.lite), { ...NO_LIMITS, models: ['big'] });
+    expect([model.id, smart?.tier]).to.deep.equal(['big', 'lite']);
+  });
+
+  it('knows before the text is there which models it may come to', () => {
+    const idsOf = (models: readonly string[] | null, name: string) =>
+      modelsFor(catalogOf(), name, { ...NO_LIMITS, models }).map(({ id }) => id);
+    expect(idsOf(null, 'smart')).to.deep.equal(IDS);
+    expect(idsOf(['big', 'small'], 'auto')).to.deep.equal(['small', 'big']);
+    expect(idsOf(['big'], 'big-alias')).to.deep.equal(['big']);
+    expect(() => idsOf(['big'], 'small')).to.throw('may not be used for model `small`');
+    expect(() => idsOf(['x'], 'smart')).to.throw('may not be used for model `smart`');
+  });
+
   for (const [tier, prompt] of Object.entries(PROMPTS)) {
     it(`takes the model of ${tier}, and says how`, () => {
       const catalog = catalogOf();

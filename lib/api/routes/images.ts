@@ -1,5 +1,6 @@
 // The two endpoints of pictures: making one, and editing some; an edit comes as JSON or as a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
+import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
 import { announcedBytes } from '../../http/body.ts';
@@ -11,7 +12,7 @@ import type { ImageRequest } from '../../images/request.ts';
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { pictureOf, type RequestPicture } from '../../media/reference.ts';
 import { toRub } from '../../money/money.ts';
-import { confirmHolder } from '../auth.ts';
+import { confirmHolder, holderOf } from '../auth.ts';
 import { parseEditForm, sortPart } from '../image-request.ts';
 import {
   type Cost,
@@ -74,7 +75,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
   try {
     const model = await findPayable(paid, task, asked);
     pictures = await withLinked(paid, asked);
-    await confirmHolder(paid.request, paid.services.holders);
+    await confirmHolder(paid.request, paid.services.holders, model);
     const made = await make(paid, { task, model, asked, pictures });
     if (made) writeJson(paid.request, task.reply(made), paid.services.clientStallMs);
     return paid.h.abandon;
@@ -131,6 +132,7 @@ async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequ
 /** The model that is asked for; the wallet can pay for it now. */
 async function findPayable({ request, services }: PaidRequest, task: Task, asked: ImageRequest): Promise<ImageModel> {
   const model = task.findModel(services.catalog(), asked.model);
+  refuseModel(holderOf(request).limits, model);
   await refuseUnpayable(request, services, costOf(task, model));
   return model;
 }

@@ -11,8 +11,10 @@ export function modelsRoute({ store, catalog }: Services): ServerRoute {
     method: 'GET',
     path: '/api/v1/models',
     handler: async (request) => {
-      const wallet = await readWallet(store, holderOf(request).account);
-      return { object: 'list', currency: 'RUB', balance_rub: toRub(wallet.avail), data: listModels(catalog()) };
+      const { account, limits } = holderOf(request);
+      const wallet = await readWallet(store, account);
+      const data = listModels(catalog(), { limits });
+      return { object: 'list', currency: 'RUB', balance_rub: toRub(wallet.avail), data };
     },
   };
 }

@@ -1,8 +1,6 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../call/context.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
-import { findSmartModel, findTextModel } from '../../catalog/lookup.ts';
 import { announcedBytes, readBody } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/budget.ts';
 import { stateOf } from '../../http/context.ts';
@@ -10,12 +8,13 @@ import { checkJsonType } from '../../http/json.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
-import { TEXT_MINIMUM, type TextPrice, textReserve } from '../../money/price.ts';
+import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
+import { modelsFor } from '../../text/choice.ts';
 import type { TextOutput } from '../../text/delivery.ts';
 import { bytesOf, fetchPictures, letGo } from '../../text/pictures.ts';
 import type { TextRequest } from '../../text/request.ts';
-import { confirmHolder } from '../auth.ts';
+import { confirmHolder, holderOf } from '../auth.ts';
 import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
@@ -100,16 +99,11 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
 /** Nor are its texts taken from where they were parsed when its wallet can't pay for them. */
 async function refuseUnread(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
-  const reserves = pricesOf(services.catalog(), head.model).map((price) => textReserve(price, tokens));
+  const models = modelsFor(services.catalog(), head.model, holderOf(request).limits);
+  const reserves = models.map(({ price }) => textReserve(price, tokens));
   // Until its texts are there nobody knows which model smart will choose; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });
-}
-
-/** Of the model that is asked for, or of those that may answer in its place. */
-function pricesOf(catalog: Catalog, name: string): readonly TextPrice[] {
-  const smart = findSmartModel(catalog, name);
-  return smart ? Object.values(smart.models).map(({ price }) => price) : [findTextModel(catalog, name).price];
 }
 
 /** The whole reply; undefined when the client left. */

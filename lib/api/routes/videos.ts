@@ -1,5 +1,6 @@
 // POST /api/v1/videos begins a video, GET /api/v1/videos?id= tells how far it is; both from any process.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
+import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { fault } from '../../faults.ts';
@@ -49,7 +50,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   try {
     const { model, terms } = await findPayable(paid, asked);
     pictures = await withLinked(paid, asked);
-    await confirmHolder(request, services.holders);
+    await confirmHolder(request, services.holders, model);
     const [image] = pictures.map(pictureOf);
     const context = { ...contextOf(paid), onSpent: paid.share.giveBack };
     const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
@@ -72,6 +73,7 @@ async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
 /** The model that is asked for and what it takes; the wallet can pay for that now. */
 async function findPayable({ request, services }: PaidRequest, asked: VideoRequest) {
   const model = findModel(services.catalog(), asked.model, 'video');
+  refuseModel(holderOf(request).limits, model);
   if (model.routes.length === 0) throw fault('video_unavailable');
   stateOf(request).notes.model = model.id;
   const terms = termsOf(model, asked);

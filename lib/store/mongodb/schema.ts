@@ -106,6 +106,14 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     validator: fields({
       ...{ _id: name, account: name, name: text, hash: name, last4: text, createdAt: time },
       ...{ revokedAt: orNull(time), requestsCount: count, lastUsedAt: orNull(time) },
+      limits: fields({
+        ...{
+          budget: { bsonType: ['null', 'long'], minimum: 1 },
+          reset: oneOf('none', 'day', 'week', 'month'),
+          zone: name,
+        },
+        ...{ expiresAt: orNull(time), models: { bsonType: ['null', 'array'], items: name } },
+      }).$jsonSchema,
     }),
     indexes: [
       { key: { hash: 1 }, name: 'hash', unique: true },

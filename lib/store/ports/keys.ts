@@ -1,4 +1,5 @@
-// The port of API keys, and of the counts of their uses.
+// The port of API keys, of their limits and of the counts of their uses.
+import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';
 
@@ -15,6 +16,7 @@ export interface KeyRow {
   readonly requestsCount: number;
   /** ms since the epoch; null before the first use. */
   readonly lastUsedAt: number | null;
+  readonly limits: KeyLimits;
 }
 
 /** A key as authentication needs it. */
@@ -28,17 +30,24 @@ export interface KeyUse {
   readonly lastUsedAt: number;
 }
 
+/** Without limits: none. */
+export type NewKey = Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'> &
+  Partial<Pick<KeyRow, 'limits'>>;
+
 export interface KeyStore {
-  /** Adds an active key unless the account has `activeMax` of them already; decided atomically. */
-  add(
-    key: Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'>,
-    activeMax: number,
-  ): Promise<'added' | 'too_many' | 'no_account'>;
+  /**
+   * Adds a key unless the account has `activeMax` active ones already, which are neither revoked nor expired when the new
+   * one is made; decided atomically.
+   */
+  add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account'>;
   /** The key with this hash, revoked or not. */
   find(hash: string): Promise<KeyHolder | undefined>;
+  get(id: string): Promise<KeyRow | undefined>;
   list(account: string): Promise<readonly KeyRow[]>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
+  /** Puts these limits in the place of the key's. `ended`: it is revoked, or has expired by `now`. */
+  limit(id: string, limits: KeyLimits, now: number): Promise<'limited' | 'ended' | 'no_key'>;
   /** Adds to the counters; `lastUsedAt` never goes back. */
   use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;
 }

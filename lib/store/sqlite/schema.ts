@@ -38,7 +38,12 @@ const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL,
     revoked_at INTEGER,
     requests_count INTEGER NOT NULL DEFAULT 0 CHECK (requests_count >= 0),
-    last_used_at INTEGER
+    last_used_at INTEGER,
+    budget INTEGER CHECK (budget > 0),
+    reset TEXT NOT NULL CHECK (reset IN ('none', 'day', 'week', 'month')),
+    zone TEXT NOT NULL,
+    expires_at INTEGER,
+    models TEXT
   ) STRICT;
   CREATE INDEX keys_of_account ON keys (account, created_at);
 

@@ -75,8 +75,10 @@ function createStore(parts: Parts): Store {
     keys: {
       add: (key, activeMax) => writer.call('addKey', key, activeMax),
       find: (hash) => reader.call('findKey', hash),
+      get: (id) => reader.call('key', id),
       list: (account) => reader.call('keys', account),
       revoke: (id, at) => writer.call('revokeKey', id, at),
+      limit: (id, limits, now) => writer.call('limitKey', id, limits, now),
       use: (uses, batch) => writer.call('useKeys', uses, batch),
     },
     limits: {

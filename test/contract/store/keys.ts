@@ -1,11 +1,13 @@
 // API keys: a maximum that holds, revocation, look-up by hash, counters.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { AT, newAccount, newId, type StoreContext, type StoreKind, useStore } from './context.ts';
 
 const MAX = 10;
+const UNUSED = { revokedAt: null, requestsCount: 0, lastUsedAt: null, limits: NO_LIMITS };
 
 export function keyContract(kind: StoreKind): void {
   const context = useStore(kind);
@@ -22,7 +24,7 @@ function newKey(account: string, createdAt = AT): Parameters<Store['keys']['add'
 async function addKey(store: Store, account: string): Promise<KeyRow> {
   const key = newKey(account);
   expect(await store.keys.add(key, MAX)).to.equal('added');
-  return { ...key, revokedAt: null, requestsCount: 0, lastUsedAt: null };
+  return { ...key, ...UNUSED };
 }
 
 function addTests(context: StoreContext): void {
@@ -45,7 +47,7 @@ function addTests(context: StoreContext): void {
     await store.keys.add(second, MAX);
     const listed = await store.keys.list(account);
     expect(listed.map((row) => row.id)).to.deep.equal([second.id, first.id]);
-    expect(listed[0]).to.deep.equal({ ...second, revokedAt: null, requestsCount: 0, lastUsedAt: null });
+    expect(listed[0]).to.deep.equal({ ...second, ...UNUSED });
     expect(await store.keys.list(newId('acc'))).to.deep.equal([]);
   });
 
@@ -72,6 +74,42 @@ function addTests(context: StoreContext): void {
     expect(results.filter((result) => result === 'added')).to.have.length(MAX);
     expect(results.filter((result) => result === 'too_many')).to.have.length(24 - MAX);
     expect(await context.store.keys.list(account)).to.have.length(MAX);
+  });
+
+  it('keeps the limits it was given, and the new ones of a key that is still active', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const limits = {
+      budget: 10n ** 15n,
+      reset: 'week',
+      zone: 'Asia/Omsk',
+      expiresAt: AT + 50,
+      models: ['a', 'b'],
+    } as const;
+    const key = { ...newKey(account), limits };
+    expect(await store.keys.add(key, MAX)).to.equal('added');
+    const row = { ...key, ...UNUSED, limits };
+    expect(await store.keys.get(key.id)).to.deep.equal(row);
+    expect(await store.keys.find(key.hash)).to.deep.equal({ ...row, accountStatus: 'active' });
+    expect(await store.keys.limit(key.id, { ...NO_LIMITS, expiresAt: AT + 60 }, AT + 49)).to.equal('limited');
+    const other = await context.open();
+    expect(await other.keys.list(account)).to.deep.equal([{ ...row, limits: { ...NO_LIMITS, expiresAt: AT + 60 } }]);
+    expect(await store.keys.limit(key.id, NO_LIMITS, AT + 60)).to.equal('ended');
+    expect(await store.keys.limit(key.id, NO_LIMITS, AT + 59)).to.equal('limited');
+    await store.keys.revoke(key.id, AT + 70);
+    expect(await store.keys.limit(key.id, limits, AT + 1)).to.equal('ended');
+    expect(await store.keys.limit(newId('key'), limits, AT + 1)).to.equal('no_key');
+    expect(await store.keys.get(newId('key'))).to.equal(undefined);
+    expect((await store.keys.get(key.id))?.limits).to.deep.equal(NO_LIMITS);
+  });
+
+  it('counts no key that has expired', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const limits = { ...NO_LIMITS, expiresAt: AT + 1 };
+    expect(await store.keys.add({ ...newKey(account), limits }, 1)).to.equal('added');
+    expect(await store.keys.add(newKey(account), 1)).to.equal('too_many');
+    expect(await store.keys.add(newKey(account, AT + 1), 1)).to.equal('added');
   });
 
   it('counts active keys only', async () => {

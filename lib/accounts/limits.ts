@@ -1,0 +1,24 @@
+// What may be wished for as the limits of a key.
+import type { KeyLimits } from '../money/key-limits.ts';
+import { AMOUNT_MAX, formatRub } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
+
+/** The zone is the account's. */
+export type WishedLimits = Omit<KeyLimits, 'zone'>;
+
+/** More than any catalog sells under one key. */
+const MODELS_MAX = 200;
+const MODEL_LENGTH_MAX = 100;
+
+/** Throws `OperatorError` for limits that nobody can mean. */
+export function checkLimits({ budget, expiresAt, models }: WishedLimits, now: number): void {
+  if (budget !== null && (budget <= 0n || budget > AMOUNT_MAX)) {
+    throw new OperatorError(`A budget is above zero, and at most ${formatRub(AMOUNT_MAX)} RUB.`);
+  }
+  if (expiresAt !== null && expiresAt <= now) throw new OperatorError('The key would have expired already.');
+  if (models === null) return;
+  if (models.length === 0) throw new OperatorError('The list of models is empty: the key could be used for nothing.');
+  if (models.length > MODELS_MAX) throw new OperatorError(`The list has more than ${MODELS_MAX} models.`);
+  const wrong = models.find((name) => name === '' || name.length > MODEL_LENGTH_MAX || /[\p{Cc}\s]/u.test(name));
+  if (wrong !== undefined) throw new OperatorError(`This is not the id of a model: ${JSON.stringify(wrong)}.`);
+}

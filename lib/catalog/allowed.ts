@@ -1,0 +1,12 @@
+// Which models of the catalog a key may be used for.
+import { type Fault, fault } from '../faults.ts';
+import { allowsModel, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
+
+/** Throws the fault 403 for a model that the key may not be used for. */
+export function refuseModel(limits: KeyLimits, model: NamedModel): void {
+  if (!allowsModel(limits, model)) throw notAllowed(limits, model.id);
+}
+
+export function notAllowed({ models }: KeyLimits, model: string): Fault {
+  return fault('model_not_allowed', { model, hint: (models ?? []).map((name) => `\`${name}\``).join(', ') });
+}

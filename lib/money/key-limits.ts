@@ -1,0 +1,43 @@
+// What an owner allows one API key: a budget, a last day, some models.
+import type { Micro } from './money.ts';
+
+/** When a budget starts anew: never, or with the day, the week (on Monday) or the month of its time zone. */
+export const RESETS = ['none', 'day', 'week', 'month'] as const;
+export type Reset = (typeof RESETS)[number];
+
+/** The zone of an account whose owner has set none. */
+export const DEFAULT_ZONE = 'Europe/Moscow';
+
+export interface KeyLimits {
+  /** The most that the key may hold and be charged, less refunds, between two resets; null for no limit. */
+  readonly budget: Micro | null;
+  readonly reset: Reset;
+  /** The IANA time zone of the reset. */
+  readonly zone: string;
+  /** ms since the epoch: from then on the key is refused, for good. Null: it does not expire. */
+  readonly expiresAt: number | null;
+  /** Ids or aliases of the models it may be used for; null for all of them. */
+  readonly models: readonly string[] | null;
+}
+
+export const NO_LIMITS: KeyLimits = {
+  budget: null,
+  reset: 'none',
+  zone: DEFAULT_ZONE,
+  expiresAt: null,
+  models: null,
+};
+
+export function isExpired({ expiresAt }: Pick<KeyLimits, 'expiresAt'>, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+export interface NamedModel {
+  readonly id: string;
+  readonly aliases: readonly string[];
+}
+
+/** Whether a key may be used for a model. */
+export function allowsModel({ models }: Pick<KeyLimits, 'models'>, { id, aliases }: NamedModel): boolean {
+  return models === null || models.includes(id) || aliases.some((alias) => models.includes(alias));
+}

@@ -1,0 +1,168 @@
+// What an owner allows a key, over real HTTP: its last moment, its models and its budget, on every endpoint.
+import { expect } from 'chai';
+import { createAccounts } from '../../lib/accounts/accounts.ts';
+import type { WishedLimits } from '../../lib/accounts/limits.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { EDITS, GENERATIONS } from '../../testkit/images.ts';
+import { PROMPTS } from '../../testkit/smart.ts';
+import { PNG } from '../media/pictures.ts';
+
+const VIDEOS = '/api/v1/videos';
+const MODELS = '/api/v1/models';
+const PICTURE = `data:image/png;base64,${PNG.toString('base64')}`;
+
+const text = (id: string, model = 'standard') => ({
+  ...{ id, aliases: [`${id}-alias`], type: 'text', provider: 'Test', price: { input: '1000', output: '5000' } },
+  routes: [{ upstream: 'sandbox', model }],
+});
+
+const CATALOG = {
+  upstreams: { sandbox: { plugin: 'sandbox' } },
+  models: [
+    ...['small', 'middle', 'big'].map((id) => text(id)),
+    text('eye', 'vision'),
+    {
+      ...{ id: 'draw', type: 'image', provider: 'Test', price: { request: '10' }, edits: true },
+      routes: [{ upstream: 'sandbox', model: 'image' }],
+    },
+    {
+      ...{ id: 'film', type: 'video', provider: 'Test', price: { request: '40' } },
+      routes: [{ upstream: 'sandbox', model: 'video' }],
+    },
+  ],
+  smart: { lite: ['small'], standard: ['middle'], heavy: ['big'] },
+  vision: ['eye'],
+  defaults: { image: ['draw'], edit: ['draw'] },
+};
+
+/** One call of each kind. */
+const CALLS: readonly (readonly [path: string, model: string, body: object])[] = [
+  [MESSAGES, 'middle', ask('hi')],
+  [CHAT, 'middle', ask('hi')],
+  [GENERATIONS, 'draw', { prompt: 'a hill' }],
+  [EDITS, 'draw', { prompt: 'a hill', image: PICTURE }],
+  [VIDEOS, 'film', { prompt: 'a hill' }],
+];
+
+describe('limits of a key', () => {
+  let gateway: TestGateway;
+  let account: TestAccount;
+
+  before(async () => {
+    gateway = await startGateway({ catalog: CATALOG });
+  });
+  beforeEach(async () => {
+    account = await gateway.account();
+  });
+  after(() => gateway.stop());
+
+  async function issue(wish: Partial<WishedLimits>) {
+    const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
+    return accounts.issueKey(account.id, 'little', wish);
+  }
+
+  const post = (key: string, path: string, body: object): Promise<Reply> => send(gateway.url + path, { key, body });
+
+  function expectRefusal(reply: Reply, path: string, want: { status: number; type: string; code: string }): string {
+    expect(reply.status, reply.text).to.equal(want.status);
+    const { message } = reply.json.error;
+    const chat = { error: { message, type: want.type, code: want.code } };
+    expect(reply.json).to.deep.equal(path === CHAT ? chat : { type: 'error', error: { type: want.type, message } });
+    expect(reply.headers['x-should-retry']).to.equal('false');
+    return message;
+  }
+
+  async function expectNoMoney(): Promise<void> {
+    expect((await gateway.wallet(account)).seq).to.equal(1);
+    await gateway.checkMoney();
+  }
+
+  const EXPIRED = { status: 401, type: 'authentication_error', code: 'invalid_api_key' };
+  const FORBIDDEN = { status: 403, type: 'permission_error', code: 'account_suspended' };
+
+  it('lets it be used until its last moment, and then says that it has expired', async () => {
+    const expiresAt = Date.now() + 400;
+    const { id, key } = await issue({ expiresAt });
+    expect((await send(gateway.url + MODELS, { key })).status).to.equal(200);
+    await new Promise((resolve) => setTimeout(resolve, expiresAt - Date.now() + 5));
+    for (const [path, model, body] of CALLS) {
+      const message = expectRefusal(await post(key, path, { ...body, model }), path, EXPIRED);
+      expect(message).to.equal(`The API key has expired: it was valid until ${new Date(expiresAt).toISOString()}.`);
+    }
+    for (const path of [MODELS, '/api/v1/balance', `${VIDEOS}?id=vid_1`]) {
+      expect((await send(gateway.url + path, { key })).status, path).to.equal(401);
+    }
+    expect((await gateway.store.keys.get(id))?.revokedAt).to.equal(null);
+    await expectNoMoney();
+  });
+
+  it('refuses a model that is not on its list, on every endpoint, before any hold', async () => {
+    const { key } = await issue({ models: ['small'] });
+    for (const [path, model, body] of CALLS) {
+      const message = expectRefusal(await post(key, path, { ...body, model }), path, FORBIDDEN);
+      expect(message).to.equal(`This API key may not be used for model \`${model}\`. It may be used for \`small\`.`);
+    }
+    // Also where the model is the default one, and in place of an empty wallet's 402.
+    expectRefusal(await post(key, GENERATIONS, { prompt: 'a hill' }), GENERATIONS, FORBIDDEN);
+    await expectNoMoney();
+    account = await gateway.account('0');
+    const penniless = await issue({ models: ['small'] });
+    for (const [path, model, body] of CALLS) {
+      expectRefusal(await post(penniless.key, path, { ...body, model }), path, FORBIDDEN);
+    }
+  });
+
+  it('takes a model by any of its names', async () => {
+    const { key } = await issue({ models: ['middle-alias', 'draw', 'film'] });
+    for (const [path, model, body] of CALLS) {
+      expect((await post(key, path, { ...body, model })).status, path).to.equal(200);
+    }
+    expect((await post(key, MESSAGES, ask('hi', { model: 'middle-alias' }))).status).to.equal(200);
+  });
+
+  for (const path of DIALECTS) {
+    it(`lets smart pick among its models on ${path}`, async () => {
+      const { key } = await issue({ models: ['big'] });
+      const reply = await post(key, path, ask(PROMPTS.lite, { model: 'smart' }));
+      expect(reply.status, reply.text).to.equal(200);
+      expect([reply.json.model, reply.json.smart_routing.tier]).to.deep.equal(['big', 'lite']);
+      const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+      expect(charge?.model).to.equal('big');
+      const { key: none } = await issue({ models: ['draw'] });
+      const message = expectRefusal(await post(none, path, ask('hi', { model: 'auto' })), path, FORBIDDEN);
+      expect(message).to.contain('`smart`');
+    });
+
+    it(`looks at the model that a call with a picture names on ${path}`, async () => {
+      const part =
+        path === CHAT
+          ? { type: 'image_url', image_url: { url: PICTURE } }
+          : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG.toString('base64') } };
+      const call = (model: string) => ({ model, messages: [{ role: 'user', content: [part] }], max_tokens: 100 });
+      const { key } = await issue({ models: ['small'] });
+      const reply = await post(key, path, call('small'));
+      expect([reply.status, reply.json.model]).to.deep.equal([200, 'eye']);
+      expectRefusal(await post(key, path, call('eye')), path, FORBIDDEN);
+    });
+  }
+
+  it('lists only the models that it may be used for, smart where one of its tiers is', async () => {
+    const listed = async (models: readonly string[] | null) => {
+      const { key } = await issue({ models });
+      const { json } = await send(gateway.url + MODELS, { key });
+      return (json.data as { id: string }[]).map(({ id }) => id);
+    };
+    expect(await listed(null)).to.deep.equal(['small', 'middle', 'big', 'eye', 'draw', 'film', 'smart']);
+    expect(await listed(['big-alias', 'film'])).to.deep.equal(['big', 'film', 'smart']);
+    expect(await listed(['draw'])).to.deep.equal(['draw']);
+  });
+
+  it('obeys a change within a second', async () => {
+    const { id, key } = await issue({});
+    expect((await post(key, MESSAGES, ask('hi', { model: 'big' }))).status).to.equal(200);
+    await createAccounts({ store: gateway.store, keyPrefix: 'tg-' }).limitKey(id, { models: ['small'] });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expectRefusal(await post(key, MESSAGES, ask('hi', { model: 'big' })), MESSAGES, FORBIDDEN);
+  });
+});
