@@ -25,8 +25,11 @@ export interface Raw {
   close(): Promise<void>;
 }
 
-/** Of people and of files: the audit of the ledger reads none of it. */
-const OTHERS = ['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'];
+/** Of people, of files and of sums that can be made anew: no money is in them. */
+const OTHERS = [
+  ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
+  ...['usage_hours', 'usage_cursors'],
+];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 
 export async function openRaw(url: string): Promise<Raw> {
