@@ -23,7 +23,7 @@ export function startCommand(): readonly string[] {
     .split(' ');
 }
 
-const START_MS_MAX = 15_000;
+const START_MS_MAX = 60_000;
 
 /** A temporary folder with a catalog and the environment of a service that lives in it. */
 export interface Home {
