@@ -28,21 +28,35 @@ export function registerAuth(server: Server, { holders, limiter }: AuthOptions):
       const found = findHolder(request, holders);
       const holder = found instanceof Promise ? await clocked(state, found) : found;
       if (!holder) throw fault('invalid_key');
-      refuseExpired(holder.limits);
-      holders.used(holder.id);
-      Object.assign(state.notes, { account: holder.account, key: holder.id });
-      if (holder.accountStatus === 'suspended') throw fault('account_suspended');
-      const rule = request.route.settings.plugins?.limit;
-      if (rule) {
-        const hit = limiter.hit(rule, holder.id, state.waitedMs);
-        const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
-        if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
-      }
+      await admit(request, holder, { holders, limiter, rule: request.route.settings.plugins?.limit });
       return h.authenticated({ credentials: { holder } });
     },
   }));
   server.auth.strategy('key', 'api-key');
   server.auth.default('key');
+}
+
+interface Admission extends AuthOptions {
+  readonly rule: LimitRule | undefined;
+}
+
+/** What comes in by a key counts, whatever becomes of it; throws 401, 403 and 429 faults. */
+async function admit(request: Request, holder: KeyHolder, { holders, limiter, rule }: Admission): Promise<void> {
+  const state = stateOf(request);
+  refuseExpired(holder.limits);
+  holders.used(holder.id);
+  Object.assign(state.notes, { account: holder.account, key: holder.id });
+  if (holder.accountStatus === 'suspended') throw fault('account_suspended');
+  if (!rule) return;
+  const hit = limiter.hit(rule, holder.id, state.waitedMs);
+  const { allowed, retryAfterS } = hit instanceof Promise ? await clocked(state, hit) : hit;
+  if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
+}
+
+/** Lets a request act for a key that its sender has proved to own in another way than by the key's text. */
+export async function actFor(holder: KeyHolder, request: Request, admission: Admission): Promise<void> {
+  await admit(request, holder, admission);
+  request.auth.credentials = { holder };
 }
 
 function findHolder(request: Request, holders: Holders): ReturnType<Holders['find']> {

@@ -35,8 +35,7 @@ export function paidRoute(path: string, services: Services, handle: PaidHandler)
       try {
         return await handle({ request, h, services, call, share });
       } catch (error) {
-        const { headersSent, destroyed } = request.raw.res;
-        if (error === GONE || headersSent || destroyed) return abandon(request, h, error);
+        if (endUnanswered(request, error)) return h.abandon;
         throw error;
       } finally {
         share.giveBack();
@@ -50,7 +49,7 @@ export function contextOf({
   request,
   services,
   call,
-}: Pick<PaidRequest, 'request' | 'services' | 'call'>): CallContext {
+}: Pick<PaidRequest, 'request' | 'call'> & { readonly services: Pick<Services, 'log'> }): CallContext {
   const { log } = services;
   const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
   const { id: keyId, account: accountId, limits } = holderOf(request);
@@ -110,12 +109,14 @@ export function writeJson(request: Request, body: object, stallMs: number): void
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
-/** There is nobody to answer, or an answer has already begun. */
-function abandon(request: Request, h: ResponseToolkit, error: unknown): symbol {
+/** Ends a request that failed when nobody is there to be answered, or an answer has begun already; false otherwise. */
+export function endUnanswered(request: Request, error: unknown): boolean {
+  const { headersSent, destroyed } = request.raw.res;
+  if (error !== GONE && !headersSent && !destroyed) return false;
   if (error === GONE) stateOf(request).notes.ending = 'gone';
-  if (error instanceof Error && !request.raw.res.destroyed) {
+  if (error instanceof Error && !destroyed) {
     stateOf(request).notes.err = error;
     request.raw.res.destroy();
   }
-  return h.abandon;
+  return true;
 }

@@ -34,11 +34,7 @@ export const onPreResponse: Lifecycle.Method = (request, h) => {
 function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   const reason = faultOf(request.response as Fault);
   const { data } = reason;
-  const { notes } = stateOf(request);
-  Object.assign(notes, notesOf(reason));
-  // What an upstream said may quote a prompt: it is logged where it failed, at the level `debug`.
-  const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
-  if (isOurs) notes.err = reason.cause ?? reason;
+  noteFault(request, reason);
   const { body, type } = faceOf(request).renderFault(reason);
   const reply = h.response(body).type(type).code(reason.output.statusCode);
   if (data?.retryable === false) reply.header('x-should-retry', 'false');
@@ -46,6 +42,16 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   if (data?.detail.retryAfterS !== undefined) reply.header('retry-after', String(data.detail.retryAfterS));
   if (data?.code === 'method_not_allowed') reply.header('allow', String(data.detail.hint));
   return reply;
+}
+
+/** For the log line, where the client is told of a fault. */
+export function noteFault(request: Request, reason: Fault): void {
+  const { data } = reason;
+  const { notes } = stateOf(request);
+  Object.assign(notes, notesOf(reason));
+  // What an upstream said may quote a prompt: it is logged where it failed, at the level `debug`.
+  const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
+  if (isOurs) notes.err = reason.cause ?? reason;
 }
 
 /** What the log line says about a refusal: what is wrong, and which model was asked for. */

@@ -46,10 +46,25 @@ export function termsOf(model: VideoModel, request: Asked): VideoTerms {
   };
 }
 
-function secondsOf({ seconds: offered }: VideoModel, wanted: number | undefined): number {
-  const { least, most, byDefault } = SECONDS;
-  const all = offered ?? Array.from({ length: most - least + 1 }, (_, at) => least + at);
-  if (wanted === undefined) return nearest(all, byDefault);
+/** What a model lets its client choose from; where there is nothing to choose the list is empty. */
+export interface VideoOffers {
+  readonly seconds: readonly number[];
+  readonly resolutions: readonly string[];
+  readonly aspects: readonly string[];
+}
+
+export function offersOf(model: VideoModel): VideoOffers {
+  return { seconds: secondsSold(model), resolutions: labelsOf(model), aspects: model.aspects ?? ASPECTS };
+}
+
+function secondsSold({ seconds }: VideoModel): readonly number[] {
+  const { least, most } = SECONDS;
+  return seconds ?? Array.from({ length: most - least + 1 }, (_, at) => least + at);
+}
+
+function secondsOf(model: VideoModel, wanted: number | undefined): number {
+  const all = secondsSold(model);
+  if (wanted === undefined) return nearest(all, SECONDS.byDefault);
   if (!all.includes(wanted)) throw notSold('seconds', all);
   return wanted;
 }

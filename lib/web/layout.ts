@@ -65,14 +65,14 @@ const WORDS = defineWords({
 });
 
 /** In this order. */
-const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'settings'] as const;
+const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
 const ADMIN_PAGES = ['overview', 'accounts', 'ledger', 'catalog', 'upstreams', 'audit', 'checks'] as const;
 
 const NAMES: Readonly<Record<(typeof LANGUAGES)[number], string>> = { en: 'English', ru: 'Русский' };
 
 export function layout(
   visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
-  { title, body }: { title: string; body: Html },
+  { title, body, script }: { title: string; body: Html; script?: string },
 ): Html {
   const words = WORDS[visit.language];
   return html`<html lang="${visit.language}">
@@ -84,6 +84,7 @@ export function layout(
 <link rel="stylesheet" href="/static/style.css">
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <script type="module" src="/static/page.js"></script>
+${script !== undefined && html`<script type="module" src="/static/${script}"></script>`}
 </head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>

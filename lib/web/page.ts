@@ -25,6 +25,8 @@ export interface Page {
   readonly status?: number;
   /** A session that begins with it. */
   readonly session?: string;
+  /** A script of its own, by its name among the static files. */
+  readonly script?: string;
 }
 
 /** After a form: a page of ours, by 303. */
@@ -41,7 +43,12 @@ export interface Download {
   readonly content: NodeJS.ReadableStream | string;
 }
 
-export type Answer = Page | Redirect | Download;
+/** The answer was written already, or there is nobody to answer. */
+export interface Written {
+  readonly written: true;
+}
+
+export type Answer = Page | Redirect | Download | Written;
 
 /** `anyone` comes; an `owner` has an account; an `operator` runs the service. */
 interface Visitors {
@@ -120,6 +127,7 @@ async function prove(visit: UserVisit, form: Form): Promise<void> {
 }
 
 function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.ReturnValue {
+  if ('written' in answer) return h.abandon;
   const response = respond(h, visit, answer);
   const { secure, formCookie, query } = visit;
   const language = query.get('lang') ?? undefined;
@@ -128,7 +136,7 @@ function send(h: ResponseToolkit, visit: Visit, answer: Answer): Lifecycle.Retur
   return response;
 }
 
-function respond(h: ResponseToolkit, visit: Visit, answer: Answer): ResponseObject {
+function respond(h: ResponseToolkit, visit: Visit, answer: Exclude<Answer, Written>): ResponseObject {
   if ('body' in answer) {
     const text = `<!doctype html>\n${layout(visit, answer).text}\n`;
     const response = h.response(text).type('text/html; charset=utf-8');

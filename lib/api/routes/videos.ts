@@ -110,11 +110,38 @@ async function look(request: Request, { store, results }: Pick<Services, 'store'
   const ids = request.url.searchParams.getAll('id');
   const [id = ''] = ids;
   if (ids.length !== 1 || id === '') throw invalidField('id', 'name one video: /api/v1/videos?id=vid_...');
-  const job = VIDEO_ID.test(id) ? await orUnavailable(store.jobs.get(id)) : undefined;
-  if (!job || job.wallet !== holderOf(request).account) throw fault('unknown_video');
+  const job = await findVideo(store, { id, account: holderOf(request).account });
   stateOf(request).notes.job = id;
-  const failure = job.phase === 'failed' ? { error: job.error, refunded: true } : {};
-  return { id, status: statusOf(job), progress: job.progress, url: linkOf(job, results), ...failure };
+  return describeVideo(job, results);
+}
+
+/** Throws 404 for a video of another account as for one that is none. */
+export async function findVideo(
+  store: Pick<Services['store'], 'jobs'>,
+  { id, account }: { id: string; account: string },
+): Promise<Job> {
+  const job = VIDEO_ID.test(id) ? await orUnavailable(store.jobs.get(id)) : undefined;
+  if (!job || job.wallet !== account) throw fault('unknown_video');
+  return job;
+}
+
+/** How far it is. */
+export interface VideoView {
+  readonly id: string;
+  readonly status: string;
+  /** 0 to 100. */
+  readonly progress: number;
+  /** Null until it is completed. */
+  readonly url: string | null;
+  /** Of one that failed. */
+  readonly error?: string | null;
+  readonly refunded?: true;
+}
+
+export function describeVideo(job: Job, results: Services['results']): VideoView {
+  const { id, progress, phase, error } = job;
+  const failure = phase === 'failed' ? ({ error, refunded: true } as const) : {};
+  return { id, status: statusOf(job), progress, url: linkOf(job, results), ...failure };
 }
 
 function statusOf({ phase, shown }: Job): string {
