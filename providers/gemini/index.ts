@@ -1,7 +1,8 @@
-// Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+// Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw, videos as long operations.
+import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { picturesOf, readerOf } from './reply.ts';
 import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
+import { createVideo } from './video.ts';
 
 /** A picture of 4K comes as some 30 MiB of base64. */
 const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
@@ -26,10 +27,12 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+const auth: KeyHeaders = (key) => ({ 'x-goog-api-key': key });
+
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
   const headers = { 'content-type': 'application/json' };
-  const request = { method: 'POST', headers, auth: (key: string) => ({ 'x-goog-api-key': key }) } as const;
+  const request = { method: 'POST', headers, auth } as const;
   return {
     text(call, signal) {
       const url = urlOf(wireOf(call), call.model, 'streamGenerateContent?alt=sse');
@@ -41,5 +44,6 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
       return { images: picturesOf(value, host.fault) };
     },
+    video: createVideo(wireOf, host, auth),
   };
 }

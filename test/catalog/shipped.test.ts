@@ -76,6 +76,7 @@ const ROWS: readonly Row[] = [
   },
   {
     env: { GEMINI_API_KEY: 'AIza-test' },
+    videos: { 'veo-3.1': '176 RUB, 4 s at 720p', 'veo-3.1-fast': '68 RUB, 4 s at 720p' },
     smart: ['gemini-3.1-flash-lite', 'gemini-3.8-flash', 'gemini-3.8-flash'],
     vision: ['gemini-3.1-flash-lite', 'gemini-3.8-flash'],
     image: 'gemini-3.1-flash-image',

@@ -1,0 +1,47 @@
+// What `gemini` asks for when it makes videos; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/gemini/index.ts';
+import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+const NAME = 'models/film-1/operations/42';
+
+describe('provider gemini, videos', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/v1beta');
+  });
+  afterEach(() => studio.close());
+
+  it('asks for a video from text', async () => {
+    const { ref, body } = await studio.start(PORTRAIT, { name: NAME });
+    expect(studio.sent[0]).to.include({ method: 'POST', path: '/v1beta/models/film-1:predictLongRunning' });
+    expect(studio.sent[0]?.headers).to.include({ 'x-goog-api-key': 'sk-films' });
+    expect(body).to.deep.equal({
+      instances: [{ prompt: 'A red square turns' }],
+      parameters: { aspectRatio: '9:16', durationSeconds: 5, resolution: '720p' },
+    });
+    await studio.look(ref, { name: NAME });
+    expect(studio.sent[1]?.path).to.equal(`/v1beta/${NAME}`);
+  });
+
+  it('asks for a video from a picture, in the words of the route', async () => {
+    const options = { resolutions: { '1080p': 'full' } };
+    const { body } = await studio.start({ image: PICTURE, resolution: '1080p', options }, { name: NAME });
+    expect(body).to.deep.equal({
+      instances: [
+        { prompt: 'A red square turns', image: { bytesBase64Encoded: PICTURE_BASE64, mimeType: 'image/png' } },
+      ],
+      parameters: { aspectRatio: '16:9', durationSeconds: 5, resolution: 'full' },
+    });
+  });
+
+  it('fetches the film with the key that began it', async () => {
+    const { ref } = await studio.start({}, { name: NAME });
+    const uri = `${studio.origin}/v1beta/files/1:download?alt=media`;
+    const response = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } };
+    expect(await studio.look(ref, { name: NAME, done: true, response })).to.deep.equal({
+      status: 'completed',
+      result: { url: uri, headers: { 'x-goog-api-key': 'sk-films' } },
+    });
+  });
+});
