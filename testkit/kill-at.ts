@@ -37,19 +37,20 @@ function killAtReply(): void {
 }
 
 function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: string }): void {
-  /** The worker or the connection that was told. */
-  let told: unknown;
+  /** The call that one of the store's threads was told. */
+  let told: { readonly worker: Worker; readonly id: unknown } | undefined;
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof postMessage>) {
-    const [, name, values] = Array.isArray(args[0]) ? args[0] : [];
+    const [id, name, values] = Array.isArray(args[0]) ? args[0] : [];
     if (name === call || (MONEY.has(call) && JSON.stringify(values, asText)?.includes(`"${call}"`))) {
       if (when === 'before') die();
-      told = this;
+      told = { worker: this, id };
     }
     return Reflect.apply(postMessage, this, args);
   };
   Worker.prototype.emit = function (this: Worker, ...args: Parameters<typeof emit>) {
-    if (told === this && args[0] === 'message') die();
+    const [event, reply] = args as readonly unknown[];
+    if (told?.worker === this && event === 'message' && Array.isArray(reply) && reply[0] === told.id) die();
     return Reflect.apply(emit, this, args);
   } as typeof emit;
 

@@ -13,7 +13,7 @@ import { PNG } from '../media/pictures.ts';
 const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
 const LEASE_MS = 400;
 /** The lease, a sweep, what a database may lock for a dead process, and room for a busy machine. */
-const BACK_MS_MAX = 10_000;
+const BACK_MS_MAX = 20_000;
 const RUB = 1_000_000n;
 
 interface Step {
@@ -103,7 +103,9 @@ for (const kind of STORES) {
           }
           const { signal } = await doomed.exit;
           expect([signal, await answered]).to.deep.equal(['SIGKILL', false]);
-          await until(async () => (await books.wallet(account)).held === 0n, BACK_MS_MAX);
+          await until(async () => (await books.wallet(account)).held === 0n, BACK_MS_MAX).catch((error) => {
+            throw new Error(`${error}; the other gateway says ${survivor.stdout()}`);
+          });
           const charged = step.ends === 'settled' ? price : 0n;
           expect(await books.wallet(account)).to.include({ charged, avail: 1000n * RUB - charged });
           const entries = await books.store.ledger.entries(account.id, { limit: 50 });
