@@ -1,5 +1,5 @@
 // Mail to people, by the SMTP server of the operator: one-time links and nothing that a reply is needed for.
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { OperatorError } from '../operator-error.ts';
 
 export interface Mail {
@@ -29,18 +29,21 @@ export function createMailer(smtpUrl: string, fromByDefault: string): Mailer {
   const from = url.searchParams.get('from') ?? fromByDefault;
   const secure = url.protocol === 'smtps:';
   const [user, pass] = [url.username, url.password].map(decodeURIComponent);
-  const transport = createTransport({
+  const options = {
     ...{ host: url.hostname, port: Number(url.port) || (secure ? 465 : 587), secure },
     ...(user && pass !== undefined && { auth: { user, pass } }),
     ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
     // Templates of ours name no files and no URLs: nobody else's do either.
     ...{ disableFileAccess: true, disableUrlAccess: true },
-  });
+  };
+  let transport: Promise<Transporter> | undefined;
   return {
     async send({ to, subject, text }) {
+      // Loaded with the first letter: it would be a tenth of every start.
+      transport ??= import('nodemailer').then(({ createTransport }) => createTransport(options));
       // As an object: a comma in an address is not a second one.
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
+      await (await transport).sendMail({ from, to: { name: '', address: to }, subject, text });
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((open) => open.close()),
   };
 }

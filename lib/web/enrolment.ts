@@ -1,5 +1,4 @@
 // The part of a form that sets up an authenticator app: a picture to scan, the key to type, the first code.
-import { toString as drawCode } from 'qrcode';
 import { secretUrl } from '../users/totp.ts';
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
@@ -33,6 +32,8 @@ export interface EnrolmentParts {
 
 export async function enrolment({ language }: Visit, { secret, email, must, error }: EnrolmentParts): Promise<Html> {
   const words = WORDS[language];
+  // Few pages need it, and no start.
+  const { toString: drawCode } = await import('qrcode');
   const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
   const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
   return html`<fieldset><legend>${words.app}</legend>
