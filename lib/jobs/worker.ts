@@ -49,7 +49,7 @@ interface Working {
 const CLAIM_MAX = 64;
 const WORKING_MAX = 256;
 const IDLE_MS_MAX = 5000;
-const GAP_MS_MAX = 500;
+const GAP_MS_MAX = 1000;
 const GAP_MS_MIN = 10;
 /** A job whose charge cannot be refunded is damage, which the audit tells of. */
 const HOPELESS_MS = 600_000;
@@ -57,7 +57,7 @@ const HOPELESS_MS = 600_000;
 export function createWorker(options: WorkerOptions): Worker {
   const { jobs, ledger, look, ownerId, leaseMs, pollMs, clock, log, onEnd, random = Math.random } = options;
   const idleMs = Math.min(IDLE_MS_MAX, Math.max(50, Math.floor(leaseMs / 3)));
-  const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 10)));
+  const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const working = new Map<string, Working>();
   const beingMade = new Set<string>();
   /** When jobs are due that this process has looked at last. */
@@ -167,13 +167,13 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function postpone(job: Job, to: { shown: Job['shown']; progress: number; dueAt: number }): Promise<void> {
     const { id, version } = job;
-    const { status } = await jobs.change({ kind: 'advance', id, version, at: clock.now(), ...to });
+    const { status } = await jobs.change({ kind: 'advance', id, version, at: clock.now(), ...to }, job);
     if (status === 'done' || status === 'exists') expect(id, to.dueAt);
   }
 
   async function complete(job: Job, result: string): Promise<void> {
     const { id, version } = job;
-    const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result });
+    const { status } = await jobs.change({ kind: 'complete', id, version, at: clock.now(), result }, job);
     if (status === 'done' || status === 'exists') ended(job, 'completed');
   }
 

@@ -30,9 +30,9 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
       if (!(await read((signal) => jobs.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => take(step, filter, { ...claim, now }) });
     },
-    async change(change) {
-      while (true) {
-        const outcome = decideJob(await get(change.id), change);
+    async change(change, known) {
+      for (let job = known ?? (await get(change.id)); ; job = await get(change.id)) {
+        const outcome = decideJob(job, change);
         if (outcome.status !== 'done' || !outcome.job) return outcome;
         const updates = [replacement(outcome.job, change.version)];
         const { n } = await call({ repeatable: true }, (signal) =>

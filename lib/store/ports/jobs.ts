@@ -35,8 +35,11 @@ export interface JobStore {
    * claims at once none gets a job that another got.
    */
   claim(claim: JobClaim): Promise<readonly Job[]>;
-  /** Decides the change by `decideJob` and writes it, to the version it was decided on or not at all. */
-  change(change: FreeJobChange): Promise<JobOutcome>;
+  /**
+   * Decides the change by `decideJob` and writes it, to the version it was decided on or not at all. A job that the caller
+   * has in that version already need not be read again.
+   */
+  change(change: FreeJobChange, known?: Job): Promise<JobOutcome>;
   /** A whole lease from now for a job that is still the owner's in this version, which it keeps; false if it is not. */
   renew(renewal: JobRenewal): Promise<boolean>;
   /** How many have not ended. */

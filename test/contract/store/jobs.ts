@@ -159,6 +159,24 @@ export function jobContract(kind: StoreKind): void {
       expect(await store.jobs.get(job.id)).to.deep.equal(ended.job);
     });
 
+    it('are decided on what the caller knows, and on what is there when that is old', async () => {
+      const { store } = context;
+      const job = await newJob(store, await newWallet(store));
+      const begin = {
+        kind: 'begin',
+        id: job.id,
+        version: job.version,
+        at: 5,
+        ref: '{"id":"up"}',
+        dueAt: 1000,
+      } as const;
+      const begun = await store.jobs.change(begin, job);
+      expect([begun.status, begun.job]).to.deep.equal(['done', await store.jobs.get(job.id)]);
+      const late = { kind: 'reroute', id: job.id, version: job.version, at: 6, upstream: 'up-2' } as const;
+      expect((await store.jobs.change(late, job)).status).to.equal('stale');
+      expect((await store.jobs.change(begin, job)).status).to.equal('exists');
+    });
+
     it('change nothing when they are stale, repeated or of no job', async () => {
       const { store } = context;
       const job = await newJob(store, await newWallet(store));
