@@ -77,7 +77,9 @@ export interface Settlement {
 }
 
 /** What is paid at once, before it runs. */
-export type ChargeRequest = Omit<HoldRequest, 'owed'>;
+export interface ChargeRequest extends Omit<HoldRequest, 'owed'> {
+  readonly usage: Usage;
+}
 
 /** Money that is charged; it goes back by `refund`. */
 export interface Paid {
@@ -157,9 +159,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
-    const { kind: chargeKind, waitedMs = 0, ...start } = request;
+    const { kind: chargeKind, waitedMs = 0, usage, ...start } = request;
     const { chargeId, wallet, amount } = start;
-    const op: ChargeOp = { kind: 'charge', ...start, chargeKind, at: now(), ...(job && { job }) };
+    const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage) };
+    const op: ChargeOp = { kind: 'charge', ...paidFor, at: now(), ...(job && { job }) };
     // As with a hold: nobody knows of what was paid for late, so it goes back at once, and its job with it.
     const onLate = (outcome: Outcome) => {
       if (outcome.charge?.state !== 'settled') return;

@@ -128,6 +128,8 @@ export interface ReserveOp extends ChargeStart {
 /** Charges a price at once, without a hold: a job that outlives its process. */
 export interface ChargeOp extends ChargeStart {
   readonly kind: 'charge';
+  /** `Usage` of what is paid for, as JSON. */
+  readonly usage?: string;
   /** The job that it pays for, made in the same transaction. */
   readonly job?: CreateJob;
 }
@@ -299,7 +301,7 @@ export function startOf(op: ReserveOp | ChargeOp): Charge {
     charged: holds ? 0n : op.amount,
     model: op.model,
     prices: op.prices,
-    usage: null,
+    usage: (op.kind === 'charge' ? op.usage : undefined) ?? null,
     owner: holds ? op.owner : null,
     lease: holds ? op.lease : null,
     createdAt: op.at,

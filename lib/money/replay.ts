@@ -37,8 +37,10 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   }
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
-  const { key, kind: chargeKind, model, prices, owner, lease } = charge;
+  const { key, kind: chargeKind, model, prices, usage, owner, lease } = charge;
   const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail };
   // A hold that has ended has none of its own any more.
-  return kind === 'charge' ? { kind, ...start } : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
+  return kind === 'charge'
+    ? { kind, ...start, ...(usage !== null && { usage }) }
+    : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
 }

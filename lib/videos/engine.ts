@@ -89,9 +89,12 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     const { requestId, accountId: wallet, keyId: key, waitedMs = 0 } = context;
     const { price, prices, asked } = terms;
     const createdAt = clock.now();
+    const { seconds, resolution } = asked;
     const facts = { ...asked, size: `${asked.size.width}x${asked.size.height}` };
+    const usage = { seconds, ...(resolution !== null && { resolution }) };
+    const of = { chargeId: requestId, wallet, key, kind: 'video', model: model.id } as const;
     return ledger.charge(
-      { chargeId: requestId, wallet, key, kind: 'video', model: model.id, prices, amount: price.amount, waitedMs },
+      { ...of, prices, amount: price.amount, usage, waitedMs },
       {
         kind: 'create',
         job: {

@@ -49,7 +49,7 @@ describe('ledger: paid at once', () => {
 
   const request = (more: object = {}) => ({
     ...{ chargeId: a, wallet, key: 'key', kind: 'video' as const, model: 'model-v' },
-    ...{ prices: '{"request":"10000000"}', amount: 10n * RUB },
+    ...{ prices: '{"request":"10000000"}', amount: 10n * RUB, usage: { seconds: 5 } },
     ...more,
   });
   const create = (): CreateJob => {

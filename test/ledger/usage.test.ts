@@ -142,15 +142,15 @@ for (const kind of STORES) {
         ...[...made('settled'), ...made('settled', { at: MIDNIGHT - 1 }), ...made('refunded'), ...made('released')],
         ...made('charged', { kind: 'video', model: 'model-2' }),
       );
-      const units = (times: number) => ({
-        ...{ tokens_input: 10 * times, tokens_output: 20 * times, images: 0, seconds: 0 },
+      const units = (times: number, seconds = 0) => ({
+        ...{ tokens_input: 10 * times, tokens_output: 20 * times, images: 0, seconds },
       });
       const { rows, total } = await reportUsage(store.ledger, wallet, { by: 'day', filter: {} });
       expect(rows).to.deep.equal([
         { group: '2027-01-14', calls: 1, charged: 2_500_001n, refunded: 0n, units: units(1) },
-        { group: '2027-01-15', calls: 4, charged: 4_500_001n, refunded: 2_500_001n, units: units(1) },
+        { group: '2027-01-15', calls: 4, charged: 4_500_001n, refunded: 2_500_001n, units: units(1, 5) },
       ]);
-      expect(total).to.deep.equal({ calls: 5, charged: 7_000_002n, refunded: 2_500_001n, units: units(2) });
+      expect(total).to.deep.equal({ calls: 5, charged: 7_000_002n, refunded: 2_500_001n, units: units(2, 5) });
       const { rows: byModel } = await reportUsage(store.ledger, wallet, { by: 'model', filter: {} });
       expect(byModel.map(({ group, charged }) => [group, charged])).to.deep.equal([
         ['model-1', 5_000_002n],

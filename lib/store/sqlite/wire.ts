@@ -92,7 +92,8 @@ function pushOperation(cells: Cell[], op: Operation): void {
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
       break;
     case 'charge':
-      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, jsonOf(op.job));
+      cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount);
+      cells.push(op.usage ?? null, jsonOf(op.job));
       break;
     case 'settle':
       cells.push(op.chargeId, op.amount, op.usage);
@@ -120,7 +121,7 @@ function nextOperation({ next }: Reader): Operation {
     case 'reserve':
       return { kind, ...base, ...nextStart(next), owner: next(), lease: next(), ...nextOwed(next) };
     case 'charge':
-      return { kind, ...base, ...nextStart(next), ...nextJob<CreateJob>(next) };
+      return { kind, ...base, ...nextStart(next), ...nextUsage(next), ...nextJob<CreateJob>(next) };
     case 'settle':
       return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
     case 'release':
@@ -139,6 +140,11 @@ function jsonOf(job: object | undefined): string | null {
 function nextJob<T>(next: Reader['next']): { job?: T } {
   const json = next<string | null>();
   return json === null ? {} : { job: JSON.parse(json) };
+}
+
+function nextUsage(next: Reader['next']) {
+  const usage = next<string | null>();
+  return usage === null ? {} : { usage };
 }
 
 function nextOwed(next: Reader['next']) {

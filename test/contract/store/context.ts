@@ -103,7 +103,7 @@ export function reserve(wallet: string, more: Start & { owner?: string; lease?: 
 }
 
 export function charge(wallet: string, more: Start = {}): Operation {
-  return { kind: 'charge', ...start(wallet), chargeKind: 'video', ...more };
+  return { kind: 'charge', ...start(wallet), chargeKind: 'video', usage: '{"seconds":5}', ...more };
 }
 
 /** What a settled call of these tests used. */
