@@ -3,6 +3,7 @@
 import type { CallLog } from '../call/context.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/model.ts';
+import { orAbort } from '../media/deadline.ts';
 import type { Results } from '../media/results.ts';
 import { alertOf, toClientFault } from '../plugin/client-fault.ts';
 import type { MediaSource, UpstreamFault, UpstreamFaultKind, VideoRef, VideoState } from '../plugin/contract.ts';
@@ -62,12 +63,20 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
     const ref: VideoRef = JSON.parse(job.ref ?? '{}');
     const { video } = route.provider;
     if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
-    return video.poll(ref, AbortSignal.any([signal, AbortSignal.timeout(POLL_MS_MAX)]));
+    const ending = AbortSignal.any([signal, AbortSignal.timeout(POLL_MS_MAX)]);
+    // A plugin that does not heed the signal holds up nobody.
+    return orAbort(video.poll(ref, ending), ending);
   }
 
   async function keep(job: Job, source: MediaSource, route: Route, signal: AbortSignal): Promise<Sight> {
     try {
-      const request = { kind: 'video', account: job.wallet, upstreamOrigin: route.origin, signal } as const;
+      const request = {
+        kind: 'video',
+        account: job.wallet,
+        upstreamOrigin: route.origin,
+        proxy: route.proxy,
+        signal,
+      } as const;
       const { id, mediaType } = await keeps(() => results.keep(source, request));
       return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
     } catch (error) {

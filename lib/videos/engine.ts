@@ -46,7 +46,8 @@ export interface VideoStarted {
 export interface VideoEngine {
   /**
    * Resolves when an upstream has begun. Throws 402, 403 and 503 faults, after which nothing is charged, and faults that
-   * say that the charge was refunded. A client that leaves does not stop it.
+   * say that the charge was refunded. A client that leaves does not stop it once it is paid for; before that, the reason of
+   * the signal is thrown.
    */
   start(request: VideoStart, context: CallContext): Promise<VideoStarted>;
   /** Notes nothing more: what is not noted by then is left to the others. */
@@ -62,6 +63,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   const stopping = new AbortController();
 
   async function start(request: VideoStart, context: CallContext): Promise<VideoStarted> {
+    context.signal.throwIfAborted();
     const id = videoIdOf(context.requestId);
     const letGo = worker.hold(id);
     let noted: Promise<unknown> = Promise.resolve();

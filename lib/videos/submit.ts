@@ -6,6 +6,7 @@ import type { RouteHealth } from '../call/health.ts';
 import { askRoutes, type OnAttempt } from '../call/routes.ts';
 import type { Route } from '../catalog/model.ts';
 import { fault } from '../faults.ts';
+import { orAbort } from '../media/deadline.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { UpstreamFaultKind, VideoCall, VideoRef } from '../plugin/contract.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
@@ -62,8 +63,12 @@ async function start({ call, context, timeouts }: Submission, route: Route): Pro
   if (!provider.video) throw new Error(`upstream ${upstream} makes no videos`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(fault('upstream_timeout')), timeouts.firstTokenTimeoutMs);
+  const signal = AbortSignal.any([context.signal, late.signal]);
   try {
-    return await provider.video.start({ ...call, model, options }, AbortSignal.any([context.signal, late.signal]));
+    // A plugin that does not heed the signal holds up nobody.
+    const ref = await orAbort(provider.video.start({ ...call, model, options }, signal), signal);
+    if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} does not name the job that it has begun`);
+    return ref;
   } finally {
     clearTimeout(timer);
   }
