@@ -1,10 +1,12 @@
 // The contract between the gateway and a provider plugin: types only, so that a plugin imports nothing at run time.
 import type Joi from 'joi';
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { MakeAccountSchema } from './account-contract.ts';
 import type { ImageCall, ImageResult, TextCall, VideoCall, VideoRef, VideoState } from './call-contract.ts';
 import type { FaultWords } from './fault-contract.ts';
 import type { Host } from './host-contract.ts';
 
+export type * from './account-contract.ts';
 export type * from './call-contract.ts';
 export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
@@ -20,9 +22,10 @@ export interface ProviderPlugin<Settings extends object = object> {
   readonly name: string;
   /**
    * The schema of `upstreams.*.settings`, checked when the catalog loads. `joi` is handed in, because a folder outside
-   * the checkout cannot import it. Mark secrets with `.meta({ secret: true })`: they are scrubbed from the log.
+   * the checkout cannot import it; `account` makes what nearly every upstream has. Mark secrets of your own with
+   * `.meta({ secret: true })`: they are scrubbed from the log.
    */
-  settings(joi: Joi.Root): Joi.ObjectSchema<Settings>;
+  settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema<Settings>;
   /** Codes by which this vendor says what went wrong, beside those that the host knows already. */
   readonly faultWords?: FaultWords;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */

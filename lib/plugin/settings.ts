@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../operator-error.ts';
+import { schemaOf } from './account-settings.ts';
 import type { HostClock, Provider, ProviderPlugin } from './contract.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';
@@ -70,7 +71,7 @@ export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptio
   readonly secrets: readonly string[];
   readonly schema: Joi.ObjectSchema;
 } {
-  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => plugin.settings(Joi));
+  const schema = attempt(`Plugin ${plugin.name}: settings()`, () => schemaOf(plugin));
   if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
   const { value, error } = schema.validate(settings ?? {}, {
     convert: false,

@@ -6,13 +6,8 @@ import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, urlOf } from './
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'anthropic',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://api.anthropic.com'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
-      proxy: url(),
+  settings(joi, account) {
+    return account.keyOptional('https://api.anthropic.com', {
       version: joi.string().default('2023-06-01'),
       auth: joi
         .string()

@@ -1,5 +1,13 @@
 // Settings of an upstream that speaks messages, and the request one text call becomes.
-import type { Base64, Content, JsonBody, KeyHeaders, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  Content,
+  JsonBody,
+  KeyHeaders,
+  TextCall,
+  TextMessage,
+} from '../../lib/plugin/contract.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 
@@ -13,11 +21,7 @@ export interface Wire {
   readonly auth: (typeof AUTH_STYLES)[number];
 }
 
-export interface Settings extends Wire {
-  /** One key, or several that take turns; absent for servers that ask for none. */
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
-}
+export type Settings = AccountSettings & Wire;
 
 export function urlOf({ baseUrl }: Wire): string {
   return `${baseUrl.replace(/\/+$/, '')}/v1/messages`;

@@ -5,13 +5,9 @@ import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'bfl',
-  settings(joi) {
+  settings(joi, account) {
     const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://api.bfl.ai/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
+    return account('https://api.bfl.ai/v1', {
       pollingUrl: joi.alternatives(url(), joi.array().items(url()).min(1)).default(POLLING_ORIGINS),
       sizeMap: joi
         .object()

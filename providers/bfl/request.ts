@@ -1,10 +1,7 @@
 // Settings of Black Forest Labs, and the request one call becomes: models differ in how they take a size.
-import type { Base64, ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
+export interface Settings extends AccountSettings {
   /** Where tasks may be looked at, beside `baseUrl`: a submission names the one that knows the task. */
   readonly pollingUrl: string | readonly string[];
   /** What to ask for instead of a size (`1792x1024`) or an aspect (`16:9`): either of the two. */

@@ -1,24 +1,18 @@
 // Plugin for the videos of Alibaba Model Studio: tasks of Wan and its neighbours.
-import type { Host, JsonObject, KeyHeaders, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonObject,
+  KeyHeaders,
+  Provider,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'dashscope',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://dashscope-intl.aliyuncs.com/api/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://dashscope-intl.aliyuncs.com/api/v1'),
   faultWords: {
     missing: 'ModelNotFound Model.NotFound InvalidParameter.Model',
     auth: 'InvalidApiKey',
@@ -34,7 +28,7 @@ export default plugin;
 const HEADERS = { 'content-type': 'application/json', 'x-dashscope-async': 'enable' };
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
   return {
     video: {

@@ -10,13 +10,8 @@ const PICTURE_BYTES_MAX = 64 * 1024 * 1024;
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'gemini',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://generativelanguage.googleapis.com/v1beta'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
-      proxy: url(),
+  settings(joi, account) {
+    return account.keyOptional('https://generativelanguage.googleapis.com/v1beta', {
       sizeMap: joi.object().pattern(/^\d+x\d+$/, joi.string()),
     });
   },

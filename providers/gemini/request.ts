@@ -1,11 +1,17 @@
 // Settings of the Gemini API, and the requests that calls become.
-import type { Base64, Content, ImageCall, JsonBody, Picture, TextCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  Content,
+  ImageCall,
+  JsonBody,
+  Picture,
+  TextCall,
+} from '../../lib/plugin/contract.ts';
 
-export interface Settings {
+export interface Settings extends AccountSettings {
   /** Up to and without `/models`. */
   readonly baseUrl: string;
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
   /** For models that draw in several sizes: `{ "2048x2048": "2K" }`. Others refuse a size, so none is sent. */
   readonly sizeMap?: Readonly<Record<string, string>>;
 }

@@ -7,13 +7,9 @@ import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'gigachat',
-  settings(joi) {
+  settings(joi, account) {
     const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://gigachat.devices.sberbank.ru/api/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
+    return account('https://gigachat.devices.sberbank.ru/api/v1', {
       authUrl: url().default('https://ngw.devices.sberbank.ru:9443/api/v2/oauth'),
       scope: joi.string().default('GIGACHAT_API_PERS'),
       ca: joi.string(),

@@ -1,12 +1,16 @@
 // Settings of GigaChat, and the request one text call becomes.
-import type { HostFault, Multipart, Picture, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  HostFault,
+  Multipart,
+  Picture,
+  TextCall,
+  TextMessage,
+} from '../../lib/plugin/contract.ts';
 
-export interface Settings {
+export interface Settings extends AccountSettings {
   /** Up to and without `/chat/completions`. */
   readonly baseUrl: string;
-  /** Authorization keys, as the vendor shows them: base64 of id and secret. */
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
   /** Where keys are exchanged. */
   readonly authUrl: string;
   /** Of the contract: `GIGACHAT_API_PERS`, `GIGACHAT_API_B2B` or `GIGACHAT_API_CORP`. */

@@ -1,32 +1,23 @@
 // Plugin for Kling: videos from text or from a first picture, each with an endpoint of its own.
 import { Buffer } from 'node:buffer';
-import type { Host, JsonObject, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonObject,
+  Provider,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/plugin/contract.ts';
 import { createAuth } from './token.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  /** `access:secret`, the two keys of an account. */
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'kling',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => {
-      return joi
-        .string()
-        .trim()
-        .pattern(/^[^:\s]+:[^:\s]+$/, 'access:secret')
-        .meta({ secret: true });
-    };
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api-singapore.klingai.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
+  settings(joi, account) {
+    const pair = joi.string().trim();
+    const key = pair.pattern(/^[^:\s]+:[^:\s]+$/, 'access:secret').meta({ secret: true });
+    const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
+    return account('https://api-singapore.klingai.com/v1', { apiKey });
   },
   // A 403 (1103) says that the account may not use the model, a 429 may be about money.
   faultWords: {
@@ -46,7 +37,7 @@ export default plugin;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const baseOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
   const auth = createAuth(host.clock);
   return {

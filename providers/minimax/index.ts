@@ -1,26 +1,11 @@
 // Plugin for MiniMax: both versions of its API for videos, told apart by the end of `baseUrl`.
-import type { Host, JsonObject, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, JsonObject, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { auth, bodyOf, reportOf } from './task.ts';
 
-interface Settings {
-  /** Ends in `/v1` or `/v2`; a route may override it. */
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'minimax',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.minimax.io/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://api.minimax.io/v1'),
   faultWords: {
     quota: 'base:1008 base:2056 1008 2056',
     auth: 'base:1004 base:2049 1004 2049',
@@ -37,7 +22,7 @@ export default plugin;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
   return {
     video: {

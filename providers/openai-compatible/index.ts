@@ -15,14 +15,9 @@ import {
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'openai-compatible',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
+  settings(joi, account) {
     const oneOf = (values: readonly string[]) => joi.string().valid(...values);
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://api.openai.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
-      proxy: url(),
+    return account.keyOptional('https://api.openai.com/v1', {
       maxTokensParam: oneOf(MAX_TOKENS_PARAMS).default('max_tokens'),
       usage: oneOf(USAGE_STYLES).default('stream_options'),
       auth: oneOf(AUTH_STYLES).default('bearer'),

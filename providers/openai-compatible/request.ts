@@ -1,5 +1,13 @@
 // Settings of an upstream that speaks chat completions, and the request one text call becomes.
-import type { Base64, Content, HostRequest, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Base64,
+  Content,
+  HostRequest,
+  JsonBody,
+  TextCall,
+  TextMessage,
+} from '../../lib/plugin/contract.ts';
 
 export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
 export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
@@ -23,11 +31,7 @@ export interface Wire {
   readonly deltas: (typeof DELTA_STYLES)[number];
 }
 
-export interface Settings extends Wire {
-  /** One key, or several that take turns; absent for servers that ask for none. */
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
-}
+export type Settings = AccountSettings & Wire;
 
 export function urlOf({ baseUrl }: Wire): string {
   const at = baseUrl.indexOf('?');

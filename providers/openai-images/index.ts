@@ -6,13 +6,8 @@ import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'openai-images',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://api.openai.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
-      proxy: url(),
+  settings(joi, account) {
+    return account.keyOptional('https://api.openai.com/v1', {
       sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
       editTransport: joi
         .string()

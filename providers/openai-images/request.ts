@@ -1,5 +1,5 @@
 // Settings of an upstream with the images API, and the request one call becomes.
-import type { Base64, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
 
@@ -15,10 +15,7 @@ export interface Wire {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface Settings extends Wire {
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
-}
+export type Settings = AccountSettings & Wire;
 
 interface Sent {
   readonly url: string;

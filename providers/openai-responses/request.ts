@@ -1,13 +1,6 @@
 // Settings of an upstream that speaks responses, and the request one text call becomes.
 import type { Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
-export interface Settings {
-  /** Up to and without `/responses`. */
-  readonly baseUrl: string;
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
-}
-
 /** Nothing is kept there for a later call. */
 export function bodyOf({ model, system, messages, maxTokens }: TextCall): JsonBody {
   return (base64) => ({

@@ -1,25 +1,18 @@
 // Plugin for every upstream that makes videos in the shape POST /videos, GET /videos/{id}, GET /videos/{id}/content.
-import type { Host, KeyHeaders, Multipart, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  KeyHeaders,
+  Multipart,
+  Provider,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  /** Absent for servers that ask for none. */
-  readonly apiKey?: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'openai-videos',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.openai.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account.keyOptional('https://api.openai.com/v1'),
   faultWords: { content: 'sentinel_block' },
   create: createProvider,
 };
@@ -28,7 +21,7 @@ export default plugin;
 
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
   return {
     video: {

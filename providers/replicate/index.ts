@@ -6,13 +6,8 @@ import { fillTemplate, type Settings } from './input.ts';
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'replicate',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://api.replicate.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
+  settings(joi, account) {
+    return account('https://api.replicate.com/v1', {
       sizeMap: joi.object().pattern(joi.string(), joi.string()).default({}),
       input: joi.object().unknown(),
     });

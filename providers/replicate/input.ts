@@ -1,10 +1,7 @@
 // The input of a model, made from the template of its route: every model has its own names.
-import type { Base64, ImageCall } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall } from '../../lib/plugin/contract.ts';
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
+export interface Settings extends AccountSettings {
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`): `{size}`, `{aspect}` and `{shape}` in the template. */
   readonly sizeMap: Readonly<Record<string, string>>;
   /**

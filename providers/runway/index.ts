@@ -1,24 +1,18 @@
 // Plugin for Runway: videos from text or from a first picture, each with an endpoint of its own.
-import type { Host, JsonObject, KeyHeaders, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonObject,
+  KeyHeaders,
+  Provider,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'runway',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.dev.runwayml.com/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://api.dev.runwayml.com/v1'),
   create: createProvider,
 };
 
@@ -29,7 +23,7 @@ const VERSION = { 'x-runway-version': '2024-11-06' };
 const HEADERS = { 'content-type': 'application/json', ...VERSION };
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
   return {
     video: {

@@ -1,24 +1,18 @@
 // Plugin for Seedance, as BytePlus and Volcengine serve it: tasks made of a list of contents.
-import type { Host, JsonObject, KeyHeaders, Provider, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  Host,
+  JsonObject,
+  KeyHeaders,
+  Provider,
+  ProviderPlugin,
+  VideoCall,
+} from '../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'seedance',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://ark.ap-southeast.bytepluses.com/api/v3'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://ark.ap-southeast.bytepluses.com/api/v3'),
   faultWords: {
     quota: 'SetLimitExceeded QuotaExceeded',
     missing: 'ModelNotOpen InvalidEndpoint.ClosedEndpoint',
@@ -34,7 +28,7 @@ export default plugin;
 const JSON_BODY = { 'content-type': 'application/json' };
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/contents/generations/tasks`);
   return {
     video: {

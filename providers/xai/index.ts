@@ -1,5 +1,6 @@
 // Plugin for the videos of xAI.
 import type {
+  AccountSettings,
   Host,
   JsonObject,
   KeyHeaders,
@@ -9,24 +10,10 @@ import type {
   VideoReport,
 } from '../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'xai',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.x.ai/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://api.x.ai/v1'),
   create: createProvider,
 };
 
@@ -35,7 +22,7 @@ export default plugin;
 const JSON_BODY = { 'content-type': 'application/json' };
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const baseOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
   return {
     video: {

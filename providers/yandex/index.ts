@@ -6,13 +6,8 @@ import { bodyOf, type Settings } from './request.ts';
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'yandex',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings, true>({
-      baseUrl: url().default('https://llm.api.cloud.yandex.net'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
+  settings(joi, account) {
+    return account('https://llm.api.cloud.yandex.net', {
       folder: joi.string().required(),
     });
   },

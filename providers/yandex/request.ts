@@ -1,12 +1,9 @@
 // Settings of YandexGPT, and the request one text call becomes.
-import type { TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
-export interface Settings {
+export interface Settings extends AccountSettings {
   /** The origin alone. */
   readonly baseUrl: string;
-  /** Keys of a service account. */
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
   /** The folder that pays: models are named within it. */
   readonly folder: string;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type Joi from 'joi';
 import { OperatorError } from '../../lib/operator-error.ts';
-import type { Host, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 
 type Keys = (joi: Joi.Root) => Joi.SchemaMap;
@@ -52,6 +52,34 @@ function refusal(run: () => unknown): string {
 }
 
 describe('settings of an upstream', () => {
+  describe('that nearly every upstream has', () => {
+    const account = (isKeyOptional: boolean): Partial<ProviderPlugin> => ({
+      settings(joi, make) {
+        const makeSchema = isKeyOptional ? make.keyOptional : make;
+        return makeSchema<AccountSettings & { folder: string }>('https://api.example.com/v1', { folder: joi.string() });
+      },
+    });
+
+    it('are made by the gateway, and the plugin adds its own', () => {
+      const { settings, open: made } = open(usual, { apiKey: ['one-key', 'two-key'], folder: 'f' }, account(false));
+      expect(settings).to.deep.equal({
+        apiKey: ['one-key', 'two-key'],
+        folder: 'f',
+        baseUrl: 'https://api.example.com/v1',
+      });
+      expect(made.secrets).to.include.members(['one-key', 'two-key']);
+    });
+
+    it('have a key, unless the plugin says that there may be none', () => {
+      expect(refusal(() => open(usual, {}, account(false)))).to.include('`apiKey` is required');
+      expect(open(usual, {}, account(true)).settings).to.deep.equal({ baseUrl: 'https://api.example.com/v1' });
+    });
+
+    it('lead to URLs', () => {
+      expect(refusal(() => open(usual, { apiKey: 'k', baseUrl: 'ftp://a' }, account(false)))).to.include('`baseUrl`');
+    });
+  });
+
   it('are checked, completed with defaults and handed to the plugin', () => {
     const { settings, host } = open(usual, { apiKey: 'sk-abcdef' });
     expect(settings).to.deep.equal({ apiKey: 'sk-abcdef', baseUrl: 'https://api.example.com/v1' });

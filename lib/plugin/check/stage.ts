@@ -1,7 +1,8 @@
 // A plugin under check: its settings pointed at a replay, its calls run as the gateway runs them.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import Joi from 'joi';
+import type Joi from 'joi';
+import { schemaOf } from '../account-settings.ts';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract.ts';
 import { createProvider, type OpenProvider } from '../settings.ts';
 import { ORIGIN, type Outcome, observeImage, observeStart, observeText, type Place } from './outcome.ts';
@@ -165,7 +166,7 @@ function atOrigin(origin: string, values: Readonly<Record<string, unknown>>): Re
 }
 
 export function describeSettings(plugin: ProviderPlugin): Readonly<Record<string, Joi.Description>> {
-  return plugin.settings(Joi).describe().keys ?? {};
+  return schemaOf(plugin).describe().keys ?? {};
 }
 
 /** Whether the plugin talks to an upstream: one of its settings is a URL. */

@@ -1,5 +1,6 @@
 // Plugin for Acme: pictures, made and edited, in the reply to one request.
 import type {
+  AccountSettings,
   Host,
   JsonObject,
   KeyHeaders,
@@ -7,20 +8,12 @@ import type {
   Provider,
   ProviderPlugin,
 } from '../../../lib/plugin/contract.ts';
-import { bodyOf, type Settings } from './request.ts';
+import { bodyOf } from './request.ts';
 
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'acme',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.acme.example/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://api.acme.example/v1'),
   faultWords: { quota: 'purse_empty', content: 'bad_manners' },
   create: createProvider,
 };
@@ -33,7 +26,7 @@ const headers = { 'content-type': 'application/json' };
 /** Pictures come inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/pictures`);
   return {
     async image(call, signal) {

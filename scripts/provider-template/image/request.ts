@@ -1,12 +1,6 @@
 // Settings of an upstream, and the request that one picture becomes.
 import type { Base64, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
 /** Made while it is sent: no copy of a picture stands around meanwhile. */
 export function bodyOf({ model, prompt, size, aspect, images }: ImageCall): JsonBody {
   const dataUrls = (base64: Base64) =>

@@ -1,20 +1,12 @@
 // Plugin for Acme: text, streamed as server-sent events.
-import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, KeyHeaders, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
 import { readerOf } from './parts.ts';
-import { bodyOf, type Settings } from './request.ts';
+import { bodyOf } from './request.ts';
 
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'acme',
-  settings(joi) {
-    const url = () => joi.string().uri({ scheme: ['http', 'https'] });
-    const key = () => joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url().default('https://api.acme.example/v1'),
-      apiKey: joi.alternatives(key(), joi.array().items(key()).min(1)).required().meta({ secret: true }),
-      proxy: url(),
-    });
-  },
+  settings: (_joi, account) => account('https://api.acme.example/v1'),
   faultWords: { quota: 'purse_empty', content: 'bad_manners' },
   create: createProvider,
 };
@@ -24,7 +16,7 @@ export default plugin;
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 const headers = { 'content-type': 'application/json' };
 
-function createProvider(settings: Settings, host: Host): Provider {
+function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/generate`);
   return {
     text(call, signal) {

@@ -1,12 +1,6 @@
 // Settings of an upstream, and the request that one text call becomes.
 import type { TextCall, TextMessage } from '../../../lib/plugin/contract.ts';
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
 export function bodyOf({ model, system, messages, maxTokens }: TextCall): object {
   return { model, system, messages: messages.map(messageOf), max_tokens: maxTokens };
 }

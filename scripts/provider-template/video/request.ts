@@ -1,12 +1,6 @@
 // Settings of an upstream, and the request that one video becomes.
 import type { Host, VideoCall } from '../../../lib/plugin/contract.ts';
 
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
 export function bodyOf(call: VideoCall, host: Host): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return {

@@ -1,5 +1,6 @@
 // A plugin of an invented vendor of pictures and videos, both made as jobs: what the suite's checks of them are tried on.
 import type {
+  AccountSettings,
   Host,
   ImageCall,
   ImageResult,
@@ -14,24 +15,10 @@ import type {
   VideoState,
 } from '../../../../lib/plugin/contract.ts';
 
-interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string | readonly string[];
-  readonly proxy?: string;
-}
-
-const plugin: ProviderPlugin<Settings> = {
+const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'studio',
-  settings: (joi) => {
-    const url = joi.string().uri({ scheme: ['http', 'https'] });
-    const key = joi.string().trim().meta({ secret: true });
-    return joi.object<Settings>({
-      baseUrl: url.default('https://api.studio.example/v1'),
-      apiKey: joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true }),
-      proxy: url,
-    });
-  },
+  settings: (_joi, account) => account('https://api.studio.example/v1'),
   faultWords: { content: 'nsfw', picture: 'bad_frame' },
   create: (settings, host) => createProvider(settings, host),
 };
@@ -44,7 +31,7 @@ const JSON_BODY = { 'content-type': 'application/json' };
 /** Four pictures of 8 MiB in base64. */
 const REPLY_BYTES_MAX = 48 * 1024 * 1024;
 
-function createProvider({ baseUrl }: Settings, host: Host): Provider {
+function createProvider({ baseUrl }: AccountSettings, host: Host): Provider {
   async function image(call: ImageCall, signal: AbortSignal): Promise<ImageResult> {
     const submitted = await host.json(...submission(call, signal));
     const id = idOf(submitted, host);

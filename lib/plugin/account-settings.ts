@@ -1,0 +1,18 @@
+// The settings that nearly every upstream has, so that a plugin describes only its own.
+import Joi from 'joi';
+import type { MakeAccountSchema, MakeSchema } from './account-contract.ts';
+import type { ProviderPlugin } from './contract.ts';
+
+/** The schema of a plugin's settings, whatever its `settings` returns. */
+export function schemaOf(plugin: ProviderPlugin): Joi.ObjectSchema {
+  return plugin.settings(Joi, makeAccountSchema);
+}
+
+const makeAccountSchema: MakeAccountSchema = Object.assign(makerOf('required'), { keyOptional: makerOf('optional') });
+
+function makerOf(presence: 'required' | 'optional'): MakeSchema {
+  const url = Joi.string().uri({ scheme: ['http', 'https'] });
+  const key = Joi.string().trim().meta({ secret: true });
+  const apiKey = Joi.alternatives(key, Joi.array().items(key).min(1)).presence(presence).meta({ secret: true });
+  return (baseUrl, ...[own]) => Joi.object({ baseUrl: url.default(baseUrl), apiKey, proxy: url, ...own });
+}
