@@ -1,4 +1,4 @@
-// Plugin for fal: a picture is a request in a queue, which is submitted, asked for its status, and fetched.
+// Plugin for fal: a picture or a video is a request in a queue, which is submitted, asked for its status, and fetched.
 import { Buffer } from 'node:buffer';
 import type {
   Host,
@@ -10,6 +10,7 @@ import type {
   ProviderPlugin,
 } from '../../lib/plugin/contract.ts';
 import { fillTemplate, type Settings } from './input.ts';
+import { appOf, createVideo } from './video.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -54,12 +55,11 @@ function createProvider(settings: Settings, host: Host): Provider {
     const { value, keyId } = await host.json(`${base}/${model}`, init);
     const id = fieldsOf(value).request_id;
     if (typeof id !== 'string' || id === '') throw host.fault.make('protocol', 'a submission without a request_id');
-    const parts = model.split('/');
-    const app = parts.slice(0, NAMESPACES.has(parts[0] ?? '') ? 3 : 2).join('/');
-    return { at: `${base}/${app}/requests/${encodeURIComponent(id)}`, keyId };
+    return { at: `${base}/${appOf(model)}/requests/${encodeURIComponent(id)}`, keyId };
   }
 
   return {
+    video: createVideo(wireOf, host, auth),
     async image(call, signal) {
       const wire = wireOf(call);
       const body: JsonBody = (base64) => fillTemplate(call, wire, base64);
@@ -83,9 +83,6 @@ function createProvider(settings: Settings, host: Host): Provider {
     },
   };
 }
-
-/** Before owner and name of these apps. */
-const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy']);
 
 /** The documented end is `COMPLETED`, also of what failed. */
 const DONE: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);

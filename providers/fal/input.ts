@@ -1,5 +1,5 @@
 // The input of a model, made from the template of its route: every model has its own names.
-import type { AccountSettings, Base64, ImageCall } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall, JsonObject, VideoCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
   /** The submit path of edits, where it is another one. */
@@ -9,7 +9,7 @@ export interface Settings extends AccountSettings {
   /**
    * JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`, `{shape}` (a size, or else an aspect),
    * `{image}` (the first) and `{images}` stand for what the call has; a field whose value is one that the call has not is
-   * left out.
+   * left out. Of a video there are `{seconds}`, the same as text (`{duration}`), and `{resolution}` instead of pictures' own.
    */
   readonly input?: Readonly<Record<string, unknown>>;
 }
@@ -23,6 +23,27 @@ const TEMPLATE = {
 
 export function fillTemplate(call: ImageCall, { input = TEMPLATE, sizeMap }: Settings, base64: Base64): object {
   return (fill(input, valuesOf(call, sizeMap, base64)) ?? {}) as object;
+}
+
+const VIDEO_TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{duration}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image_url: '{image}',
+};
+
+/** `spelled`: the resolution in the words of the route, in a field of that name, or fields of their own. */
+export function fillVideo(call: VideoCall, { input = VIDEO_TEMPLATE, sizeMap }: Settings, spelled: JsonObject) {
+  const { prompt, seconds, size, aspect, image } = call;
+  const { resolution, ...own } = spelled;
+  return (base64: Base64): object => {
+    const first = image && `data:${image.mediaType};base64,${base64(image.bytes)}`;
+    // A first picture has an aspect already.
+    const shape = image ? undefined : (sizeMap[aspect] ?? aspect);
+    const values = { prompt, seconds, duration: String(seconds), ...size, aspect: shape, resolution, image: first };
+    return { ...(fill(input, values) as object), ...own };
+  };
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -92,7 +92,13 @@ const ROWS: readonly Row[] = [
     smart: ['yandexgpt-lite', 'yandexgpt', 'yandexgpt'],
     vision: [],
   },
-  { env: { FAL_API_KEY: 'fal-test' }, smart: [], vision: [], image: 'flux-schnell', edit: 'nano-banana' },
+  {
+    ...FILMS,
+    env: { FAL_API_KEY: 'fal-test' },
+    image: 'flux-schnell',
+    edit: 'nano-banana',
+    videos: { 'kling-v2.5-turbo': '40 RUB, 5 s at 1080p' },
+  },
   { env: { REPLICATE_API_KEY: 'r8-test' }, smart: [], vision: [], image: 'flux-1.1-pro', edit: 'nano-banana' },
   {
     ...FILMS,
