@@ -12,6 +12,7 @@ import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import { modelsFor } from '../../text/choice.ts';
 import type { TextOutput } from '../../text/delivery.ts';
+import { estimateInput } from '../../text/estimate.ts';
 import { bytesOf, fetchPictures, letGo } from '../../text/pictures.ts';
 import type { TextRequest } from '../../text/request.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
@@ -77,9 +78,10 @@ async function withPictures(parsed: TextRequest, { request, services, call, shar
   const bytes = bytesOf(parsed);
   if (bytes > SMALL_BYTES) share.take(bytes);
   if (parsed.images === 0) return parsed;
-  await refusePenniless(request, services, LEAST);
+  const estimated = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
+  await refuseUnpaid(request, services, estimated);
   const budget = { take: share.part };
-  return fetchPictures(parsed, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
+  return fetchPictures(estimated, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
 }
 
 async function readRequest({ request, dialect, services, call, share }: Answering): Promise<TextRequest> {
@@ -89,19 +91,19 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services, LEAST);
   try {
     const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
-    const look = (head: TextRequest) => refuseUnread(request, services, head);
+    const look = (head: TextRequest) => refuseUnpaid(request, services, head);
     return await services.parser.parse(bytes, { format: dialect.name, signal, look });
   } finally {
     share.giveBack();
   }
 }
 
-/** Nor are its texts taken from where they were parsed when its wallet can't pay for them. */
-async function refuseUnread(request: Request, services: Services, head: TextRequest): Promise<void> {
+/** Neither long texts are taken from where they were parsed, nor pictures fetched, for a wallet that cannot pay. */
+async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
   const models = modelsFor(services.catalog(), head.model, holderOf(request).limits);
   const reserves = models.map(({ price }) => textReserve(price, tokens));
-  // Until its texts are there nobody knows which model smart will choose; it may be the cheapest.
+  // Until the texts of a long request are there nobody knows which model smart will choose; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });
 }
