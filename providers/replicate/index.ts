@@ -1,7 +1,9 @@
-// Plugin for Replicate: a picture is a prediction, which is created and asked for until it ends.
+// Plugin for Replicate: a picture or a video is a prediction, which is created and asked for until it ends.
 import { Buffer } from 'node:buffer';
 import type { Host, JsonBody, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { fillTemplate, type Settings } from './input.ts';
+import { isUnknownVersion, targetOf } from './target.ts';
+import { CONTENT, createVideo } from './video.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -28,6 +30,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
   return {
+    video: createVideo(wireOf, host, auth),
     async image(call, signal) {
       const wire = wireOf(call);
       const base = wire.baseUrl.replace(/\/+$/, '');
@@ -58,28 +61,11 @@ function createProvider(settings: Settings, host: Host): Provider {
   };
 }
 
-/** `owner/name` runs what its owner keeps current, `owner/name:version` that version. */
-function targetOf(model: string): { readonly path: string; readonly version?: { readonly version: string } } {
-  const [name, version] = model.split(':', 2);
-  return version === undefined
-    ? { path: `/models/${name}/predictions` }
-    : { path: '/predictions', version: { version } };
-}
-
-/** Of the route's version, not of the client's input, which is refused with the same status. */
-function isUnknownVersion(error: unknown): error is { readonly detail: string } {
-  const { status, detail } = fieldsOf(error);
-  return status === 422 && /version does not exist|invalid version/i.test(String(detail));
-}
-
 const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
 function isEnded(prediction: unknown): boolean {
   return ENDED.has(fieldsOf(prediction).status);
 }
-
-/** Models refuse contents in words of their own. */
-const CONTENT = /\bnsfw\b|flagged|sensitive|\bsafety\b|moderat|\(E005\)/i;
 
 function imagesOf({ status, output, error }: Fields, { fault }: Host): readonly MediaSource[] {
   if (status === 'succeeded') return [output].flat().flatMap(sourceOf);

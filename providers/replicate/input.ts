@@ -1,5 +1,5 @@
 // The input of a model, made from the template of its route: every model has its own names.
-import type { AccountSettings, Base64, ImageCall } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, ImageCall, JsonObject, VideoCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`): `{size}`, `{aspect}` and `{shape}` in the template. */
@@ -7,7 +7,7 @@ export interface Settings extends AccountSettings {
   /**
    * JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`, `{shape}` (a size, or else an aspect),
    * `{image}` (the first) and `{images}` stand for what the call has; a field whose value is one that the call has not is
-   * left out.
+   * left out. Of a video there are `{seconds}` and `{resolution}` instead of pictures' own.
    */
   readonly input?: Readonly<Record<string, unknown>>;
 }
@@ -22,6 +22,25 @@ const TEMPLATE = {
 
 export function fillTemplate(call: ImageCall, { input = TEMPLATE, sizeMap }: Settings, base64: Base64): object {
   return (fill(input, valuesOf(call, sizeMap, base64)) ?? {}) as object;
+}
+
+const VIDEO_TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{seconds}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image: '{image}',
+};
+
+/** `spelled`: the resolution in the words of the route, in a field of that name, or fields of their own. */
+export function fillVideo(call: VideoCall, { input = VIDEO_TEMPLATE, sizeMap }: Settings, spelled: JsonObject) {
+  const { prompt, seconds, size, aspect, image } = call;
+  const { resolution, ...own } = spelled;
+  return (base64: Base64): object => {
+    const first = image && `data:${image.mediaType};base64,${base64(image.bytes)}`;
+    const values = { prompt, seconds, ...size, aspect: sizeMap[aspect] ?? aspect, resolution, image: first };
+    return { ...(fill(input, values) as object), ...own };
+  };
 }
 
 type Values = Readonly<Record<string, unknown>>;

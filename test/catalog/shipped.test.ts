@@ -99,7 +99,13 @@ const ROWS: readonly Row[] = [
     edit: 'nano-banana',
     videos: { 'kling-v2.5-turbo': '40 RUB, 5 s at 1080p' },
   },
-  { env: { REPLICATE_API_KEY: 'r8-test' }, smart: [], vision: [], image: 'flux-1.1-pro', edit: 'nano-banana' },
+  {
+    ...FILMS,
+    env: { REPLICATE_API_KEY: 'r8-test' },
+    image: 'flux-1.1-pro',
+    edit: 'nano-banana',
+    videos: { 'kling-v2.5-turbo': '40 RUB, 5 s at 1080p' },
+  },
   {
     ...FILMS,
     env: { KLING_API_KEY: 'access:secret' },

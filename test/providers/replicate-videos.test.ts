@@ -1,0 +1,38 @@
+// What `replicate` asks for when it makes videos; what it makes of answers is in its recordings.
+import { expect } from 'chai';
+import plugin from '../../providers/replicate/index.ts';
+import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+
+const CREATED = { id: '42', status: 'starting' };
+
+describe('provider replicate, videos', () => {
+  let studio: Studio;
+  beforeEach(async () => {
+    studio = await openStudio(plugin, '/v1');
+  });
+  afterEach(() => studio.close());
+
+  it('asks for a video from text, and looks at its prediction', async () => {
+    const { ref, body } = await studio.start({ ...PORTRAIT, model: 'owner/name' }, CREATED);
+    expect(studio.sent[0]).to.include({ method: 'POST', path: '/v1/models/owner/name/predictions' });
+    expect(body).to.deep.equal({
+      input: { prompt: 'A red square turns', duration: 5, aspect_ratio: '9:16', resolution: '720p' },
+    });
+    const url = 'https://films.example/1.mp4';
+    expect(await studio.look(ref, { ...CREATED, status: 'succeeded', output: { url } })).to.deep.equal({
+      status: 'completed',
+      result: { url },
+    });
+    expect(studio.sent[1]?.path).to.equal('/v1/predictions/42');
+  });
+
+  it('asks for a video from a picture, in the template and the words of the route', async () => {
+    const options = {
+      input: { text: '{prompt}', first: '{image}', size: '{resolution}' },
+      resolutions: { '720p': 'hd' },
+    };
+    const { body } = await studio.start({ image: PICTURE, options }, CREATED);
+    const first = `data:image/png;base64,${PICTURE_BASE64}`;
+    expect(body).to.deep.equal({ input: { text: 'A red square turns', first, size: 'hd' } });
+  });
+});
