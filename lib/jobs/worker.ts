@@ -97,7 +97,8 @@ export function createWorker(options: WorkerOptions): Worker {
     const room = Math.min(CLAIM_MAX, WORKING_MAX - working.size);
     if (room <= 0) return gapMs;
     const mine = [...working.keys(), ...beingMade];
-    const claim = { owner: ownerId, leaseMs, limit: room, working: mine, unowned: !clock.trusts() };
+    const at = clock.trusts() ? clock.now() : undefined;
+    const claim = { owner: ownerId, leaseMs, limit: room, working: mine, at };
     const claimed = await jobs.claim(claim);
     if (stopped) return idleMs;
     for (const job of claimed) begin(job);

@@ -8,6 +8,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { until } from '../../testkit/client.ts';
 import { type TestClock, takeClock } from '../../testkit/clock.ts';
 import { type Books, type Home, makeHome, openBooks } from '../../testkit/process.ts';
+import { chargeWithJob } from '../contract/store/jobs.ts';
 
 const LEASE_MS = 600;
 const HOUR_MS = 3_600_000;
@@ -37,12 +38,15 @@ describe('hostile clocks', () => {
     home.remove();
   });
 
-  async function start(ownerId: string, onPeers: Limiter['setPeers'] = async () => undefined) {
+  async function start(ownerId: string, onPeers?: Limiter['setPeers']) {
+    return (await begin(ownerId, onPeers)).ledger;
+  }
+  async function begin(ownerId: string, onPeers: Limiter['setPeers'] = async () => undefined) {
     const ledger = createLedger({ store, ownerId, leaseMs: LEASE_MS, log });
     const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs: LEASE_MS, log, onPeers });
     owners.push(owner);
     await owner.start();
-    return ledger;
+    return { ...owner, ledger };
   }
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const call = { kind: 'text', key: 'key', model: 'm', prices: '{}', amount: 10_000_000n } as const;
@@ -68,6 +72,22 @@ describe('hostile clocks', () => {
       expect(await books.wallet(account)).to.include({ held: 0n, charged: 8_000_000n });
     });
   }
+
+  it('set forward by an hour: nobody takes the job of a living process, before it has noticed or after', async () => {
+    const account = await books.account();
+    const first = await begin('first');
+    await begin('second');
+    await sleep(LEASE_MS + 100);
+    const lease = Date.now() + LEASE_MS;
+    await books.apply(chargeWithJob(account.id, { owner: 'second', lease }));
+    clock.set(HOUR_MS);
+    for (const from = performance.now(); performance.now() - from < LEASE_MS; await sleep(20)) {
+      const at = first.trusts() ? first.now() : undefined;
+      expect(await store.jobs.claim({ owner: 'first', leaseMs: LEASE_MS, limit: 10, working: [], at })).to.deep.equal(
+        [],
+      );
+    }
+  });
 
   it('set forward by an hour: the hold of a dead process goes back all the same', async () => {
     const account = await books.account();

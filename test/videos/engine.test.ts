@@ -37,6 +37,8 @@ describe('video engine', () => {
     stage = openStage(faulty, 'own_me', ...args);
     return stage;
   };
+  /** Another process takes this one for dead. */
+  const claimAll = () => faulty.real.jobs.claim({ owner: 'own_other', leaseMs: 60_000, limit: 10, at: Date.now() });
   const balance = async () => (await faulty.read(wallet)).avail;
 
   before(async () => {
@@ -197,13 +199,12 @@ describe('video engine', () => {
     it('comes after another process has taken this one for dead: begins all the same, or says what went back', async () => {
       for (const fails of [false, true]) {
         const claim = async () => {
-          const claimed = await faulty.real.jobs.claim({ owner: 'own_other', leaseMs: 60_000, limit: 10 });
+          const claimed = await claimAll();
           const job = claimed.find(({ phase }) => phase === 'starting');
           if (!job || !fails) return;
           const fail = { kind: 'fail', id: job.id, version: job.version, at: Date.now(), error: 'gone' } as const;
           await faulty.apply({ kind: 'refund', wallet, chargeId: job.charge, at: Date.now(), job: fail });
         };
-        await faulty.real.owners.renew({ id: 'own_other', leaseMs: 60_000, alone: false });
         const late: VideoProvider['start'] = async () => {
           await sleep(500);
           await claim();
@@ -244,7 +245,7 @@ describe('video engine', () => {
     it('meets a claim of another process, goes back all the same', async () => {
       const claiming: Fails = async (call) => {
         await sleep(400);
-        await faulty.real.jobs.claim({ owner: 'own_other', leaseMs: 60_000, limit: 10 });
+        await claimAll();
         return call();
       };
       faulty.next('ledger.apply', (call) => call(), claiming);

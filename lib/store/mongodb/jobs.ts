@@ -1,6 +1,7 @@
 // Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else is working on it.
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../jobs/decide.ts';
+import { canTellTheDead } from '../claim.ts';
 import type { JobClaim, JobStore } from '../ports/jobs.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { NOW, readNow } from './clock.ts';
@@ -25,7 +26,8 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
     get,
     async claim(claim) {
       const now = await readNow(client);
-      const filter = claim.unowned ? dueAt(now, { owner: null }) : isFree(claim, now, await aliveOwners(db, now));
+      const isFull = canTellTheDead(claim, now);
+      const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(now, { owner: null });
       // Most of the time there is none, and a transaction for each look would be wasted.
       if (!(await read((signal) => jobs.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => take(step, filter, { ...claim, now }) });

@@ -15,8 +15,11 @@ export interface JobClaim {
    * claim was lost. Without it the owner's own jobs are left alone, as are those of every process that is alive.
    */
   readonly working?: readonly string[];
-  /** Takes only jobs without an owner: for a process that cannot tell now who is alive. */
-  readonly unowned?: boolean;
+  /**
+   * The store's clock as the owner knows it, in ms since the epoch. Without it, or when the clock has jumped since, nobody
+   * can tell who is alive: then only jobs without an owner are taken.
+   */
+  readonly at?: number | undefined;
 }
 
 export interface JobRenewal {

@@ -1,6 +1,7 @@
 // Jobs in the SQLite store: claimed, changed and renewed in write transactions, which the file takes one at a time.
 import type { DatabaseSync } from 'node:sqlite';
 import { decideJob, type Job, type JobOutcome } from '../../jobs/decide.ts';
+import { canTellTheDead } from '../claim.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
 import type { Connection } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -25,10 +26,12 @@ export function jobWrites({ db, write }: Connection) {
   const load = createLoadJob(db);
   const save = createSaveJob(db);
   return {
-    claimJobs: ({ owner, leaseMs, limit, working, unowned = false }: JobClaim, now: number): Job[] =>
+    claimJobs: (asked: JobClaim, now: number): Job[] =>
       write(() => {
+        const { owner, leaseMs, limit, working } = asked;
+        const unowned = Number(!canTellTheDead(asked, now));
         const list = working ? JSON.stringify(working) : null;
-        const claimed = claim.all({ owner, leaseMs, limit, working: list, unowned: Number(unowned), now }).map(jobOf);
+        const claimed = claim.all({ owner, leaseMs, limit, working: list, unowned, now }).map(jobOf);
         // The rows of an update come in any order.
         return claimed.sort(byTurn);
       }),

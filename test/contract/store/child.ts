@@ -60,7 +60,7 @@ async function claimAll(opened: Store, { owner, leaseMs }: { owner: string; leas
   await opened.owners.renew({ id: owner, leaseMs, alone: false });
   const claimed: string[] = [];
   while (true) {
-    const jobs = await opened.jobs.claim({ owner, leaseMs, limit: 2 });
+    const jobs = await opened.jobs.claim({ owner, leaseMs, limit: 2, at: Date.now() });
     if (jobs.length === 0) break;
     claimed.push(...jobs.map(({ id }) => id));
   }

@@ -116,7 +116,7 @@ export function processContract(kind: StoreKind): void {
     const inherited: string[] = [];
     const until = Date.now() + 4 * leaseMs;
     while (inherited.length < 12 && Date.now() < until) {
-      const taken = await store.jobs.claim(heir);
+      const taken = await store.jobs.claim({ ...heir, at: Date.now() });
       for (const { id } of taken) expect(leases.get(id)).to.be.below(Date.now());
       inherited.push(...taken.map(({ id }) => id));
       await sleep(50);
