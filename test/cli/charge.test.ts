@@ -54,6 +54,40 @@ describe('cli charge', () => {
     expect(text).to.include('Older calls: repeat with --before vid_1');
   });
 
+  it('shows a video by its own id and by that of its request: what was asked for, how far it is, and its money', async () => {
+    const [requestId, id] = [`req_${'ab'.repeat(16)}`, `vid_${'ab'.repeat(16)}`];
+    const store = await openStore(rig.databaseUrl);
+    const maker = String((await rig.json('account', 'create', '--name', 'films')).account_id);
+    await rig.json('wallet', 'topup', maker, '1000', '--payment-id', 'p3');
+    const at = Date.now();
+    const of = { id, wallet: maker, charge: requestId, model: 'film-1', upstream: 'films', owner: 'own_1' };
+    const facts = JSON.stringify({ seconds: 5, size: '1280x720', aspect: '16:9', resolution: '720p' });
+    const job = { ...of, facts, createdAt: at, lease: at + 1000, deadline: at + 7_200_000 };
+    const prices = '{"second":{"720p":"8000000"}}';
+    const op = {
+      ...reserveOf(maker, requestId),
+      kind: 'charge',
+      chargeKind: 'video',
+      model: 'film-1',
+      prices,
+    } as const;
+    await apply(store, { ...op, amount: 40_000_000n, job: { kind: 'create', job } });
+    const wanted = { id, upstream: 'films', phase: 'starting', progress: 0, seconds: 5, size: '1280x720' };
+    for (const named of [id, requestId]) {
+      const shown = await rig.json('charge', 'show', named);
+      expect(shown).to.include({ request_id: requestId, kind: 'video', charged_rub: 40 });
+      expect(shown.video).to.include({ ...wanted, resolution: '720p', error: null });
+    }
+    const refund = { kind: 'refund', wallet: maker, chargeId: requestId, at } as const;
+    await apply(store, { ...refund, job: { kind: 'fail', id, version: 1, at, error: 'It failed.' } });
+    await store.close();
+    const text = await rig.text('charge', 'show', id);
+    expect(text)
+      .to.match(/^video phase +failed$/m)
+      .and.to.match(/^video error +It failed\.$/m);
+    expect(text).to.match(/^state +refunded$/m);
+  });
+
   it('shows what a picture cost', async () => {
     const shown = await rig.json('charge', 'show', 'req_picture');
     expect(shown).to.include({ kind: 'edit', charged_rub: 2, images: 1 });
