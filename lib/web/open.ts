@@ -5,11 +5,11 @@ import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
 import { createSessions } from '../users/sessions.ts';
 import { createSignIn } from '../users/sign-in.ts';
-import type { WebServices } from './services.ts';
+import type { CallServices, WebServices } from './services.ts';
 
 export type WebOptions = Pick<
   WebServices,
-  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox'
+  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox' | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
 };

@@ -29,6 +29,22 @@ ${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
 ${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }
 
+export interface TextArea {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly rows: number;
+  /** Characters. */
+  readonly max: number;
+}
+
+export function textArea({ name, label, value, rows, max }: TextArea): Html {
+  // A line feed right after the tag is not part of the text.
+  return html`<p class="field wide"><label for="${name}">${label}</label>
+<textarea id="${name}" name="${name}" rows="${rows}" maxlength="${max}" required>
+${value}</textarea></p>`;
+}
+
 export interface FormParts {
   readonly action: string;
   readonly fields: HtmlValue;

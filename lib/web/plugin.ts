@@ -15,6 +15,7 @@ import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
 import { models } from './pages/models.ts';
 import { overview } from './pages/overview.ts';
+import { playground, playgroundText, playgroundVideo } from './pages/playground.ts';
 import { exportData, settings } from './pages/settings.ts';
 import { register, reset, setup } from './pages/setup.ts';
 import { usage, usageCsv } from './pages/usage.ts';
@@ -39,6 +40,9 @@ const PAGES: readonly PageRoutes[] = [
   callsCsv,
   call,
   models,
+  playground,
+  playgroundText,
+  playgroundVideo,
   settings,
   exportData,
   adminOverview,

@@ -1,6 +1,7 @@
 // What pages are made of: the services a gateway composes once.
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
@@ -11,7 +12,13 @@ import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn } from '../users/sign-in.ts';
 
-export interface WebServices {
+/** What answers calls of the API answers those of pages too. */
+export type CallServices = Pick<
+  Services,
+  'holders' | 'limiter' | 'limits' | 'text' | 'images' | 'videos' | 'results' | 'clientStallMs'
+>;
+
+export interface WebServices extends CallServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
   /** How the upstreams are now. */

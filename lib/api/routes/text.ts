@@ -109,8 +109,8 @@ async function refuseUnpaid(request: Request, services: Services, head: TextRequ
 }
 
 /** The whole reply; undefined when the client left. */
-async function collect(
-  { text }: Services,
+export async function collect(
+  { text }: Pick<Services, 'text'>,
   parsed: TextRequest,
   context: CallContext,
 ): Promise<CollectedReply | undefined> {

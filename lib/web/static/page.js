@@ -6,7 +6,15 @@ const COPIED = { en: ['Copy', 'Copied'], ru: ['Копировать', 'Скоп�
 const language = document.documentElement.lang === 'ru' ? 'ru' : 'en';
 const [copy = '', copied = ''] = COPIED[language];
 
-for (const text of document.querySelectorAll('[data-copy]')) {
+addCopyButtons(document);
+
+/** @param {ParentNode} root */
+export function addCopyButtons(root) {
+  for (const text of root.querySelectorAll('[data-copy]')) addCopyButton(text);
+}
+
+/** @param {Element} text */
+function addCopyButton(text) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'plain copy';

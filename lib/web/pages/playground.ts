@@ -1,0 +1,113 @@
+// The playground: one call of a text, a picture or a video, with its price before it is sent. What is asked for is neither
+// stored nor logged.
+import { describeVideo, findVideo } from '../../api/routes/videos.ts';
+import { toFault } from '../../faults.ts';
+import { noteFault } from '../../http/reply.ts';
+import { faultWords } from '../fault-words.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '../playground/answer.ts';
+import { askImage, askText, startVideo, streamText } from '../playground/call.ts';
+import { activeKeys, kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
+import { mistakeIn, readWish, type Wish } from '../playground/wish.ts';
+import { WORDS } from '../playground/words.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const SCRIPT = 'playground.js';
+const WRITTEN = { written: true } as const;
+
+export const playground = page({
+  path: PLAYGROUND,
+  who: 'owner',
+  get: (visit) => {
+    const { services, query, language } = visit;
+    const wish = readWish(services, (name) => query.get(name) ?? undefined);
+    const prompt = query.has('prompt') ? wish.prompt : WORDS[language].example[wish.kind];
+    return playPage(visit, { ...wish, prompt });
+  },
+  post(visit, form) {
+    const wish = wishOf(visit, form);
+    return form.text('do') === 'send' ? attempt(visit, wish, () => send(visit, wish)) : playPage(visit, wish);
+  },
+});
+
+/** For the script of the page: the answer as events; a refusal as the page that says so. */
+export const playgroundText = page({
+  path: `${PLAYGROUND}/text`,
+  who: 'owner',
+  post(visit, form) {
+    const wish: Wish = { ...wishOf(visit, form), kind: 'text' };
+    return attempt(visit, wish, async () => {
+      await streamText(visit, wish, (ending) => textOutcome(visit, ending));
+      return WRITTEN;
+    });
+  },
+});
+
+export const playgroundVideo = page({
+  path: `${PLAYGROUND}/video`,
+  who: 'owner',
+  async get(visit) {
+    const { services, account, query, language } = visit;
+    const job = await findVideo(services.store, { id: query.get('id') ?? '', account: account.id });
+    const body = videoPlace(visit, job, describeVideo(job, services.results));
+    return { title: WORDS[language].video, body, script: SCRIPT };
+  },
+});
+
+function wishOf({ services }: OwnerVisit, form: Form): Wish {
+  return readWish(services, (name) => (form.has(name) ? form.secret(name) : undefined));
+}
+
+async function send(visit: OwnerVisit, wish: Wish): Promise<Answer> {
+  switch (wish.kind) {
+    case 'text': {
+      const reply = await askText(visit, wish);
+      return reply ? playPage(visit, wish, { answer: textAnswer(visit, reply) }) : WRITTEN;
+    }
+    case 'image': {
+      const made = await askImage(visit, wish);
+      return made ? playPage(visit, wish, { answer: imageAnswer(visit, wish, made) }) : WRITTEN;
+    }
+    case 'video': {
+      const begun = await startVideo(visit, wish);
+      return begun ? { to: linkTo(visit, `${PLAYGROUND}/video?id=${begun.id}`) } : WRITTEN;
+    }
+  }
+}
+
+/** A refusal is told on the page, with the form as it was filled in. */
+async function attempt(visit: OwnerVisit, wish: Wish, work: () => Promise<Answer>): Promise<Answer> {
+  const { language, request } = visit;
+  const tell = (body: Html, status: number) => playPage(visit, wish, { answer: answerPlace(visit, { body }), status });
+  const mistake = mistakeIn(wish);
+  if (mistake) return tell(refusal(visit, WORDS[language].mistakes[mistake]), 400);
+  try {
+    return await work();
+  } catch (error) {
+    const reason = toFault(error);
+    noteFault(request, reason);
+    const { statusCode } = reason.output;
+    const link = statusCode === 402 ? 'toWallet' : undefined;
+    return tell(refusal(visit, faultWords(reason, language), link), statusCode);
+  }
+}
+
+interface Shown {
+  readonly answer?: Html;
+  readonly status?: number;
+}
+
+async function playPage(visit: OwnerVisit, wish: Wish, { answer, status = 200 }: Shown = {}): Promise<Page> {
+  const words = WORDS[visit.language];
+  const keys = activeKeys(visit, await visit.services.store.keys.list(visit.account.id));
+  const main = async () =>
+    html`${await playForm(visit, wish, keys)}${answer ?? answerPlace(visit)}${samples(visit, wish)}`;
+  const lack =
+    keys.length === 0
+      ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
+      : wish.models.length === 0 && html`<p>${words.noModels}</p>`;
+  const body = html`${kindLinks(visit, wish)}${lack || (await main())}`;
+  return { title: words.title, body, status, script: SCRIPT };
+}

@@ -1,0 +1,93 @@
+// What the playground shows of an answer: the text or the picture, and what it cost; and how far a video is.
+import type { VideoView } from '../../api/routes/videos.ts';
+import { isFault } from '../../faults.ts';
+import { stateOf } from '../../http/context.ts';
+import type { Job } from '../../jobs/decide.ts';
+import type { CollectedReply } from '../../stream/collect.ts';
+import { faultWords } from '../fault-words.ts';
+import { type Html, type HtmlValue, html } from '../html.ts';
+import { facts } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import type { Made, TextEnding } from './call.ts';
+import { PLAYGROUND, refusal } from './form.ts';
+import type { Wish } from './wish.ts';
+import { WORDS } from './words.ts';
+
+/** The place of an answer; hidden while there is none. */
+export function answerPlace(
+  { language }: OwnerVisit,
+  answer?: { readonly body: HtmlValue; readonly outcome?: Html },
+): Html {
+  return html`<section id="answer" aria-live="polite"${!answer && html` hidden`}><h2>${WORDS[language].answer}</h2>
+<div id="reply">${answer?.body}</div>
+<div id="outcome">${answer?.outcome}</div></section>`;
+}
+
+export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
+  return answerPlace(visit, { body: reply.blocks.join(''), outcome: textOutcome(visit, reply) });
+}
+
+export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
+  const words = WORDS[visit.language];
+  if (isFault(ending)) return html`${refusal(visit, faultWords(ending, visit.language))}${facts([callRow(visit)])}`;
+  const { format } = visit;
+  const { model, input, output, reason, billing } = ending as CollectedReply;
+  const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
+  return html`${note !== undefined && html`<p class="hint">${note}</p>`}
+${facts([
+  [words.answers, model],
+  [words.tokens, `${format.number(input)}, ${format.number(output)}`],
+  [words.charged, format.rub(billing.charged)],
+  [words.left, format.rub(billing.balance)],
+  callRow(visit),
+])}`;
+}
+
+const ALT_MAX = 200;
+
+export function imageAnswer(visit: OwnerVisit, { prompt }: Wish, { url, paid }: Made): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const path = pathOf(url);
+  const body = html`<a href="${path}"><img src="${path}" alt="${prompt.slice(0, ALT_MAX)}"></a>
+<p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`;
+  const outcome = facts([
+    [words.charged, format.rub(paid.charged)],
+    [words.left, format.rub(paid.balance)],
+    callRow(visit),
+  ]);
+  return answerPlace(visit, { body, outcome });
+}
+
+/** On the origin that the page came from: the policy of pages loads pictures from no other. */
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}
+
+function callRow(visit: OwnerVisit, id = stateOf(visit.request).id) {
+  const words = WORDS[visit.language];
+  return [words.call, html`<a href="${linkTo(visit, `/account/calls/${id}`)}">${id}</a>`] as const;
+}
+
+/** `data-again` says that there is more to come. */
+export function videoPlace(visit: OwnerVisit, { id, charge }: Job, view: VideoView): Html {
+  const words = WORDS[visit.language];
+  const { status, progress, url, error } = view;
+  const path = url === null ? undefined : pathOf(url);
+  const isOver = status === 'completed' || status === 'failed';
+  return html`<section id="video" aria-live="polite"${!isOver && html` data-again`}>
+${facts([
+  [words.status, words.statuses[status as keyof typeof words.statuses]],
+  [words.progress, words.percent(visit.format.number(progress))],
+  callRow(visit, charge),
+])}
+${
+  path !== undefined &&
+  html`<p><video controls preload="metadata" src="${path}"></video></p>
+<p><a href="${path}">${words.file}</a> <span class="hint">${words.keep}</span></p>`
+}
+${status === 'failed' && refusal(visit, words.refunded(error ?? ''))}
+${!isOver && html`<p><a class="button" href="${linkTo(visit, `${PLAYGROUND}/video?id=${id}`)}">${words.again}</a></p>`}
+</section>
+<p><a href="${linkTo(visit, `${PLAYGROUND}?kind=video`)}">${words.another}</a></p>`;
+}

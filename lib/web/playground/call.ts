@@ -1,0 +1,127 @@
+// The calls of the playground: those of the API, in this process, paid from the account by one of its keys.
+import { actFor } from '../../api/auth.ts';
+import { chatDialect } from '../../api/dialects/chat/dialect.ts';
+import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseGeneration } from '../../api/image-request.ts';
+import { contextOf, endUnanswered } from '../../api/paid-route.ts';
+import { collect } from '../../api/routes/text.ts';
+import { parseVideo } from '../../api/video-fields.ts';
+import { orUnavailable } from '../../api/wallet.ts';
+import type { CallContext } from '../../call/context.ts';
+import { refuseModel } from '../../catalog/allowed.ts';
+import { findImageModel, findModel } from '../../catalog/lookup.ts';
+import { type Fault, fault } from '../../faults.ts';
+import { type LiveCall, stateOf } from '../../http/context.ts';
+import { commonHeaders } from '../../http/reply.ts';
+import { createSseReply } from '../../http/sse-reply.ts';
+import type { ImageAnswer } from '../../images/engine.ts';
+import type { KeyHolder } from '../../store/ports/keys.ts';
+import { type CollectedReply, createCollector } from '../../stream/collect.ts';
+import type { TextOutput } from '../../text/delivery.ts';
+import type { VideoStarted } from '../../videos/engine.ts';
+import { termsOf } from '../../videos/terms.ts';
+import type { Html } from '../html.ts';
+import type { OwnerVisit } from '../visit.ts';
+import { bodyOf, type Wish } from './wish.ts';
+
+/** How a text ended: with its bill, or with a fault. */
+export type TextEnding = CollectedReply | Fault;
+
+/** Undefined when the client left; so are the others. */
+export function askText(visit: OwnerVisit, wish: Wish): Promise<CollectedReply | undefined> {
+  return callAs(visit, wish.key, (context) => collect(visit.services, parseChatRequest(bodyOf(wish)), context));
+}
+
+/**
+ * Writes the answer as it comes: the events of the chat dialect, and then one named `outcome` with what the page is to
+ * show below the text. Throws faults while nothing was written yet.
+ */
+export async function streamText(visit: OwnerVisit, wish: Wish, show: (ending: TextEnding) => Html): Promise<void> {
+  await callAs(visit, wish.key, async (context, call) => {
+    call.streams = true;
+    stateOf(visit.request).notes.stream = true;
+    const request = parseChatRequest({ ...bodyOf(wish), stream: true });
+    await visit.services.text.run(request, context, streamOutput(visit, show));
+  });
+}
+
+function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEnding) => Html): TextOutput {
+  const render = chatDialect.createRenderer();
+  const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs: services.clientStallMs });
+  const collector = createCollector();
+  let failure: Fault | undefined;
+  return {
+    live: true,
+    open: reply.open,
+    keepAlive: reply.keepAlive,
+    write(parts) {
+      for (const part of parts) {
+        if (part.type === 'error') failure = part.fault;
+        // The text itself is on its way: it is not kept.
+        else if (part.type !== 'block-delta') collector.write([part]);
+      }
+      return reply.write(render(parts));
+    },
+    end() {
+      const { text: html } = show(failure ?? collector.reply());
+      reply.write(`event: outcome\ndata: ${JSON.stringify({ html })}\n\n`);
+      reply.end();
+    },
+  };
+}
+
+export interface Made extends ImageAnswer {
+  /** Of the picture. */
+  readonly url: string;
+}
+
+export function askImage(visit: OwnerVisit, wish: Wish): Promise<Made | undefined> {
+  const { images, results, catalog } = visit.services;
+  return callAs(visit, wish.key, async (context) => {
+    const { model: name, prompt, size } = parseGeneration(bodyOf(wish));
+    const model = findImageModel(catalog(), name);
+    if (context.limits) refuseModel(context.limits, model);
+    const call = { prompt, images: [], ...(size && { size }) };
+    const answer = await images.run({ kind: 'image', model, call }, context);
+    return answer && { ...answer, url: results.linkOf(answer.picture) };
+  });
+}
+
+export function startVideo(visit: OwnerVisit, wish: Wish): Promise<VideoStarted | undefined> {
+  const { videos, catalog } = visit.services;
+  return callAs(visit, wish.key, async (context) => {
+    const asked = parseVideo(bodyOf(wish));
+    const model = findModel(catalog(), asked.model, 'video');
+    if (context.limits) refuseModel(context.limits, model);
+    if (model.routes.length === 0) throw fault('video_unavailable');
+    context.log.note({ model: model.id });
+    return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image: undefined }, context);
+  });
+}
+
+/** Runs a call for a key of the account, under the key's rate limit. */
+async function callAs<T>(
+  visit: OwnerVisit,
+  keyId: string,
+  run: (context: CallContext, call: LiveCall) => Promise<T>,
+): Promise<T | undefined> {
+  const { request, services } = visit;
+  await actFor(await holderOf(visit, keyId), request, { ...services, rule: services.limits.generate });
+  const call = services.calls.open(request);
+  try {
+    return await run(contextOf({ request, services, call }), call);
+  } catch (error) {
+    if (endUnanswered(request, error)) return undefined;
+    throw error;
+  } finally {
+    call.close();
+  }
+}
+
+/** A key of another account is as unknown as one that is none. */
+async function holderOf({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
+  const rows = await orUnavailable(services.store.keys.list(account.id));
+  const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);
+  if (!row) throw fault('invalid_key');
+  return { ...row, accountStatus: account.status };
+}

@@ -1,0 +1,48 @@
+// What a call of the playground would cost, by the rules that the API charges it with; nothing is sent.
+import { parseChatRequest } from '../../api/dialects/chat/request.ts';
+import { parseVideo } from '../../api/video-fields.ts';
+import { refuseModel } from '../../catalog/allowed.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { findImageModel, findModel } from '../../catalog/lookup.ts';
+import type { KeyLimits } from '../../money/key-limits.ts';
+import type { Micro } from '../../money/money.ts';
+import { type TextPrice, textReserve } from '../../money/price.ts';
+import { chooseModel } from '../../text/choice.ts';
+import { estimateInput } from '../../text/estimate.ts';
+import { termsOf, type VideoTerms } from '../../videos/terms.ts';
+import { bodyOf, type Wish } from './wish.ts';
+
+export interface Quote {
+  /** What is held, of a text; what is charged, of the others. */
+  readonly amount: Micro;
+  /** The one that would answer. */
+  readonly model: string;
+  /** Of a text. */
+  readonly price?: TextPrice;
+  /** Of a video. */
+  readonly terms?: VideoTerms;
+}
+
+/** Throws the faults that the call would be refused with for its model or its fields. */
+export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | undefined): Promise<Quote> {
+  switch (wish.kind) {
+    case 'text': {
+      const request = parseChatRequest(bodyOf(wish));
+      const { model } = chooseModel(catalog, request, limits);
+      const { tokensHeld: input } = await estimateInput(request);
+      const amount = textReserve(model.price, { input, maxTokens: request.maxTokens });
+      return { amount, model: model.id, price: model.price };
+    }
+    case 'image': {
+      const model = findImageModel(catalog, wish.model);
+      if (limits) refuseModel(limits, model);
+      return { amount: model.price.request, model: model.id };
+    }
+    case 'video': {
+      const model = findModel(catalog, wish.model, 'video');
+      if (limits) refuseModel(limits, model);
+      const terms = termsOf(model, parseVideo(bodyOf(wish)));
+      return { amount: terms.price.amount, model: model.id, terms };
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// @ts-check
+// What the playground can do beyond plain HTML: the price follows the form, a text shows as it comes, a video is looked at
+// again by itself. Everything it shows was written by the server.
+
+import { addCopyButtons } from './page.js';
+
+const PRICE_AFTER_MS = 400;
+const LOOK_EVERY_MS = 3000;
+
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector('#play'));
+if (form) followForm(form);
+if (document.querySelector('#video[data-again]')) setTimeout(lookAgain, LOOK_EVERY_MS);
+
+/** @param {string} id */
+function part(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * Puts parts of another page into this one.
+ * @param {string} page
+ * @param {readonly string[]} ids
+ */
+function adopt(page, ids) {
+  const other = new DOMParser().parseFromString(page, 'text/html');
+  for (const id of ids) {
+    const found = other.getElementById(id);
+    if (found) document.getElementById(id)?.replaceWith(found);
+    if (found) addCopyButtons(found);
+  }
+  return other;
+}
+
+/**
+ * @param {string} path
+ * @param {string} what
+ * @param {AbortSignal} signal
+ */
+async function post(path, what, signal) {
+  const fields = new FormData(/** @type {HTMLFormElement} */ (form));
+  fields.set('do', what);
+  // @ts-expect-error Every field of this form is a text.
+  const body = new URLSearchParams(fields);
+  const response = await fetch(path, { method: 'POST', body, signal });
+  // Whoever was signed out meanwhile is sent to sign in.
+  if (response.redirected) location.href = response.url;
+  return response;
+}
+
+/** @param {HTMLFormElement} form */
+function followForm(form) {
+  let asking = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  /** @param {readonly string[]} ids */
+  async function showPrice(ids) {
+    clearTimeout(timer);
+    asking.abort();
+    asking = new AbortController();
+    try {
+      const response = await post(form.action, 'price', asking.signal);
+      if (response.ok) adopt(await response.text(), ids);
+    } catch {
+      // A newer question took its place, or the next one asks again.
+    }
+  }
+
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(showPrice, PRICE_AFTER_MS, ['price', 'samples']);
+  });
+  form.addEventListener('change', ({ target }) => {
+    const isModel = target instanceof HTMLSelectElement && target.name === 'model';
+    void showPrice(isModel ? ['choices', 'price', 'samples'] : ['price', 'samples']);
+  });
+  form.addEventListener('submit', (event) => {
+    const { submitter } = event;
+    const sends = submitter instanceof HTMLButtonElement && submitter.value === 'send';
+    if (sends && form.dataset.live === undefined) return;
+    event.preventDefault();
+    if (sends) void sendText(form, submitter);
+    else void showPrice(['choices', 'price', 'samples']);
+  });
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {HTMLButtonElement} button
+ */
+async function sendText(form, button) {
+  const { live = '', lost = '', stopped = '' } = form.dataset;
+  const call = new AbortController();
+  const stop = /** @type {HTMLButtonElement} */ (part('stop'));
+  stop.onclick = () => call.abort();
+  setBusy(true);
+  part('answer').hidden = false;
+  part('reply').textContent = '';
+  part('outcome').textContent = '';
+  try {
+    const response = await post(live, 'send', call.signal);
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) await showEvents(response);
+    else showRefusal(await response.text());
+  } catch {
+    part('outcome').textContent = call.signal.aborted ? stopped : lost;
+  }
+  setBusy(false);
+
+  /** @param {boolean} busy */
+  function setBusy(busy) {
+    button.disabled = busy;
+    stop.hidden = !busy;
+    part('answer').ariaBusy = String(busy);
+  }
+}
+
+/** @param {string} page */
+function showRefusal(page) {
+  const other = adopt(page, ['answer']);
+  if (!other.getElementById('answer')) part('reply').textContent = other.querySelector('main')?.textContent ?? '';
+}
+
+/** @param {Response} response */
+async function showEvents(response) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let isWhole = false;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+    rest = events.pop() ?? '';
+    let text = '';
+    for (const event of events) {
+      const data = event.slice(event.indexOf('data: ') + 6);
+      if (event.startsWith('event: outcome')) {
+        isWhole = true;
+        part('outcome').replaceChildren(
+          ...new DOMParser().parseFromString(JSON.parse(data).html, 'text/html').body.childNodes,
+        );
+      } else if (data.startsWith('{')) text += JSON.parse(data).choices?.[0]?.delta?.content ?? '';
+    }
+    part('reply').append(text);
+  }
+  if (!isWhole) throw new Error('the connection was lost');
+}
+
+async function lookAgain() {
+  try {
+    const response = await fetch(location.href);
+    if (response.ok && !response.redirected) adopt(await response.text(), ['video']);
+  } catch {
+    // The next look may reach it.
+  }
+  if (document.querySelector('#video[data-again]')) setTimeout(lookAgain, LOOK_EVERY_MS);
+}
