@@ -2,14 +2,16 @@
 import type Joi from 'joi';
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { MakeAccountSchema } from './account-contract.ts';
-import type { ImageCall, ImageResult, TextCall, VideoCall, VideoRef, VideoState } from './call-contract.ts';
+import type { ImageCall, ImageResult, TextCall } from './call-contract.ts';
 import type { FaultWords } from './fault-contract.ts';
 import type { Host } from './host-contract.ts';
+import type { VideoProvider } from './video-contract.ts';
 
 export type * from './account-contract.ts';
 export type * from './call-contract.ts';
 export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
+export type * from './image-contract.ts';
 export type * from './request-contract.ts';
 export type * from './video-contract.ts';
 export type { FinishReason, ProviderPart };
@@ -47,14 +49,4 @@ export interface Provider {
   readonly video?: VideoProvider;
   /** Frees what the provider holds; called once, after its last call ended. */
   close?(): Promise<void>;
-}
-
-export interface VideoProvider {
-  /** Submits a job, once. A fault says that there is none, or that nobody knows: it is never sent again by itself. */
-  start(call: VideoCall, signal: AbortSignal): Promise<VideoRef>;
-  /**
-   * Looks at a job. A fault it throws says nothing about the job, which is then looked at again later; only
-   * `status: 'failed'` is the upstream's verdict. A word for the state that nobody knows is `processing`.
-   */
-  poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
 }

@@ -1,6 +1,7 @@
 // The part of the contract that the gateway hands to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { HostFault } from './fault-contract.ts';
+import type { HostImage } from './image-contract.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request-contract.ts';
 import type { HostVideo } from './video-contract.ts';
 
@@ -42,6 +43,8 @@ export interface Host {
   tokens(source: TokenSource): TokenAuth;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
+  /** For pictures. */
+  readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */
   readonly video: HostVideo;
   readonly fault: HostFault;

@@ -2,12 +2,14 @@
 import Joi from 'joi';
 import { createAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
+import { sourcesOf } from './data-url.ts';
 import type { FaultWords } from './fault-contract.ts';
 import type { Host, HostClock, HostLog, JsonReply } from './host-contract.ts';
 import { createHostFault } from './host-fault.ts';
 import { type KeyHealth, type KeyRest, KeyRing } from './keys.ts';
 import { poll } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
+import { fillForImage } from './template.ts';
 import { createTokenAuth } from './tokens.ts';
 import { createUpstream, type UpstreamOptions } from './upstream.ts';
 import { createHostVideo } from './video-jobs.ts';
@@ -46,6 +48,8 @@ export function createHost(options: HostOptions): ClosableHost {
   const { ask, request } = createAsking({ request: send, keys: ring, fault });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
+  const perRoute = createPerRoute({ schema, log });
+
   async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
     const { body, ...reply } = await ask(url, init);
     return { ...reply, value: await body.json(limitBytes) };
@@ -58,12 +62,13 @@ export function createHost(options: HostOptions): ClosableHost {
     answer: (url, init, reader) => createAnswer({ ask, keys: ring, fault, url, init, reader }),
     poll: (polling) => poll(polling, { sleep: clock.sleep, random: Math.random }),
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
-    perRoute: createPerRoute({ schema, log }),
+    perRoute,
     async authorize(auth, keyId) {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
-    video: createHostVideo({ ask, json, fault }),
+    image: { fill: fillForImage, sourcesOf },
+    video: createHostVideo({ ask, json, fault, perRoute }),
     fault,
     log,
     clock,

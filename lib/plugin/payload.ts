@@ -25,7 +25,7 @@ interface Base64 {
 export function encodePayload(body: HostRequest['body']): Payload | undefined {
   if (body === undefined) return undefined;
   if (typeof body === 'string') return payloadOf([body]);
-  if (typeof body === 'function') return payloadOf(encodeJson(body));
+  if (typeof body === 'function') return { ...payloadOf(encodeJson(body)), type: 'application/json' };
   if (body instanceof Uint8Array) return payloadOf([body]);
   const { type, pieces } = encodeMultipart(body);
   return { ...payloadOf(pieces), type };

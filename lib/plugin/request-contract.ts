@@ -22,7 +22,7 @@ export interface HostRequest {
   readonly auth?: KeyHeaders | TokenAuth;
   /** The key that an earlier reply was got with, for a job that only its own account sees. */
   readonly keyId?: string | undefined;
-  /** Multipart bodies bring their own content type. A call that may have pictures takes `JsonBody`. */
+  /** `JsonBody` and `Multipart` bring their own content type. A call that may have pictures takes one of the two. */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
   /** For `answer`: how long one event may be where a picture comes inline. Default 1 Mi characters, at most 32 Mi. */

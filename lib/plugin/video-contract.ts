@@ -1,8 +1,22 @@
-// What the host does for videos made as jobs, the same for every upstream: types only.
+// Videos made as jobs: what a plugin does, and what the host does for all of them alike. Types only.
+import type { AccountSettings } from './account-contract.ts';
 import type { MediaSource, Picture, VideoCall, VideoRef, VideoState } from './call-contract.ts';
-import type { HostRequest, JsonObject } from './request-contract.ts';
+import type { FillOptions } from './image-contract.ts';
+import type { Base64, HeaderFields, HostRequest, JsonObject, KeyHeaders, TokenAuth } from './request-contract.ts';
+
+export interface VideoProvider {
+  /** Submits a job, once. A fault says that there is none, or that nobody knows: it is never sent again by itself. */
+  start(call: VideoCall, signal: AbortSignal): Promise<VideoRef>;
+  /**
+   * Looks at a job. A fault it throws says nothing about the job, which is then looked at again later; only
+   * `status: 'failed'` is the upstream's verdict. A word for the state that nobody knows is `processing`.
+   */
+  poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
+}
 
 export interface HostVideo {
+  /** All of `video` for most upstreams: `submit` and `look` with what is the same for every job. */
+  jobs<Settings extends Pick<AccountSettings, 'baseUrl'>>(settings: Settings, wire: VideoWire<Settings>): VideoProvider;
   /**
    * Submits a job, once. Throws the fault of a refusal, and of a reply that names no job; one that names a job is taken
    * whatever else it says.
@@ -20,8 +34,36 @@ export interface HostVideo {
    * order and with any character between, are turned to the shape of the call.
    */
   resolution(call: VideoCall, field: string, otherwise?: string): JsonObject;
-  /** `data:image/png;base64,…` */
-  dataUrl(picture: Picture): string;
+  /**
+   * The input of a model, made from a template as `HostImage.fill` does it, of `{prompt}`, `{seconds}`, the same as text
+   * (`{duration}`), `{width}`, `{height}`, `{aspect}`, `{resolution}` (as the route spells it) and `{image}`.
+   */
+  fill(call: VideoCall, template: JsonObject, how: VideoFillOptions): JsonObject;
+  /** `data:image/png;base64,…`, for a `JsonBody`. */
+  dataUrl(picture: Picture, base64: Base64): string;
+}
+
+export interface VideoFillOptions extends FillOptions {
+  /** A first picture has an aspect already: `{aspect}` is left out beside it. */
+  readonly isAspectOfPicture?: boolean;
+}
+
+/** How one upstream is asked for a video, and what it reports. */
+export interface VideoWire<Settings = unknown> {
+  /** Default: `authorization: Bearer …`. */
+  readonly auth?: KeyHeaders | TokenAuth;
+  /** Of every request. */
+  readonly headers?: HeaderFields;
+  /** `base` is the route's `baseUrl` without a slash at its end, `settings` all as the route overrides them. */
+  submission(call: VideoCall, base: string, settings: Settings): Omit<VideoSubmission, 'auth' | 'signal'>;
+  read(value: JsonObject, looking: VideoLooking): VideoReport;
+}
+
+/** For a report that takes a further request. */
+export interface VideoLooking {
+  readonly ref: VideoRef;
+  readonly auth: KeyHeaders | TokenAuth;
+  readonly signal: AbortSignal;
 }
 
 export interface VideoSubmission extends Omit<HostRequest, 'method'> {

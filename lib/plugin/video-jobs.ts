@@ -1,20 +1,35 @@
 // Submits jobs of video and reads their states: what is the same for every upstream that makes videos as jobs.
-import { Buffer } from 'node:buffer';
 import type { Asking } from './ask.ts';
-import type { MediaSource, Picture, VideoState } from './contract.ts';
+import type { MediaSource, VideoState } from './contract.ts';
+import { dataUrlOf } from './data-url.ts';
 import { isUpstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
 import type { Host } from './host-contract.ts';
-import type { JsonObject } from './request-contract.ts';
+import type { JsonObject, KeyHeaders } from './request-contract.ts';
 import { resolutionOf } from './resolutions.ts';
+import { fillForVideo } from './template.ts';
 import type { HostVideo, VideoReport } from './video-contract.ts';
 
-export interface VideoJobTools extends Pick<Host, 'json' | 'fault'> {
+export interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'> {
   readonly ask: Asking['ask'];
 }
 
-export function createHostVideo({ ask, json, fault }: VideoJobTools): HostVideo {
-  return {
+export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): HostVideo {
+  const host: HostVideo = {
+    jobs(settings, { auth = bearer, headers = {}, submission, read }) {
+      const routed = perRoute(settings, (own) => ({ own, base: own.baseUrl.replace(/\/+$/, '') }));
+      return {
+        start(call, signal) {
+          const { own, base } = routed(call);
+          const submitted = submission(call, base, own);
+          return host.submit({ ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal });
+        },
+        poll(ref, signal) {
+          return host.look(ref, { headers, auth, signal }, (value) => read(value, { ref, auth, signal }));
+        },
+      };
+    },
+
     async submit({ url, idOf, lookAt, ...init }) {
       const { value, keyId } = await json(url, { ...init, method: 'POST' });
       const id = nameOf(idOf(fieldsOf(value)));
@@ -36,9 +51,13 @@ export function createHostVideo({ ask, json, fault }: VideoJobTools): HostVideo 
     },
 
     resolution: resolutionOf,
-    dataUrl: ({ mediaType, bytes }: Picture) => `data:${mediaType};base64,${base64Of(bytes)}`,
+    fill: fillForVideo,
+    dataUrl: dataUrlOf,
   };
+  return host;
 }
+
+const bearer: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
 /** Words by which upstreams name the states of a job; any other is `processing`. */
 const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
@@ -116,8 +135,4 @@ function parse(text: string, fault: HostFault): unknown {
 
 function fieldsOf(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
-}
-
-function base64Of({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('base64');
 }

@@ -1,5 +1,13 @@
 // Plugin for Black Forest Labs: a picture is a task, which is submitted to a model and looked at until it ends.
-import type { Host, JsonBody, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type {
+  Host,
+  JsonBody,
+  JsonObject,
+  KeyHeaders,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../lib/plugin/contract.ts';
 import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -25,17 +33,14 @@ const EVERY_MS = 500;
 
 const auth: KeyHeaders = (key) => ({ 'x-key': key });
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
   return {
     async image(call, signal) {
       const wire = wireOf(call);
       const base = wire.baseUrl.replace(/\/+$/, '');
-      const headers = { 'content-type': 'application/json' };
       const body: JsonBody = (base64) => bodyOf(call, wire, base64);
-      const post = { method: 'POST', headers, auth, body, signal } as const;
+      const post = { method: 'POST', auth, body, signal } as const;
       const { value, keyId } = await host.json(`${base}/${call.model}`, post);
       const { id, polling_url: pollingUrl } = fieldsOf(value);
       if (typeof id !== 'string' || id === '') {
@@ -69,14 +74,13 @@ function isEnded(task: unknown): boolean {
   return status === 'Ready' || MODERATED.has(status) || FAILED.has(status);
 }
 
-function imagesOf({ status, result, details }: Fields, { fault }: Host): readonly MediaSource[] {
+function imagesOf({ status, result, details }: JsonObject, { fault, image }: Host): readonly MediaSource[] {
   const said = `${status} ${JSON.stringify(details ?? result ?? null)}`;
   if (MODERATED.has(status)) throw fault.make('request', said, { about: 'content' });
   if (status !== 'Ready') throw fault.make('server', said);
-  const { sample } = fieldsOf(result);
-  return typeof sample === 'string' && /^https?:/.test(sample) ? [{ url: sample }] : [];
+  return image.sourcesOf(fieldsOf(result).sample);
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+function fieldsOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

@@ -1,9 +1,10 @@
 // Plugin for the videos of Alibaba Model Studio: tasks of Wan and its neighbours.
 import type {
   AccountSettings,
+  Base64,
   Host,
+  HostVideo,
   JsonObject,
-  KeyHeaders,
   Provider,
   ProviderPlugin,
   VideoCall,
@@ -24,45 +25,36 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** Without the second header the vendor refuses the request: it makes no videos while one waits. */
-const HEADERS = { 'content-type': 'application/json', 'x-dashscope-async': 'enable' };
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+/** Without it the vendor refuses the request: it makes no videos while one waits. */
+const HEADERS = { 'x-dashscope-async': 'enable' };
 
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
+function createProvider(settings: AccountSettings, { video }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const base = baseOf(call);
-        const request = {
-          url: `${base}/services/aigc/video-generation/video-synthesis`,
-          headers: HEADERS,
-          auth,
-          signal,
-        };
-        const body = JSON.stringify(bodyOf(call, host));
-        const idOf = ({ output }: JsonObject) => fieldsOf(output).task_id;
-        return host.video.submit({ ...request, body, idOf, lookAt: (id) => `${base}/tasks/${id}` });
+    video: video.jobs(settings, {
+      submission: (call, base) => ({
+        url: `${base}/services/aigc/video-generation/video-synthesis`,
+        headers: HEADERS,
+        body: (base64) => bodyOf(call, video, base64),
+        idOf: ({ output }) => fieldsOf(output).task_id,
+        lookAt: (id) => `${base}/tasks/${id}`,
+      }),
+      read({ output }) {
+        const { task_status: status, video_url: url, code, message } = fieldsOf(output);
+        return { status, url, error: { code, message } };
       },
-      poll(ref, signal) {
-        return host.video.look(ref, { auth, signal }, ({ output }) => {
-          const { task_status: status, video_url: url, code, message } = fieldsOf(output);
-          return { status, url, error: { code, message } };
-        });
-      },
-    },
+    }),
   };
 }
 
 /** Text is given a size in pixels; a first picture has a shape already, and is given a resolution. */
-function bodyOf(call: VideoCall, host: Host): object {
+function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, size, resolution, image } = call;
   const spelled = image
-    ? host.video.resolution(call, 'resolution', resolution?.toUpperCase())
-    : host.video.resolution(call, 'size', `${size.width}*${size.height}`);
+    ? video.resolution(call, 'resolution', resolution?.toUpperCase())
+    : video.resolution(call, 'size', `${size.width}*${size.height}`);
   return {
     model,
-    input: { prompt, ...(image && { img_url: host.video.dataUrl(image) }) },
+    input: { prompt, ...(image && { img_url: video.dataUrl(image, base64) }) },
     parameters: { duration: seconds, ...spelled },
   };
 }

@@ -1,16 +1,22 @@
 // Plugin for fal: a picture or a video is a request in a queue, which is submitted, asked for its status, and fetched.
-import { Buffer } from 'node:buffer';
 import type {
   Host,
   HostRequest,
   JsonBody,
+  JsonObject,
   KeyHeaders,
   MediaSource,
   Provider,
   ProviderPlugin,
 } from '../../lib/plugin/contract.ts';
-import { fillTemplate, type Settings } from './input.ts';
-import { appOf, createVideo } from './video.ts';
+import { appOf, createVideo, type Settings } from './video.ts';
+
+const TEMPLATE = {
+  prompt: '{prompt}',
+  image_size: { width: '{width}', height: '{height}' },
+  aspect_ratio: '{aspect}',
+  image_urls: '{images}',
+};
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -41,8 +47,6 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
 
@@ -59,12 +63,13 @@ function createProvider(settings: Settings, host: Host): Provider {
   }
 
   return {
-    video: createVideo(wireOf, host, auth),
+    video: createVideo(settings, host, auth),
     async image(call, signal) {
       const wire = wireOf(call);
-      const body: JsonBody = (base64) => fillTemplate(call, wire, base64);
+      const { sizeMap } = wire;
+      const body: JsonBody = (base64) => host.image.fill(call, wire.input ?? TEMPLATE, { sizeMap, base64 });
       const model = call.images.length > 0 ? (wire.editModel ?? call.model) : call.model;
-      const post = { method: 'POST', headers: { 'content-type': 'application/json' }, auth, body, signal } as const;
+      const post = { method: 'POST', auth, body, signal } as const;
       const { at, keyId } = await submit(model, wire.baseUrl.replace(/\/+$/, ''), post);
       const get = { method: 'GET', auth, keyId, signal } as const;
       const status = await host.poll({
@@ -87,7 +92,7 @@ function createProvider(settings: Settings, host: Host): Provider {
 /** The documented end is `COMPLETED`, also of what failed. */
 const DONE: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
 
-function isDone({ status }: Fields): boolean {
+function isDone({ status }: JsonObject): boolean {
   return DONE.has(status);
 }
 
@@ -100,16 +105,9 @@ function imagesOf(reply: unknown, host: Host): readonly MediaSource[] {
   if (clean.length === 0 && found.length > 0) {
     throw host.fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });
   }
-  return clean.flatMap(sourceOf);
+  return host.image.sourcesOf(clean);
 }
 
-function sourceOf(entry: unknown): readonly MediaSource[] {
-  const url = typeof entry === 'string' ? entry : fieldsOf(entry).url;
-  if (typeof url !== 'string' || url === '') return [];
-  if (!url.startsWith('data:')) return [{ url }];
-  return [{ bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64') }];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+function fieldsOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

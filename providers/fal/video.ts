@@ -1,36 +1,48 @@
 // Videos of fal: a request in its queue, looked at until it is over, and then its result.
-import { Buffer } from 'node:buffer';
 import type {
+  AccountSettings,
   Host,
   JsonObject,
   KeyHeaders,
   MediaSource,
-  VideoCall,
+  VideoLooking,
   VideoProvider,
-  VideoRef,
 } from '../../lib/plugin/contract.ts';
-import { fillVideo, type Settings } from './input.ts';
 
-const JSON_BODY = { 'content-type': 'application/json' };
+export interface Settings extends AccountSettings {
+  /** The submit path of edits, and of videos from a first picture, where it is another one. */
+  readonly editModel?: string;
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** The template of the input; pictures and videos have one of their own each. */
+  readonly input?: JsonObject;
+}
 
-export function createVideo(wireOf: (call: VideoCall) => Settings, host: Host, auth: KeyHeaders): VideoProvider {
-  return {
-    start(call, signal) {
-      const wire = wireOf(call);
-      const model = (call.image && wire.editModel) || call.model;
-      const base = wire.baseUrl.replace(/\/+$/, '');
-      const body = fillVideo(call, wire, host.video.resolution(call, 'resolution', call.resolution ?? undefined));
-      const lookAt = (id: string) => `${base}/${appOf(model)}/requests/${id}/status`;
-      const request = { url: `${base}/${model}`, headers: JSON_BODY, auth, body, signal };
-      return host.video.submit({ ...request, idOf: ({ request_id }: JsonObject) => request_id, lookAt });
+const TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{duration}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image_url: '{image}',
+};
+
+export function createVideo(settings: Settings, host: Host, auth: KeyHeaders): VideoProvider {
+  return host.video.jobs(settings, {
+    auth,
+    submission(call, base, { editModel, input = TEMPLATE, sizeMap }) {
+      const model = (call.image && editModel) || call.model;
+      return {
+        url: `${base}/${model}`,
+        body: (base64) => host.video.fill(call, input, { sizeMap, base64, isAspectOfPicture: true }),
+        idOf: ({ request_id }) => request_id,
+        lookAt: (id) => `${base}/${appOf(model)}/requests/${id}/status`,
+      };
     },
-    poll(ref, signal) {
-      return host.video.look(ref, { auth, signal }, ({ status, error, error_type: type }) => {
-        if (error || type) return { status: 'failed', error: { code: type, message: error } };
-        return { status, media: () => resultOf(ref, { host, auth, signal }) };
-      });
+    read({ status, error, error_type: type }, looking) {
+      if (error || type) return { status: 'failed', error: { code: type, message: error } };
+      return { status, media: () => resultOf(looking, host) };
     },
-  };
+  });
 }
 
 /** Before owner and name of these apps. */
@@ -42,20 +54,12 @@ export function appOf(model: string): string {
   return parts.slice(0, NAMESPACES.has(parts[0] ?? '') ? 3 : 2).join('/');
 }
 
-interface Asking {
-  readonly host: Host;
-  readonly auth: KeyHeaders;
-  readonly signal: AbortSignal;
-}
-
 /** Of a request that failed, although it is completed, the result is a refusal: it is thrown. */
-async function resultOf(ref: VideoRef, { host, auth, signal }: Asking): Promise<MediaSource | undefined> {
+async function resultOf({ ref, auth, signal }: VideoLooking, host: Host): Promise<MediaSource | undefined> {
   const url = String(ref.url).replace(/\/status$/, '');
   const { value } = await host.json(url, { method: 'GET', auth, keyId: ref.keyId, signal });
   const { video, videos } = fieldsOf(value);
-  const { url: film } = fieldsOf(Array.isArray(videos) ? videos[0] : video);
-  if (typeof film !== 'string' || film === '') return undefined;
-  return film.startsWith('data:') ? { bytes: Buffer.from(film.slice(film.indexOf(',') + 1), 'base64') } : { url: film };
+  return host.image.sourcesOf(Array.isArray(videos) ? videos : video)[0];
 }
 
 function fieldsOf(value: unknown): JsonObject {

@@ -26,8 +26,7 @@ const auth: KeyHeaders = (key) => ({ 'x-goog-api-key': key });
 
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
-  const headers = { 'content-type': 'application/json' };
-  const request = { method: 'POST', headers, auth } as const;
+  const request = { method: 'POST', auth } as const;
   return {
     text(call, signal) {
       const url = urlOf(wireOf(call), call.model, 'streamGenerateContent?alt=sse');

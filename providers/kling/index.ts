@@ -1,8 +1,10 @@
 // Plugin for Kling: videos from text or from a first picture, each with an endpoint of its own.
-import { Buffer } from 'node:buffer';
 import type {
   AccountSettings,
+  Base64,
   Host,
+  HostVideo,
+  JsonBody,
   JsonObject,
   Provider,
   ProviderPlugin,
@@ -35,34 +37,30 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
-  const auth = createAuth(host.clock);
+function createProvider(settings: AccountSettings, { video, clock }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const url = `${baseOf(call)}/${call.image ? 'image2video' : 'text2video'}`;
-        const body = JSON.stringify(bodyOf(call, host));
-        const idOf = ({ data }: JsonObject) => fieldsOf(data).task_id;
-        return host.video.submit({ url, headers: JSON_BODY, auth, body, signal, idOf, lookAt: (id) => `${url}/${id}` });
+    video: video.jobs(settings, {
+      auth: createAuth(clock),
+      submission(call, base) {
+        const url = `${base}/videos/${call.image ? 'image2video' : 'text2video'}`;
+        const body: JsonBody = (base64) => bodyOf(call, video, base64);
+        return { url, body, idOf: ({ data }) => fieldsOf(data).task_id, lookAt: (id) => `${url}/${id}` };
       },
-      poll: (ref, signal) => host.video.look(ref, { auth, signal }, ({ data }) => reportOf(fieldsOf(data))),
-    },
+      read: ({ data }) => reportOf(fieldsOf(data)),
+    }),
   };
 }
 
 /** The mode is what the vendor has for a resolution: 720p and 1080p unless the route says otherwise. */
-function bodyOf(call: VideoCall, host: Host): object {
+function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return {
     model_name: model,
     prompt,
     duration: String(seconds),
     // A first picture has an aspect already. Its base64 comes without the head of a URL.
-    ...(image ? { image: Buffer.from(image.bytes).toString('base64') } : { aspect_ratio: aspect }),
-    ...host.video.resolution(call, 'mode', resolution === '1080p' ? 'pro' : 'std'),
+    ...(image ? { image: base64(image.bytes) } : { aspect_ratio: aspect }),
+    ...video.resolution(call, 'mode', resolution === '1080p' ? 'pro' : 'std'),
   };
 }
 

@@ -1,6 +1,6 @@
 // Plugin for MiniMax: both versions of its API for videos, told apart by the end of `baseUrl`.
-import type { AccountSettings, Host, JsonObject, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { auth, bodyOf, reportOf } from './task.ts';
+import type { AccountSettings, Host, JsonBody, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { bodyOf, reportOf } from './task.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -20,22 +20,16 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
   return {
-    video: {
-      async start(call, signal) {
-        const base = baseOf(call);
+    video: host.video.jobs(settings, {
+      submission(call, base) {
         const isSecond = base.endsWith('/v2');
         const query = `${base}/query/video_generation${isSecond ? '/' : '?task_id='}`;
-        const body = JSON.stringify(bodyOf(call, host, isSecond));
-        const request = { url: `${base}/video_generation`, headers: JSON_BODY, auth, body, signal };
-        const idOf = ({ task_id }: JsonObject) => task_id;
-        return { ...(await host.video.submit({ ...request, idOf, lookAt: (id) => query + id })), base };
+        const body: JsonBody = (base64) => bodyOf(call, { video: host.video, base64, isSecond });
+        return { url: `${base}/video_generation`, body, idOf: ({ task_id }) => task_id, lookAt: (id) => query + id };
       },
-      poll: (ref, signal) => host.video.look(ref, { auth, signal }, (value) => reportOf(value, { ref, host, signal })),
-    },
+      read: (value, looking) => reportOf(value, looking, host),
+    }),
   };
 }

@@ -1,12 +1,25 @@
 // What a task of MiniMax is asked for with, and what it reports, in both versions.
-import type { Host, JsonObject, KeyHeaders, VideoCall, VideoRef, VideoReport } from '../../lib/plugin/contract.ts';
+import type {
+  Base64,
+  Host,
+  HostVideo,
+  JsonObject,
+  MediaSource,
+  VideoCall,
+  VideoLooking,
+  VideoReport,
+} from '../../lib/plugin/contract.ts';
 
-export const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+interface Asking {
+  readonly video: HostVideo;
+  readonly base64: Base64;
+  readonly isSecond: boolean;
+}
 
-export function bodyOf(call: VideoCall, host: Host, isSecond: boolean): object {
+export function bodyOf(call: VideoCall, { video, base64, isSecond }: Asking): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
-  const url = image && host.video.dataUrl(image);
-  const spelled = host.video.resolution(call, 'resolution', resolution?.toUpperCase());
+  const url = image && video.dataUrl(image, base64);
+  const spelled = video.resolution(call, 'resolution', resolution?.toUpperCase());
   const common = { model, duration: seconds, ...spelled };
   if (!isSecond) return { ...common, prompt, ...(image && { first_frame_image: url }) };
   const text = { type: 'text', text: prompt };
@@ -15,24 +28,20 @@ export function bodyOf(call: VideoCall, host: Host, isSecond: boolean): object {
   return { ...common, content: [text, { type: 'image_url', role: 'first_frame', image_url: { url } }] };
 }
 
-export interface Looking {
-  readonly ref: VideoRef;
-  readonly host: Host;
-  readonly signal: AbortSignal;
-}
-
 /** Version 2 has a task, with the URL of its video; version 1 names a file, and a failed task's code says why. */
-export function reportOf(value: JsonObject, looking: Looking): VideoReport {
+export function reportOf(value: JsonObject, looking: VideoLooking, host: Host): VideoReport {
   const { status, content, error } = fieldsOf(value.task);
   if (value.task !== undefined) return { status, error, url: fieldsOf(content).url };
   const { base_resp } = value;
   const refusal = fieldsOf(base_resp).status_code ? { base_resp } : undefined;
-  return { status: value.status, error: refusal, media: () => fileOf(value.file_id, looking) };
+  return { status: value.status, error: refusal, media: () => fileOf(value.file_id, looking, host) };
 }
 
-async function fileOf(id: unknown, { ref, host, signal }: Looking): Promise<{ url: string } | undefined> {
+/** The file is beside the query that the job was looked at with. */
+async function fileOf(id: unknown, { ref, auth, signal }: VideoLooking, host: Host): Promise<MediaSource | undefined> {
   if (id === undefined || id === null || id === '') return undefined;
-  const url = `${ref.base}/files/retrieve?file_id=${encodeURIComponent(String(id))}`;
+  const base = ref.url?.slice(0, ref.url.lastIndexOf('/query/'));
+  const url = `${base}/files/retrieve?file_id=${encodeURIComponent(String(id))}`;
   const { value } = await host.json(url, { method: 'GET', auth, keyId: ref.keyId, signal });
   const { download_url: download } = fieldsOf(fieldsOf(value).file);
   if (typeof download === 'string' && download !== '') return { url: download };

@@ -51,4 +51,4 @@ function createProvider(settings: Settings, host: Host): Provider {
   };
 }
 
-const HEADERS = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
+const HEADERS = { accept: 'text/event-stream, application/json' };

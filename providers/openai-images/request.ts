@@ -19,23 +19,18 @@ export type Settings = AccountSettings & Wire;
 
 interface Sent {
   readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonBody | Multipart;
 }
 
 export function requestOf(call: ImageCall, wire: Wire): Sent {
   const fields = fieldsOf(call, wire);
-  if (call.images.length === 0) return inJson(urlOf(wire, 'generations'), () => fields);
+  if (call.images.length === 0) return { url: urlOf(wire, 'generations'), body: () => fields };
   const url = urlOf(wire, 'edits');
   if (wire.editTransport === 'json') {
     const { images } = call;
-    return inJson(url, (base64) => ({ ...fields, images: images.map((picture) => imageUrlOf(picture, base64)) }));
+    return { url, body: (base64) => ({ ...fields, images: images.map((picture) => imageUrlOf(picture, base64)) }) };
   }
   return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
-}
-
-function inJson(url: string, body: JsonBody): Sent {
-  return { url, headers: { 'content-type': 'application/json' }, body };
 }
 
 function urlOf({ baseUrl }: Wire, task: 'generations' | 'edits'): string {

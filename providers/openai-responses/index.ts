@@ -14,7 +14,7 @@ export default plugin;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/responses`);
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
+  const headers = { accept: 'text/event-stream, application/json' };
   const request = { method: 'POST', headers, auth: (key: string) => ({ authorization: `Bearer ${key}` }) } as const;
   return {
     text(call, signal) {

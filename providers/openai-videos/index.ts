@@ -2,7 +2,6 @@
 import type {
   AccountSettings,
   Host,
-  KeyHeaders,
   Multipart,
   Provider,
   ProviderPlugin,
@@ -19,24 +18,18 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
   return {
-    video: {
-      start(call, signal) {
-        const url = urlOf(call);
-        const lookAt = (id: string) => `${url}/${id}`;
-        return host.video.submit({ url, auth, body: formOf(call, host), signal, idOf: ({ id }) => id, lookAt });
+    video: host.video.jobs(settings, {
+      submission(call, base) {
+        const url = `${base}/videos`;
+        return { url, body: formOf(call, host), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
       },
-      poll(ref, signal) {
+      read({ status, progress, error }, { ref, auth }) {
         const media = async () => ({ url: `${ref.url}/content`, headers: await host.authorize(auth, ref.keyId) });
-        return host.video.look(ref, { auth, signal }, ({ status, progress, error }) => {
-          return { status, progress, error, media };
-        });
+        return { status, progress, error, media };
       },
-    },
+    }),
   };
 }
 

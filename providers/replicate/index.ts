@@ -1,9 +1,23 @@
 // Plugin for Replicate: a picture or a video is a prediction, which is created and asked for until it ends.
-import { Buffer } from 'node:buffer';
-import type { Host, JsonBody, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { fillTemplate, type Settings } from './input.ts';
+import type {
+  Host,
+  JsonBody,
+  JsonObject,
+  KeyHeaders,
+  MediaSource,
+  Provider,
+  ProviderPlugin,
+} from '../../lib/plugin/contract.ts';
 import { isUnknownVersion, targetOf } from './target.ts';
-import { CONTENT, createVideo } from './video.ts';
+import { CONTENT, createVideo, type Settings } from './video.ts';
+
+const TEMPLATE = {
+  prompt: '{prompt}',
+  width: '{width}',
+  height: '{height}',
+  aspect_ratio: '{aspect}',
+  input_images: '{images}',
+};
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -25,19 +39,17 @@ const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
   return {
-    video: createVideo(wireOf, host, auth),
+    video: createVideo(settings, host),
     async image(call, signal) {
       const wire = wireOf(call);
       const base = wire.baseUrl.replace(/\/+$/, '');
       const { path, version } = targetOf(call.model);
-      const body: JsonBody = (base64) => ({ ...version, input: fillTemplate(call, wire, base64) });
-      const headers = { 'content-type': 'application/json' };
-      const post = { method: 'POST', headers, auth, body, signal } as const;
+      const { sizeMap, input = TEMPLATE } = wire;
+      const body: JsonBody = (base64) => ({ ...version, input: host.image.fill(call, input, { sizeMap, base64 }) });
+      const post = { method: 'POST', auth, body, signal } as const;
       const created = await host.json(base + path, post, REPLY_BYTES_MAX).catch((error) => {
         throw isUnknownVersion(error) ? host.fault.make('missing', error.detail, { status: 422 }) : error;
       });
@@ -67,21 +79,13 @@ function isEnded(prediction: unknown): boolean {
   return ENDED.has(fieldsOf(prediction).status);
 }
 
-function imagesOf({ status, output, error }: Fields, { fault }: Host): readonly MediaSource[] {
-  if (status === 'succeeded') return [output].flat().flatMap(sourceOf);
+function imagesOf({ status, output, error }: JsonObject, { fault, image }: Host): readonly MediaSource[] {
+  if (status === 'succeeded') return image.sourcesOf(output);
   const said = typeof error === 'string' && error !== '' ? error : `the prediction is ${status}`;
   if (CONTENT.test(said)) throw fault.make('request', said, { about: 'content' });
   throw fault.ofComplaint({ error: said }, true);
 }
 
-/** Output is a URL, a list of them, or an object that has one. */
-function sourceOf(output: unknown): readonly MediaSource[] {
-  const url = typeof output === 'string' ? output : fieldsOf(output).url;
-  if (typeof url !== 'string' || url === '') return [];
-  if (/^https?:/.test(url)) return [{ url }];
-  return [{ bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64') }];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+function fieldsOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

@@ -1,38 +1,45 @@
 // Videos of Replicate: predictions whose output is a film.
-import type { Host, JsonObject, KeyHeaders, VideoCall, VideoProvider } from '../../lib/plugin/contract.ts';
-import { fillVideo, type Settings } from './input.ts';
+import type { AccountSettings, Host, JsonObject, VideoProvider } from '../../lib/plugin/contract.ts';
 import { isUnknownVersion, targetOf } from './target.ts';
 
-const JSON_BODY = { 'content-type': 'application/json' };
-
-export function createVideo(wireOf: (call: VideoCall) => Settings, host: Host, auth: KeyHeaders): VideoProvider {
-  return {
-    async start(call, signal) {
-      const wire = wireOf(call);
-      const base = wire.baseUrl.replace(/\/+$/, '');
-      const { path, version } = targetOf(call.model);
-      const fill = fillVideo(call, wire, host.video.resolution(call, 'resolution', call.resolution ?? undefined));
-      const body = (base64: Parameters<typeof fill>[0]) => ({ ...version, input: fill(base64) });
-      const request = { url: base + path, headers: JSON_BODY, auth, body, signal };
-      const lookAt = (id: string) => `${base}/predictions/${id}`;
-      try {
-        return await host.video.submit({ ...request, idOf: ({ id }: JsonObject) => id, lookAt });
-      } catch (error) {
-        throw isUnknownVersion(error) ? host.fault.make('missing', error.detail, { status: 422 }) : error;
-      }
-    },
-    poll(ref, signal) {
-      return host.video.look(ref, { auth, signal }, ({ status, output, error }) => {
-        const [first] = [output].flat() as unknown[];
-        return { status: status === 'aborted' ? 'canceled' : status, url: urlOf(first), error: errorOf(error) };
-      });
-    },
-  };
+export interface Settings extends AccountSettings {
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** The template of the input; pictures and videos have one of their own each. */
+  readonly input?: JsonObject;
 }
 
-/** Output is a URL, a list of them, or an object that has one. */
-function urlOf(output: unknown): unknown {
-  return typeof output === 'object' && output !== null ? (output as JsonObject).url : output;
+const TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{seconds}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image: '{image}',
+};
+
+export function createVideo(settings: Settings, host: Host): VideoProvider {
+  const { start, poll } = host.video.jobs(settings, {
+    submission(call, base, { input = TEMPLATE, sizeMap }) {
+      const { path, version } = targetOf(call.model);
+      return {
+        url: base + path,
+        body: (base64) => ({ ...version, input: host.video.fill(call, input, { sizeMap, base64 }) }),
+        idOf: ({ id }) => id,
+        lookAt: (id) => `${base}/predictions/${id}`,
+      };
+    },
+    read({ status, output, error }) {
+      const media = async () => host.image.sourcesOf(output)[0];
+      return { status: status === 'aborted' ? 'canceled' : status, media, error: errorOf(error) };
+    },
+  });
+  return {
+    start: (call, signal) =>
+      start(call, signal).catch((error) => {
+        throw isUnknownVersion(error) ? host.fault.make('missing', error.detail, { status: 422 }) : error;
+      }),
+    poll,
+  };
 }
 
 /** Models refuse contents in words of their own. */

@@ -1,9 +1,10 @@
 // Plugin for Runway: videos from text or from a first picture, each with an endpoint of its own.
 import type {
   AccountSettings,
+  Base64,
   Host,
+  HostVideo,
   JsonObject,
-  KeyHeaders,
   Provider,
   ProviderPlugin,
   VideoCall,
@@ -20,39 +21,34 @@ export default plugin;
 
 /** The version that the vendor asks for with every request. */
 const VERSION = { 'x-runway-version': '2024-11-06' };
-const HEADERS = { 'content-type': 'application/json', ...VERSION };
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
+function createProvider(settings: AccountSettings, { video }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const base = baseOf(call);
-        const request = { url: `${base}/${call.image ? 'image' : 'text'}_to_video`, headers: HEADERS, auth, signal };
-        const body = JSON.stringify(bodyOf(call, host));
-        const idOf = ({ id }: JsonObject) => id;
-        return host.video.submit({ ...request, body, idOf, lookAt: (id) => `${base}/tasks/${id}` });
+    video: video.jobs(settings, {
+      headers: VERSION,
+      submission: (call, base) => ({
+        url: `${base}/${call.image ? 'image' : 'text'}_to_video`,
+        body: (base64) => bodyOf(call, video, base64),
+        idOf: ({ id }) => id,
+        lookAt: (id) => `${base}/tasks/${id}`,
+      }),
+      read(task) {
+        const { status, progress, output } = task;
+        return { status, progress, url: Array.isArray(output) ? output[0] : undefined, error: errorOf(task) };
       },
-      poll(ref, signal) {
-        return host.video.look(ref, { headers: VERSION, auth, signal }, (task) => {
-          const { status, progress, output } = task;
-          return { status, progress, url: Array.isArray(output) ? output[0] : undefined, error: errorOf(task) };
-        });
-      },
-    },
+    }),
   };
 }
 
 /** The ratio is the size in pixels. */
-function bodyOf(call: VideoCall, host: Host): object {
+function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, size, image } = call;
   return {
     model,
     promptText: prompt,
     duration: seconds,
-    ...(image && { promptImage: host.video.dataUrl(image) }),
-    ...host.video.resolution(call, 'ratio', `${size.width}:${size.height}`),
+    ...(image && { promptImage: video.dataUrl(image, base64) }),
+    ...video.resolution(call, 'ratio', `${size.width}:${size.height}`),
   };
 }
 

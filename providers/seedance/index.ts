@@ -1,9 +1,11 @@
 // Plugin for Seedance, as BytePlus and Volcengine serve it: tasks made of a list of contents.
 import type {
   AccountSettings,
+  Base64,
   Host,
+  HostVideo,
+  JsonBody,
   JsonObject,
-  KeyHeaders,
   Provider,
   ProviderPlugin,
   VideoCall,
@@ -25,38 +27,29 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/contents/generations/tasks`);
+function createProvider(settings: AccountSettings, { video }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const url = urlOf(call);
-        const body = JSON.stringify(bodyOf(call, host));
-        const idOf = ({ id }: JsonObject) => id;
-        return host.video.submit({ url, headers: JSON_BODY, auth, body, signal, idOf, lookAt: (id) => `${url}/${id}` });
+    video: video.jobs(settings, {
+      submission(call, base) {
+        const url = `${base}/contents/generations/tasks`;
+        const body: JsonBody = (base64) => bodyOf(call, video, base64);
+        return { url, body, idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
       },
-      poll(ref, signal) {
-        return host.video.look(ref, { auth, signal }, ({ status, content, error }) => {
-          return { status, error, url: (content as JsonObject | null | undefined)?.video_url };
-        });
-      },
-    },
+      read: ({ status, content, error }) => ({ status, error, url: fieldsOf(content).video_url }),
+    }),
   };
 }
 
-function bodyOf(call: VideoCall, host: Host): object {
+function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
-  const url = image && host.video.dataUrl(image);
+  const url = image && video.dataUrl(image, base64);
   const picture = { type: 'image_url', role: 'first_frame', image_url: { url } };
   return {
     model,
     content: [{ type: 'text', text: prompt }, ...(image ? [picture] : [])],
     ratio: image ? 'adaptive' : aspect,
     duration: seconds,
-    ...host.video.resolution(call, 'resolution', resolution ?? undefined),
+    ...video.resolution(call, 'resolution', resolution ?? undefined),
   };
 }
 
@@ -65,4 +58,8 @@ function sensitiveWords(): string {
   const where = ['', 'InputText', 'InputImage', 'OutputText', 'OutputVideo', 'OutputAudio', 'Audio'];
   const why = ['', '.SevereViolation', '.Violence', '.PolicyViolation', '.PrivacyInformation'];
   return where.flatMap((place) => why.map((reason) => `${place}SensitiveContentDetected${reason}`)).join(' ');
+}
+
+function fieldsOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

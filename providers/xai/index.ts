@@ -1,9 +1,10 @@
 // Plugin for the videos of xAI.
 import type {
   AccountSettings,
+  Base64,
   Host,
+  HostVideo,
   JsonObject,
-  KeyHeaders,
   Provider,
   ProviderPlugin,
   VideoCall,
@@ -19,34 +20,29 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const JSON_BODY = { 'content-type': 'application/json' };
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
+function createProvider(settings: AccountSettings, { video }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const base = baseOf(call);
-        const request = { url: `${base}/generations`, headers: JSON_BODY, auth, signal };
-        const body = JSON.stringify(bodyOf(call, host));
-        const idOf = ({ request_id }: JsonObject) => request_id;
-        return host.video.submit({ ...request, body, idOf, lookAt: (id) => `${base}/${id}` });
-      },
-      poll: (ref, signal) => host.video.look(ref, { auth, signal }, reportOf),
-    },
+    video: video.jobs(settings, {
+      submission: (call, base) => ({
+        url: `${base}/videos/generations`,
+        body: (base64) => bodyOf(call, video, base64),
+        idOf: ({ request_id }) => request_id,
+        lookAt: (id) => `${base}/videos/${id}`,
+      }),
+      read: reportOf,
+    }),
   };
 }
 
-function bodyOf(call: VideoCall, host: Host): object {
+function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return {
     model,
     prompt,
     duration: seconds,
     // A first picture has an aspect already.
-    ...(image ? { image: { url: host.video.dataUrl(image) } } : { aspect_ratio: aspect }),
-    ...host.video.resolution(call, 'resolution', resolution ?? undefined),
+    ...(image ? { image: { url: video.dataUrl(image, base64) } } : { aspect_ratio: aspect }),
+    ...video.resolution(call, 'resolution', resolution ?? undefined),
   };
 }
 

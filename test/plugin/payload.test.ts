@@ -67,7 +67,7 @@ describe('a payload', () => {
   }
 
   it('is short: one text, or one piece of bytes, as undici likes it best', () => {
-    expect(encodePayload(() => ({ a: 'ю' }))).to.deep.equal({ body: '{"a":"ю"}' });
+    expect(encodePayload(() => ({ a: 'ю' }))).to.deep.equal({ body: '{"a":"ю"}', type: 'application/json' });
     expect(encodePayload('x'.repeat(64 * 1024))?.body).to.be.a('string');
     const pictured = encodePayload((base64) => ({ a: base64(Buffer.from([1, 2])) }));
     expect(Buffer.from(pictured?.body as Uint8Array).toString()).to.equal('{"a":"AQI="}');

@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { VideoCall, VideoReport } from '../../lib/plugin/contract.ts';
+import Joi from 'joi';
+import type { VideoCall, VideoLooking, VideoReport, VideoSubmission, VideoWire } from '../../lib/plugin/contract.ts';
 import { upstreamFault } from '../../lib/plugin/fault.ts';
 import { type ClosableHost, createHost } from '../../lib/plugin/host.ts';
 import { resolutionOf } from '../../lib/plugin/resolutions.ts';
@@ -12,14 +13,16 @@ const signal = new AbortController().signal;
 describe('jobs of video', () => {
   let server: Server;
   let origin: string;
-  let seen: { readonly method: string | undefined; readonly url: string | undefined; readonly key: unknown }[];
+  let seen: Readonly<Record<'method' | 'url' | 'key' | 'type' | 'version' | 'job' | 'body', unknown>>[];
   let reply: { status: number; headers?: Record<string, string>; body: string };
   let host: ClosableHost;
 
   before(async () => {
     server = createServer(async (incoming, response) => {
-      await incoming.toArray();
-      seen.push({ method: incoming.method, url: incoming.url, key: incoming.headers.authorization });
+      const body = Buffer.concat(await incoming.toArray()).toString();
+      const { method, url, headers } = incoming;
+      const { authorization: key, 'content-type': type, 'x-version': version, 'x-job': job } = headers;
+      seen.push({ method, url, key, type, version, job, body });
       response.writeHead(reply.status, reply.headers).end(reply.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -39,13 +42,14 @@ describe('jobs of video', () => {
   const answer = (body: unknown, status = 200, headers: Record<string, string> = {}) => {
     reply = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
   };
-  const submit = () =>
+  const submit = (more: Partial<VideoSubmission> = {}) =>
     host.video.submit({
       url: `${origin}/jobs`,
       auth,
       signal,
       idOf: ({ job }) => job,
       lookAt: (id) => `${origin}/jobs/${id}`,
+      ...more,
     });
   const look = (read: (value: Readonly<Record<string, unknown>>) => VideoReport = (value) => value as never) =>
     host.video.look({ id: '1', url: `${origin}/jobs/1` }, { auth, signal }, read);
@@ -61,10 +65,9 @@ describe('jobs of video', () => {
     expect(ref).to.include({ id: 'a/b c', url: `${origin}/jobs/a%2Fb%20c` });
     answer({ status: 'running' });
     await host.video.look(ref, { auth, signal }, (value) => value as never);
-    expect(seen).to.deep.equal([
-      { method: 'POST', url: '/jobs', key: 'one' },
-      { method: 'GET', url: '/jobs/a%2Fb%20c', key: 'one' },
-    ]);
+    expect(seen).to.have.length(2);
+    expect(seen[0]).to.include({ method: 'POST', url: '/jobs', key: 'one' });
+    expect(seen[1]).to.include({ method: 'GET', url: '/jobs/a%2Fb%20c', key: 'one' });
   });
 
   it('are taken where they have a name, whatever else is said, and have a number for a name too', async () => {
@@ -205,9 +208,63 @@ describe('jobs of video', () => {
     expect(seen).to.have.length(0);
   });
 
-  it('take a picture as a URL of data, only its own bytes', () => {
+  it('send a picture as a data URL, only its own bytes', async () => {
     const bytes = new Uint8Array(Buffer.from('xxhixx')).subarray(2, 4);
-    expect(host.video.dataUrl({ mediaType: 'image/png', bytes })).to.equal('data:image/png;base64,aGk=');
+    answer({ job: 1 });
+    await submit({ body: (base64) => ({ frame: host.video.dataUrl({ mediaType: 'image/png', bytes }, base64) }) });
+    expect(seen[0]).to.include({ type: 'application/json', body: '{"frame":"data:image/png;base64,aGk="}' });
+  });
+
+  describe('by one description of the upstream', () => {
+    const call = { model: 'm', options: {} } as VideoCall;
+    const wire: VideoWire = {
+      headers: { 'x-version': '1' },
+      submission: ({ model }, base) => ({
+        url: `${base}/${model}`,
+        headers: { 'x-job': 'yes' },
+        body: () => ({ model }),
+        idOf: ({ job }) => job,
+        lookAt: (id) => `${base}/jobs/${id}`,
+      }),
+      read: ({ state }) => ({ status: state }),
+    };
+    const jobs = (more: Partial<VideoWire> = {}) => host.video.jobs({ baseUrl: `${origin}/v1/` }, { ...wire, ...more });
+
+    it('are submitted below the base URL, the key as a bearer', async () => {
+      answer({ job: 7 });
+      const ref = await jobs().start(call, signal);
+      expect(ref).to.include({ id: '7', url: `${origin}/v1/jobs/7` });
+      expect(seen[0]).to.include({ method: 'POST', url: '/v1/m', key: 'Bearer one', version: '1', job: 'yes' });
+    });
+
+    it('are looked at with the headers of every request, and only those', async () => {
+      answer({ state: 'running' });
+      const url = `${origin}/v1/jobs/7`;
+      expect(await jobs().poll({ id: '7', url }, signal)).to.deep.equal({ status: 'processing' });
+      expect(seen[0]).to.include({ method: 'GET', url: '/v1/jobs/7', key: 'Bearer one', version: '1' });
+      expect(seen[0]?.job).to.equal(undefined);
+    });
+
+    it('go to the base URL of their route', async () => {
+      answer({ job: 7 });
+      const schema = Joi.object({ baseUrl: Joi.string() });
+      const routed = createHost({ upstream: 'acme', allowedOrigins: [origin], log: { warn() {} }, schema });
+      const { start } = routed.video.jobs({ baseUrl: `${origin}/v1` }, wire);
+      await start({ ...call, options: { baseUrl: `${origin}/v2` } }, signal);
+      await routed.close();
+      expect(seen[0]).to.include({ url: '/v2/m' });
+    });
+
+    it('authorize further requests of a report in their own way', async () => {
+      answer({ state: 'done' });
+      const media = async (looking: VideoLooking) => ({
+        url: 'https://a.example/',
+        headers: await host.authorize(looking.auth),
+      });
+      const { poll } = jobs({ auth, read: ({ state }, looking) => ({ status: state, media: () => media(looking) }) });
+      const state = await poll({ id: '7', url: `${origin}/v1/jobs/7` }, signal);
+      expect(state).to.deep.include({ result: { url: 'https://a.example/', headers: { authorization: 'two' } } });
+    });
   });
 });
 

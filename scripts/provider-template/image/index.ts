@@ -21,7 +21,6 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-const headers = { 'content-type': 'application/json' };
 
 /** Pictures come inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
@@ -30,7 +29,7 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
   const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/pictures`);
   return {
     async image(call, signal) {
-      const request = { method: 'POST', headers, auth, body: bodyOf(call), signal } as const;
+      const request = { method: 'POST', auth, body: bodyOf(call), signal } as const;
       const { value } = await host.json(urlOf(call), request, REPLY_BYTES_MAX);
       return { images: imagesOf(value, host) };
     },

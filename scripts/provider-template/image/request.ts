@@ -1,4 +1,4 @@
-// Settings of an upstream, and the request that one picture becomes.
+// The request that one picture becomes.
 import type { Base64, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
 
 /** Made while it is sent: no copy of a picture stands around meanwhile. */

@@ -1,4 +1,4 @@
-// Settings of an upstream, and the request that one text call becomes.
+// The request that one text call becomes.
 import type { TextCall, TextMessage } from '../../../lib/plugin/contract.ts';
 
 export function bodyOf({ model, system, messages, maxTokens }: TextCall): object {

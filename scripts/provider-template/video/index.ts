@@ -3,7 +3,6 @@ import type {
   AccountSettings,
   Host,
   JsonObject,
-  KeyHeaders,
   Provider,
   ProviderPlugin,
   VideoReport,
@@ -20,28 +19,15 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-const headers = { 'content-type': 'application/json' };
-
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/videos`);
+function createProvider(settings: AccountSettings, { video }: Host): Provider {
   return {
-    video: {
-      start(call, signal) {
-        const url = urlOf(call);
-        const body = JSON.stringify(bodyOf(call, host));
-        return host.video.submit({
-          url,
-          headers,
-          auth,
-          body,
-          signal,
-          idOf: ({ id }) => id,
-          lookAt: (id) => `${url}/${id}`,
-        });
+    video: video.jobs(settings, {
+      submission(call, base) {
+        const url = `${base}/videos`;
+        return { url, body: bodyOf(call, video), idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
       },
-      poll: (ref, signal) => host.video.look(ref, { auth, signal }, reportOf),
-    },
+      read: reportOf,
+    }),
   };
 }
 

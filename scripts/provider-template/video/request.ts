@@ -1,13 +1,13 @@
-// Settings of an upstream, and the request that one video becomes.
-import type { Host, VideoCall } from '../../../lib/plugin/contract.ts';
+// The request that one video becomes.
+import type { HostVideo, JsonBody, VideoCall } from '../../../lib/plugin/contract.ts';
 
-export function bodyOf(call: VideoCall, host: Host): object {
+export function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
   const { model, prompt, seconds, aspect, resolution, image } = call;
-  return {
+  return (base64) => ({
     model,
     prompt,
     seconds,
-    ...(image ? { first_frame: host.video.dataUrl(image) } : { aspect }),
-    ...host.video.resolution(call, 'resolution', resolution ?? undefined),
-  };
+    ...(image ? { first_frame: video.dataUrl(image, base64) } : { aspect }),
+    ...video.resolution(call, 'resolution', resolution ?? undefined),
+  });
 }
