@@ -27,7 +27,7 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
     async claim(claim) {
       const now = await readNow(client);
       const isFull = canTellTheDead(claim, now);
-      const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(now, { owner: null });
+      const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(claim, now, { owner: null });
       // Most of the time there is none, and a transaction for each look would be wasted.
       if (!(await read((signal) => jobs.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => take(step, filter, { ...claim, now }) });
@@ -66,14 +66,15 @@ export function jobStore({ db, client }: Connection, transactions: Transactions)
 }
 
 /** A condition on jobs that are due and that nobody works on. */
-function isFree({ owner, leaseMs, working }: JobClaim, now: number, alive: readonly string[]): Document {
+function isFree(claim: JobClaim, now: number, alive: readonly string[]): Document {
+  const { owner, leaseMs, working } = claim;
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
-  const left = [{ owner: { $nin: alive } }, ...(working ? [{ owner, _id: { $nin: working } }] : [])];
-  return dueAt(now, { $or: [{ owner: null }, { $and: [isOver, { $or: left }] }] });
+  const left = { $or: [{ owner: { $nin: alive } }, ...(working ? [{ owner }] : [])] };
+  return dueAt(claim, now, { $or: [{ owner: null }, { $and: [isOver, left] }] });
 }
 
-function dueAt(now: number, more: Document): Document {
-  return { dueAt: { $gt: 0, $lte: now }, ...more };
+function dueAt({ working = [] }: JobClaim, now: number, more: Document): Document {
+  return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...more };
 }
 
 /** All or none: what half of a claim had taken would be nobody's until its owner is gone. */

@@ -11,8 +11,9 @@ export interface JobClaim {
   readonly leaseMs: number;
   readonly limit: number;
   /**
-   * What the owner works on now, by id. Any other job of its own whose lease is over is free too: the answer to its
-   * claim was lost. Without it the owner's own jobs are left alone, as are those of every process that is alive.
+   * What the owner works on now, by id: it does not take that again. Any other job of its own whose lease is over is free:
+   * the answer to its claim was lost. Without it the owner's own jobs are left alone, as are those of every process that
+   * is alive.
    */
   readonly working?: readonly string[];
   /**

@@ -12,9 +12,10 @@ const COLUMNS = `id, wallet, charge, model, upstream, phase, shown, progress, re
 const SELECT = `SELECT ${COLUMNS} FROM jobs`;
 
 /** Jobs that nobody works on. */
-const FREE = `(owner IS NULL OR (:unowned = 0 AND (lease < :now OR lease > :now + 2 * :leaseMs)
+const FREE = `(:working IS NULL OR jobs.id NOT IN (SELECT value FROM json_each(:working)))
+  AND (owner IS NULL OR (:unowned = 0 AND (lease < :now OR lease > :now + 2 * :leaseMs)
   AND (NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = jobs.owner AND ${ALIVE})
-    OR (owner = :owner AND :working IS NOT NULL AND jobs.id NOT IN (SELECT value FROM json_each(:working))))))`;
+    OR (owner = :owner AND :working IS NOT NULL))))`;
 
 export function jobWrites({ db, write }: Connection) {
   const claim = db.prepare(

@@ -274,7 +274,12 @@ export function jobContract(kind: StoreKind): void {
       await store.jobs.put([{ ...fresh, owner, lease: Date.now() + 30_000 }]);
       expect(await claim(owner), 'it did not say').to.deep.equal([]);
       expect((await claim(owner, { working: [working.id] })).map(({ id }) => id)).to.deep.equal([lost.id]);
+      // It has not reported for long, and works on.
       await store.owners.remove(owner);
+      const free = await running(wallet, 4);
+      expect(await claim(owner, { working: [working.id, free.id] })).to.deep.equal([]);
+      expect((await claim(owner, { working: [working.id] })).map(({ id }) => id)).to.deep.equal([free.id]);
+      expect((await claim(newId('own'))).map(({ id }) => id)).to.deep.equal([working.id]);
     });
 
     it('of two at once never get the same job', async () => {
