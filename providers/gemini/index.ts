@@ -38,6 +38,6 @@ function createProvider(settings: Settings, host: Host): Provider {
       const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
       return { images: picturesOf(value, host.fault) };
     },
-    video: createVideo(wireOf, host, auth),
+    video: createVideo(settings, host, auth),
   };
 }

@@ -1,6 +1,7 @@
 // The videos of the Gemini API: operations that run long, and are looked at until they are done.
 import type {
   Host,
+  HostVideo,
   JsonBody,
   JsonObject,
   KeyHeaders,
@@ -11,29 +12,25 @@ import type {
 } from '../../lib/plugin/contract.ts';
 import { type Settings, urlOf } from './request.ts';
 
-const JSON_BODY = { 'content-type': 'application/json' };
-
-export function createVideo(wireOf: (call: VideoCall) => Settings, host: Host, auth: KeyHeaders): VideoProvider {
-  return {
-    start(call, signal) {
-      const wire = wireOf(call);
-      const base = wire.baseUrl.replace(/\/+$/, '');
-      const url = urlOf(wire, call.model, 'predictLongRunning');
-      const request = { url, headers: JSON_BODY, auth, body: bodyOf(call, host), signal };
+export function createVideo(settings: Settings, host: Host, auth: KeyHeaders): VideoProvider {
+  return host.video.jobs(settings, {
+    auth,
+    submission: (call, base, wire) => ({
+      url: urlOf(wire, call.model, 'predictLongRunning'),
+      body: bodyOf(call, host.video),
+      idOf: ({ name }) => name,
       // The name of an operation is a path.
-      const lookAt = (id: string) => `${base}/${decodeURIComponent(id)}`;
-      return host.video.submit({ ...request, idOf: ({ name }: JsonObject) => name, lookAt });
+      lookAt: (id) => `${base}/${decodeURIComponent(id)}`,
+    }),
+    read(operation, { ref }) {
+      return reportOf(operation, async (url) => ({ url, headers: await host.authorize(auth, ref.keyId) }));
     },
-    poll(ref, signal) {
-      const media = async (url: string) => ({ url, headers: await host.authorize(auth, ref.keyId) });
-      return host.video.look(ref, { auth, signal }, (operation) => reportOf(operation, media));
-    },
-  };
+  });
 }
 
-function bodyOf(call: VideoCall, host: Host): JsonBody {
+function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
   const { prompt, seconds, aspect, resolution, image } = call;
-  const spelled = host.video.resolution(call, 'resolution', resolution ?? undefined);
+  const spelled = video.resolution(call, 'resolution', resolution ?? undefined);
   const parameters = { aspectRatio: aspect, durationSeconds: seconds, ...spelled };
   return (base64) => {
     const first = image && { bytesBase64Encoded: base64(image.bytes), mimeType: image.mediaType };
