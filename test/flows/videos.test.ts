@@ -1,4 +1,5 @@
 // Videos over real HTTP: how they begin, what a look at them tells, what they cost, and who may see them.
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { fault } from '../../lib/faults.ts';
 import { open, send, until } from '../../testkit/client.ts';
@@ -223,6 +224,29 @@ describe('videos', () => {
         await other.stop();
       }
     });
+  });
+
+  it('that the store cannot read or note are 503, cost nothing, and reach no upstream', async () => {
+    const broken = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV });
+    const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+    try {
+      const { key, id } = await broken.account();
+      database.exec('ALTER TABLE jobs RENAME TO gone');
+      const begun = await send(broken.url + VIDEOS, { key, body: { model: 'film-a', prompt: 'x' } });
+      const seen = await send(`${broken.url}${VIDEOS}?id=vid_${'0'.repeat(32)}`, { key });
+      database.exec('ALTER TABLE gone RENAME TO jobs');
+      expect([begun, seen].map(({ status, json }) => [status, json.error.type])).to.deep.equal([
+        [503, 'api_error'],
+        [503, 'api_error'],
+      ]);
+      await until(async () => (await broken.store.jobs.open()) === 0);
+      expect(upstream.begun.size).to.equal(0);
+      await until(async () => (await broken.store.ledger.wallet(id))?.avail === 1_000_000_000n);
+      await broken.checkMoney();
+    } finally {
+      database.close();
+      await broken.stop();
+    }
   });
 
   it('go on when their client leaves during the submission', async () => {
