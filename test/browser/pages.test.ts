@@ -9,9 +9,11 @@ import { send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { codeOf, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
-const OWNER_PATHS = ['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings'].map(
-  (path) => `/account${path}`,
-);
+const PLAYGROUND = '/playground?kind=';
+const OWNER_PATHS = [
+  ...['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings'],
+  ...['text', 'image', 'video'].map((kind) => PLAYGROUND + kind),
+].map((path) => `/account${path}`);
 const ADMIN_PATHS = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'].map(
   (path) => `/admin${path}`,
 );

@@ -35,7 +35,7 @@ export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {
   const note = reason === 'length' ? words.cut : reason === 'filter' ? words.filtered : undefined;
   return html`${note !== undefined && html`<p class="hint">${note}</p>`}
 ${facts([
-  [words.answers, model],
+  [words.answered, model],
   [words.tokens, `${format.number(input)}, ${format.number(output)}`],
   [words.charged, format.rub(billing.charged)],
   [words.left, format.rub(billing.balance)],

@@ -16,19 +16,25 @@ function part(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
+/** @param {string} page */
+function parse(page) {
+  return new DOMParser().parseFromString(page, 'text/html');
+}
+
 /**
- * Puts parts of another page into this one.
+ * Puts parts of another page into this one; false where it does not have them all.
  * @param {string} page
  * @param {readonly string[]} ids
  */
 function adopt(page, ids) {
-  const other = new DOMParser().parseFromString(page, 'text/html');
-  for (const id of ids) {
+  const other = parse(page);
+  return ids.every((id) => {
     const found = other.getElementById(id);
-    if (found) document.getElementById(id)?.replaceWith(found);
-    if (found) addCopyButtons(found);
-  }
-  return other;
+    if (!found) return false;
+    part(id).replaceWith(found);
+    addCopyButtons(found);
+    return true;
+  });
 }
 
 /**
@@ -116,8 +122,9 @@ async function sendText(form, button) {
 
 /** @param {string} page */
 function showRefusal(page) {
-  const other = adopt(page, ['answer']);
-  if (!other.getElementById('answer')) part('reply').textContent = other.querySelector('main')?.textContent ?? '';
+  if (adopt(page, ['answer'])) return;
+  // A page without an answer is one that says what is wrong and nothing else.
+  part('reply').textContent = parse(page).querySelector('main')?.textContent ?? '';
 }
 
 /** @param {Response} response */
@@ -136,9 +143,7 @@ async function showEvents(response) {
       const data = event.slice(event.indexOf('data: ') + 6);
       if (event.startsWith('event: outcome')) {
         isWhole = true;
-        part('outcome').replaceChildren(
-          ...new DOMParser().parseFromString(JSON.parse(data).html, 'text/html').body.childNodes,
-        );
+        part('outcome').replaceChildren(...parse(JSON.parse(data).html).body.childNodes);
       } else if (data.startsWith('{')) text += JSON.parse(data).choices?.[0]?.delta?.content ?? '';
     }
     part('reply').append(text);

@@ -1,0 +1,176 @@
+// The playground in a real browser: a text that shows as it comes, a price that follows the form, and all of it without
+// scripts too.
+import { mkdirSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+
+/** Where pictures of the answers go, for people to look at; nowhere if it is not set. */
+const PICTURES = process.env.PAGE_PICTURES;
+
+describe('the playground in a browser', function () {
+  this.timeout(60_000);
+  const path = findBrowser();
+  let browser: Browser;
+  let test: TestGateway;
+  let account: TestAccount;
+  let session = '';
+  const pages: Page[] = [];
+
+  before(async function () {
+    if (path === undefined) return this.skip();
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
+    account = await test.account();
+    session = (await setUpOwner(test, account.id)).cookies.get('session') ?? '';
+    browser = await openBrowser(path);
+  });
+  afterEach(async () => {
+    for (const page of pages.splice(0)) await page.context().close();
+  });
+  after(async () => {
+    await browser?.close();
+    await test?.checkMoney();
+    await test?.stop();
+  });
+
+  async function visit(kind: string, { wide = false, ...options }: { wide?: boolean } & BrowserContextOptions = {}) {
+    const { name: _, ...size } = SCREENS[wide ? 1 : 0] as (typeof SCREENS)[number];
+    const context = await browser.newContext({ ...size, ...options });
+    await context.addCookies([{ name: 'session', value: session, url: test.url }]);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => {
+      throw error;
+    });
+    pages.push(page);
+    await page.goto(`${test.url}/account/playground?kind=${kind}&lang=${wide ? 'en' : 'ru'}`);
+    return page;
+  }
+
+  async function check(page: Page, name: string): Promise<void> {
+    expect(await findViolations(page), name).to.deep.equal([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
+    if (!PICTURES) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: `${PICTURES}/playground-${name}.png`, fullPage: true });
+  }
+
+  const charges = () => test.store.ledger.charges(account.id, { limit: 50 });
+
+  it('shows a text as it comes, with its bill below', async () => {
+    const page = await visit('text', { wide: true });
+    await page.fill('#prompt', 'Hello [[slow]]');
+    await page.click('button[value=send]');
+    const lengths = new Set<number>();
+    await page.waitForSelector('#answer[aria-busy=true]');
+    while (await page.isVisible('#answer[aria-busy=true]')) {
+      lengths.add((await page.textContent('#reply'))?.length ?? 0);
+    }
+    expect(lengths.size).to.be.above(3);
+    expect(await page.textContent('#reply'))
+      .to.contain('You wrote: “Hello”.')
+      .and.to.match(/real model\.$/);
+    expect(await page.textContent('#outcome')).to.contain('₽0.50');
+    expect(page.url()).to.contain('/account/playground?kind=text');
+    expect(await page.isEnabled('button[value=send]')).to.equal(true);
+    await check(page, 'text-live');
+  });
+
+  it('ends the call when it is stopped, and is ready for another', async () => {
+    const page = await visit('text');
+    await page.fill('#prompt', '[[stall]]');
+    await page.click('button[value=send]');
+    await until(async () => (await test.wallet(account)).held > 0n);
+    await page.click('#stop');
+    await until(async () => (await test.wallet(account)).held === 0n);
+    expect(await page.textContent('#outcome')).to.contain('Остановлено');
+    await page.fill('#prompt', 'Ещё раз');
+    await page.click('button[value=send]');
+    await page.waitForSelector('#outcome dl');
+    expect(await page.textContent('#reply')).to.contain('Вы написали: «Ещё раз».');
+  });
+
+  it('tells of a refusal in the language of the page', async () => {
+    const page = await visit('text');
+    await page.fill('#prompt', '[[fail]]');
+    await page.click('button[value=send]');
+    await page.waitForSelector('#answer .message.error');
+    expect(await page.textContent('#outcome .message')).to.equal('Поставщик модели не справился. Деньги возвращены.');
+    expect(await page.isVisible('#stop')).to.equal(false);
+    await page.fill('#max_tokens', '0');
+    await page.click('button[value=send]');
+    await until(async () => (await page.textContent('#reply')) === 'Число токенов в ответе — целое и больше нуля.');
+    await check(page, 'refusal');
+    await page.evaluate('document.querySelector("#play [name=csrf]").value = "old"');
+    await page.fill('#max_tokens', '100');
+    await page.click('button[value=send]');
+    await until(async () => (await page.textContent('#reply'))?.includes('Форма устарела.') === true);
+  });
+
+  it('lets the price and the samples follow the form without sending anything', async () => {
+    const before = await charges();
+    const page = await visit('video', { wide: true });
+    await page.selectOption('#resolution', '480p');
+    await page.selectOption('#seconds', '10');
+    await until(async () => (await page.textContent('#price .big')) === '₽40.00');
+    await page.fill('#prompt', "It's raining");
+    await until(async () => (await page.textContent('#samples'))?.includes("It'\\''s raining") === true);
+    expect(await page.locator('#samples button.copy').count()).to.equal(3);
+    await page.press('#prompt', 'Tab');
+    await page.press('#seconds', 'Enter');
+    expect(await charges()).to.deep.equal(before);
+    expect(page.url()).to.contain('/account/playground?kind=video');
+  });
+
+  it('makes a picture, and a video that it looks at again by itself', async () => {
+    const image = await visit('image');
+    await image.click('button[value=send]');
+    await image.waitForSelector('#reply img');
+    expect(await image.evaluate('document.querySelector("#reply img").naturalWidth')).to.equal(1024);
+    await check(image, 'picture');
+    const video = await visit('video');
+    await video.click('button[value=send]');
+    await video.waitForSelector('#video[data-again]');
+    await check(video, 'video-waits');
+    await video.waitForSelector('#video video', { timeout: 20_000 });
+    await until(async () => (await video.evaluate('document.querySelector("#video video").videoWidth')) !== 0);
+    await check(video, 'video');
+  });
+
+  describe('without JavaScript', () => {
+    it('answers a text on a page', async () => {
+      const page = await visit('text', { wide: true, javaScriptEnabled: false });
+      await page.fill('#prompt', 'Plain');
+      await page.click('button[value=price]');
+      expect(await page.inputValue('#prompt')).to.equal('Plain');
+      const before = (await charges()).length;
+      await page.click('button[value=send]');
+      expect(await page.locator('#reply').textContent()).to.contain('You wrote: “Plain”.');
+      expect(await page.locator('#outcome').textContent()).to.contain('₽0.50');
+      expect((await charges()).length).to.equal(before + 1);
+    });
+
+    it('does not send by the Enter key', async () => {
+      const page = await visit('text', { javaScriptEnabled: false });
+      const before = (await charges()).length;
+      await page.press('#max_tokens', 'Enter');
+      await page.waitForURL(`${test.url}/account/playground`);
+      expect(await page.locator('#answer').isVisible()).to.equal(false);
+      expect((await charges()).length).to.equal(before);
+    });
+
+    it('links a picture, and a video with a way to look again', async () => {
+      const page = await visit('image', { javaScriptEnabled: false });
+      await page.click('button[value=send]');
+      expect(await page.locator('#reply a[href^="/media/"]').count()).to.equal(2);
+      const video = await visit('video', { wide: true, javaScriptEnabled: false });
+      await video.click('button[value=send]');
+      await until(async () => {
+        await video.click('text=Look again', { timeout: 1000 }).catch(() => undefined);
+        return (await video.locator('#video video').count()) === 1;
+      }, 20_000);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+// The programs that the playground shows, run as they stand: only the key is put in.
+import { type ExecFileException, execFile } from 'node:child_process';
+import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+
+/** Whatever a shell or a program could take for its own. */
+const PROMPT = 'It\'s "quoted" \\n $HOME `id` {{key}} $& \u{1f333}\r\nнижняя строка';
+
+const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  text: { model: 'sandbox-lite', max_tokens: '300' },
+  image: { model: 'sandbox-image', size: '1024x1792' },
+  video: { model: 'sandbox-video', resolution: '480p', seconds: '4' },
+};
+
+describe('the samples of the playground', function () {
+  this.timeout(60_000);
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  /** In the order of the page. */
+  async function samplesOf(kind: string): Promise<readonly string[]> {
+    const query = new URLSearchParams({ kind, prompt: PROMPT, ...FIELDS[kind] });
+    const { text } = await owner.get(`/account/playground?${query}`);
+    return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
+      unescaped(code).replaceAll('YOUR_KEY', account.key),
+    );
+  }
+
+  const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
+
+  for (const [kind, result] of [
+    ['text', /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['image', /\/media\/\w+\.png/],
+    ['video', /\/media\/\w+\.mp4/],
+  ] as const) {
+    it(`in JavaScript make a ${kind}`, async () => {
+      const [, , js = ''] = await samplesOf(kind);
+      expect(await run(process.execPath, ['--input-type=module'], js)).to.match(result);
+      expect((await lastCharge())?.kind).to.equal(kind);
+    });
+
+    it(`in a shell make a ${kind}`, async () => {
+      const [curl = ''] = await samplesOf(kind);
+      const before = (await lastCharge())?.id;
+      const answer = await run('sh', [], curl.replace('curl ', 'curl -sS '));
+      if (kind === 'text') expect(pieces(answer)).to.match(result);
+      else expect(JSON.parse(answer)).to.have.property(kind === 'image' ? 'data' : 'poll');
+      await until(async () => (await lastCharge())?.id !== before);
+    });
+  }
+
+  it('name the key only as a place to fill in', async () => {
+    const { text } = await owner.get('/account/playground');
+    expect(text.match(/YOUR_KEY/g)).to.have.length(4);
+    expect(text).not.to.contain(account.key);
+  });
+});
+
+function unescaped(html: string): string {
+  const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => names[name] ?? '');
+}
+
+/** From the folder of the project, where the official client is installed. */
+function run(program: string, options: readonly string[], input: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const onEnd = (error: ExecFileException | null, stdout: string, stderr: string) =>
+      error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout);
+    execFile(program, options, { timeout: 30_000 }, onEnd).stdin?.end(input);
+  });
+}
+
+function pieces(events: string): string {
+  const contents = events.matchAll(/"delta":\{"content":("(?:[^"\\]|\\.)*")/g);
+  return [...contents].map(([, json = '']) => JSON.parse(json)).join('');
+}
