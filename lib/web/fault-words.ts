@@ -1,4 +1,4 @@
-// The words of faults for people who read Russian; the English ones are in the table of faults itself.
+// The words of faults in other languages than English, whose words are in the table of faults itself.
 import type { Fault, FaultCode, FaultDetail } from '../faults.ts';
 import type { Language } from './language.ts';
 
@@ -7,7 +7,8 @@ export function faultWords(reason: Fault, language: Language): string {
   if (!data) return message;
   const { code, detail } = data;
   if (language === 'en') return ENGLISH[code] ?? message;
-  return RUSSIAN[code](detail) + (detail.refunded ? ' Деньги возвращены.' : '');
+  const { words, refunded } = OTHERS[language];
+  return words[code](detail) + (detail.refunded ? refunded : '');
 }
 
 /** Where pages have other words than the API. */
@@ -19,7 +20,9 @@ const ENGLISH: Partial<Record<FaultCode, string>> = {
 
 const unavailable = () => 'Сервис временно недоступен. Ничего не списано.';
 
-const RUSSIAN: Readonly<Record<FaultCode, (detail: FaultDetail) => string>> = {
+type FaultWords = Readonly<Record<FaultCode, (detail: FaultDetail) => string>>;
+
+const RUSSIAN: FaultWords = {
   invalid_json: () => 'Запрос не разобран: это не JSON.',
   invalid_form: () => 'Форма не разобрана.',
   invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно: ${hint}.`,
@@ -72,4 +75,8 @@ const RUSSIAN: Readonly<Record<FaultCode, (detail: FaultDetail) => string>> = {
   upstream_truncated: () => 'Ответ поставщика модели оборвался.',
   upstream_empty: () => 'Поставщик модели вернул пустой ответ.',
   vision_unavailable: () => 'Модели, которые видят картинки, недоступны.',
+};
+
+const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWords; readonly refunded: string }>> = {
+  ru: { words: RUSSIAN, refunded: ' Деньги возвращены.' },
 };

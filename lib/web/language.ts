@@ -1,10 +1,13 @@
-// The two languages of pages: which one a request gets, and how it writes numbers, money and times.
+// The languages of pages: which one a request gets, and how it writes numbers, money and times.
 import type { Micro } from '../money/money.ts';
 
 export const LANGUAGES = ['en', 'ru'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Words of a page in both languages: the English ones say which there must be. */
+/** Each in itself, for who looks for it. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', ru: 'Русский' };
+
+/** Words of a page in every language: the English ones say which there must be. */
 export type Words<Shape> = { readonly [Name in Language]: Shape };
 
 export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
@@ -12,7 +15,7 @@ export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
 }
 
 export function isLanguage(text: string | undefined): text is Language {
-  return text === 'en' || text === 'ru';
+  return LANGUAGES.some((language) => language === text);
 }
 
 /** What was chosen, or else the first of the browser's that we have. */

@@ -1,6 +1,6 @@
 // The frame of every page: head, bar of the sandbox, navigation, language, and the page itself.
 import { type Html, html } from './html.ts';
-import { defineWords, LANGUAGES } from './language.ts';
+import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
 import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
 
 const WORDS = defineWords({
@@ -67,8 +67,6 @@ const WORDS = defineWords({
 /** In this order. */
 const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
 const ADMIN_PAGES = ['overview', 'accounts', 'ledger', 'catalog', 'upstreams', 'audit', 'checks'] as const;
-
-const NAMES: Readonly<Record<(typeof LANGUAGES)[number], string>> = { en: 'English', ru: 'Русский' };
 
 export function layout(
   visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
@@ -141,7 +139,7 @@ function languages(visit: Visit): Html {
     const query = new URLSearchParams(visit.query);
     query.set('lang', language);
     const current = language === visit.language ? html` aria-current="true"` : undefined;
-    return html`<a href="${visit.path}?${query.toString()}" lang="${language}" hreflang="${language}"${current}>${NAMES[language]}</a> `;
+    return html`<a href="${visit.path}?${query.toString()}" lang="${language}" hreflang="${language}"${current}>${LANGUAGE_NAMES[language]}</a> `;
   });
   return html`<span class="languages" role="group" aria-label="${WORDS[visit.language].language}">${links}</span>`;
 }

@@ -6,7 +6,7 @@ import { select } from '../charge-query.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, isLanguage, isTimeZone, LANGUAGES } from '../language.ts';
+import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
@@ -141,7 +141,7 @@ function profile(visit: OwnerVisit, problems: Problem): Html {
   const { user } = visit.signedIn;
   const fields = html`${select(
     { name: 'language', label: words.language, chosen: user.language },
-    LANGUAGES.map((name) => [name, name === 'en' ? 'English' : 'Русский']),
+    Object.entries(LANGUAGE_NAMES),
   )}
 ${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
   return html`<h2>${words.profile}</h2>${section(visit, 'profile', words.save, fields)}`;
