@@ -35,6 +35,10 @@ export interface FaultDetail {
   readonly balanceRub?: string;
   readonly heldRub?: string;
   readonly minimumRub?: string;
+  /** The budget of a key, its period (`day`), and when the next one begins; without these two it has one period. */
+  readonly budgetRub?: string;
+  readonly reset?: string;
+  readonly resetsAt?: string;
   readonly retryAfterS?: number;
   readonly bytes?: number;
   /** True once the hold of the call was returned: the text then says so. */
@@ -131,6 +135,16 @@ const table = {
     text: (d) =>
       `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
       `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
+  },
+  key_budget: {
+    status: 402,
+    type: 'billing_error',
+    chatCode: 'insufficient_balance',
+    retryable: false,
+    text: (d) =>
+      `The budget of the key "${d.field}" does not cover this call, which ` +
+      `${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB. The budget is ` +
+      `${d.budgetRub} RUB ${d.resetsAt ? `a ${d.reset} and starts anew at ${d.resetsAt}` : 'in all and does not start anew'}.`,
   },
   account_suspended: {
     status: 403,

@@ -22,6 +22,9 @@ const DETAIL = {
   balanceRub: 'BALANCE',
   heldRub: 'HELD',
   minimumRub: 'MINIMUM',
+  budgetRub: 'BUDGET',
+  reset: 'RESET',
+  resetsAt: 'MOMENT',
   retryAfterS: 'SECONDS',
   bytes: 'BYTES',
 } as unknown as FaultDetail;

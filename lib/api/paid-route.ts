@@ -7,6 +7,7 @@ import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import type { KeyHolder } from '../store/ports/keys.ts';
 import { holderOf } from './auth.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
@@ -52,12 +53,14 @@ export function contextOf({
 }: Pick<PaidRequest, 'request' | 'call'> & { readonly services: Pick<Services, 'log'> }): CallContext {
   const { log } = services;
   const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
-  const { id: keyId, account: accountId, limits } = holderOf(request);
+  const holder = holderOf(request);
+  const { id: keyId, account: accountId, limits } = holder;
   return {
     requestId,
     accountId,
     keyId,
     limits,
+    ...budgetOf(holder),
     waitedMs,
     signal: call.signal,
     onFirst: () => {
@@ -70,6 +73,10 @@ export function contextOf({
       note: (fields) => void Object.assign(notes, fields),
     },
   };
+}
+
+function budgetOf({ name, limits: { budget: most, reset, zone } }: KeyHolder): Pick<CallContext, 'budget'> {
+  return most === null ? {} : { budget: { name, most, reset, zone } };
 }
 
 /** What a call is going to cost. */

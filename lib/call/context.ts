@@ -1,4 +1,5 @@
 // Who makes a paid call, how long it lives, and what its log line learns.
+import type { CallBudget } from '../ledger/ledger.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 
 export interface CallContext {
@@ -7,6 +8,7 @@ export interface CallContext {
   readonly keyId: string;
   /** Of the key; absent for none. */
   readonly limits?: KeyLimits;
+  readonly budget?: CallBudget;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */

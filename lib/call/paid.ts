@@ -40,6 +40,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         chargeId: context.requestId,
         wallet: context.accountId,
         key: context.keyId,
+        ...(context.budget && { budget: context.budget }),
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });

@@ -1,11 +1,17 @@
 // The options that limit a key, and how its limits are shown.
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { WishedLimits } from '../accounts/limits.ts';
-import type { KeyLimits } from '../money/key-limits.ts';
-import { readTime } from './arguments.ts';
-import { toTime } from './output.ts';
+import { type KeyBudget, spentIn } from '../money/key-budget.ts';
+import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
+import { type Micro, toRub } from '../money/money.ts';
+import { periodAt } from '../money/period.ts';
+import type { KeyRow } from '../store/ports/keys.ts';
+import { readPayment, readTime } from './arguments.ts';
+import { formatMoney, toTime } from './output.ts';
 
 export interface LimitOptions {
+  readonly budget?: Micro | typeof LIFTED;
+  readonly reset?: Reset;
   readonly expires?: number | typeof LIFTED;
   readonly models?: readonly string[] | typeof LIFTED;
 }
@@ -21,6 +27,10 @@ export function addLimitOptions(command: Command, { lifts }: { readonly lifts: b
     (text: string) =>
       lifts && text === word ? LIFTED : read(text);
   return command
+    .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orLifted('none', readPayment))
+    .addOption(
+      new Option('--reset <period>', 'when its budget starts anew, in the time zone of its owner').choices(RESETS),
+    )
     .option('--expires <time>', `until when it lives, such as 2026-12-31${or('never')}`, orLifted('never', readTime))
     .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orLifted('all', readModels));
 }
@@ -32,8 +42,10 @@ function readModels(text: string): readonly string[] {
 }
 
 /** What was asked for; the rest stays. */
-export function limitsOf({ expires, models }: LimitOptions): Partial<WishedLimits> {
+export function limitsOf({ budget, reset, expires, models }: LimitOptions): Partial<WishedLimits> {
   return {
+    ...(budget !== undefined && { budget: liftedOr(budget) }),
+    ...(reset !== undefined && { reset }),
     ...(expires !== undefined && { expiresAt: liftedOr(expires) }),
     ...(models !== undefined && { models: liftedOr(models) }),
   };
@@ -43,13 +55,21 @@ function liftedOr<T>(value: T | typeof LIFTED): T | null {
   return value === LIFTED ? null : (value as T);
 }
 
-export function limitsJson({ expiresAt, models }: KeyLimits) {
-  return { expires_at: toTime(expiresAt), models };
+export function limitsJson({ budget, reset, zone, expiresAt, models }: KeyLimits) {
+  const money = budget === null ? null : { rub: toRub(budget), reset, time_zone: zone };
+  return { budget: money, expires_at: toTime(expiresAt), models };
+}
+
+/** What a key with a budget has spent in its current period. */
+export function spentOf({ limits }: KeyRow, sum: KeyBudget | undefined): Micro {
+  return spentIn(sum, periodAt(Date.now(), limits).start);
 }
 
 /** One cell of a table. */
-export function limitsText({ expiresAt, models }: KeyLimits): string {
+export function limitsText({ budget, reset, expiresAt, models }: KeyLimits, spent?: Micro): string {
+  const of = spent === undefined ? '' : `${formatMoney(spent)} of `;
   const parts = [
+    budget !== null && `${of}${formatMoney(budget)}${reset === 'none' ? '' : ` a ${reset}`}`,
     expiresAt !== null && `until ${toTime(expiresAt)}`,
     models !== null && `only ${models.join(', ')}`,
   ].filter((part) => part !== false);

@@ -1,8 +1,9 @@
 // `tollgate key`: issues, limits, lists and revokes the API keys of an account.
 import type { Command } from 'commander';
 import { isExpired } from '../money/key-limits.ts';
+import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
-import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText } from './key-limits.ts';
+import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText, spentOf } from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -16,7 +17,7 @@ export function addKeyCommands(program: Command): void {
       .requiredOption('--name <name>', 'a name for people to read'),
     { lifts: false },
   )
-    .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --expires 2026-12-31')
+    .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --budget 500 --reset month')
     .action(onStore(issue));
   addLimitOptions(
     key
@@ -25,7 +26,7 @@ export function addKeyCommands(program: Command): void {
       .argument('<key-id>', 'the key, as "key list" shows it'),
     { lifts: true },
   )
-    .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --models all --expires never')
+    .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --budget 1000 --models all --expires never')
     .action(onStore(limit));
   key
     .command('list')
@@ -62,14 +63,25 @@ async function limit(session: Session, id: string, options: LimitOptions): Promi
 async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const keys = await (await open(session)).listKeys(id);
+  const limited = keys.filter(({ limits }) => limits.budget !== null);
+  const sums = await session.store.ledger.budgets(limited.map((key) => key.id));
+  const spent = new Map(
+    limited.map((key) => [
+      key.id,
+      spentOf(
+        key,
+        sums.find((sum) => sum.key === key.id),
+      ),
+    ]),
+  );
   const rows = keys.map((key) => {
     const { id, last4, requestsCount, lastUsedAt, name } = key;
     const used = [String(requestsCount), toTime(lastUsedAt) ?? 'never'];
-    return [id, `…${last4}`, statusOf(key), ...used, limitsText(key.limits), name];
+    return [id, `…${last4}`, statusOf(key), ...used, limitsText(key.limits, spent.get(id)), name];
   });
   const head = ['key id', 'key', 'status', ' requests', 'last used', 'limits', 'name'];
   return {
-    json: { account_id: id, keys: keys.map(toJson) },
+    json: { account_id: id, keys: keys.map((key) => toJson(key, spent.get(key.id))) },
     text: rows.length === 0 ? 'No keys.' : formatTable(head, rows),
   };
 }
@@ -92,7 +104,7 @@ function statusOf({ revokedAt, limits }: KeyRow): 'active' | 'expired' | 'revoke
   return isExpired(limits, Date.now()) ? 'expired' : 'active';
 }
 
-function toJson(key: KeyRow) {
+function toJson(key: KeyRow, spent: Micro | undefined) {
   return {
     key_id: key.id,
     name: key.name,
@@ -103,5 +115,6 @@ function toJson(key: KeyRow) {
     requests_count: key.requestsCount,
     last_used_at: toTime(key.lastUsedAt),
     ...limitsJson(key.limits),
+    spent_rub: spent === undefined ? null : toRub(spent),
   };
 }

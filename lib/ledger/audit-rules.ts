@@ -40,8 +40,8 @@ export function isEntry(row: Entry): boolean {
 
 export function isCharge(row: Charge): boolean {
   const { id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt } = row;
-  const times = isWhole(createdAt) && [lease, endedAt].every(isWholeOrNull);
+  const { usage, owner, lease, createdAt, endedAt, period } = row;
+  const times = isWhole(createdAt) && [lease, endedAt, period].every(isWholeOrNull);
   const names = KINDS.has(kind) && STATES.has(state) && [usage, owner].every(isTextOrNull);
   return [id, wallet, key, model, prices].every(isText) && [reserved, charged].every(isMoney) && times && names;
 }

@@ -7,6 +7,7 @@ import { chargeOfEntry } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
 import type { JournalPage } from '../store/ports/journal.ts';
 import type { OnProgress, Store } from '../store/store.ts';
+import { createBudgetCheck } from './audit-budgets.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs } from './audit-jobs.ts';
 import type { Found } from './audit-rules.ts';
@@ -53,11 +54,13 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
 function createAudit() {
   const notes = createNotes();
   const sums = { wallets: 0, entries: 0 };
+  const budgets = createBudgetCheck(notes.found);
   /** The wallet that goes on in the next page. */
   let open: OpenAccount | undefined;
 
   function addPage(page: JournalPage): void {
     checkCharges(page, notes.found);
+    budgets.add(page);
     const entries = Map.groupBy(page.entries, (entry) => entry.wallet);
     const wallets = new Map(page.wallets.map((wallet) => [wallet.id, wallet]));
     const accounts = new Map(page.accounts.map((account) => [account.id, account]));
@@ -70,6 +73,7 @@ function createAudit() {
       open = account;
       if (page.next?.id === id && page.next.seq !== null) continue;
       account.end(wallets.get(id), accounts.get(id));
+      budgets.end(id, wallets.has(id));
       open = undefined;
       if (wallets.has(id)) sums.wallets += 1;
     }

@@ -16,7 +16,9 @@ import {
   type Usage,
   type Wallet,
 } from '../money/decide.ts';
+import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
+import { formatMoment, periodAt } from '../money/period.ts';
 import type { Store } from '../store/store.ts';
 import { createQueue, NoOutcome, type SubmitOptions } from './queue.ts';
 import { createSweep, type Sweep } from './sweep.ts';
@@ -47,10 +49,18 @@ export interface HoldRequest {
   /** The prices the call is made with, as the charge keeps them. */
   readonly prices: string;
   readonly amount: Micro;
+  /** Of the key; absent where it has none. */
+  readonly budget?: CallBudget;
   /** What running calls of the wallet have used above their holds; absent for none. */
   readonly owed?: Micro;
   /** How long the call has already waited for the store: it counts towards this wait. */
   readonly waitedMs?: number;
+}
+
+/** The budget of a key, and the key's name for a refusal. */
+export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
+  readonly name: string;
+  readonly most: Micro;
 }
 
 /** Money held for a running call; end it with `settle` or `release`, once. */
@@ -148,28 +158,29 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, owed = 0n, waitedMs = 0 } = request;
-    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at };
+    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, budget, owed = 0n, waitedMs = 0 } = request;
+    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...termsOf(budget, at) };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 goes back at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
-    return held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, owed });
+    return held(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget, owed });
   }
 
   async function charge(request: ChargeRequest, job?: CreateJob): Promise<Paid> {
-    const { kind: chargeKind, waitedMs = 0, usage, ...start } = request;
+    const at = now();
+    const { kind: chargeKind, waitedMs = 0, usage, budget, ...start } = request;
     const { chargeId, wallet, amount } = start;
-    const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage) };
-    const op: ChargeOp = { kind: 'charge', ...paidFor, at: now(), ...(job && { job }) };
+    const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage), ...termsOf(budget, at) };
+    const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
     // As with a hold: nobody knows of what was paid for late, so it goes back at once, and its job with it.
     const onLate = (outcome: Outcome) => {
       if (outcome.charge?.state !== 'settled') return;
       const fail = outcome.job && failureOf(outcome.job, now());
       void refund({ chargeId, wallet, ...(fail && { job: fail }) });
     };
-    return paid(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount });
+    return paid(await begin(op, { onLate, waitedMs }), { kind: chargeKind, amount, at, budget });
   }
 
   function begin(op: ReserveOp | ChargeOp, options: Omit<SubmitOptions, 'persistent'>): Promise<Outcome> {
@@ -241,13 +252,22 @@ export function createLedger(options: LedgerOptions): Ledger {
 /** What a call asked for. */
 type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
 
-function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Asked & { readonly owed: Micro }): Hold {
+interface Begun extends Asked {
+  readonly at: number;
+  readonly budget: CallBudget | undefined;
+}
+
+function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'budget'> {
+  return budget ? { budget: { period: periodAt(at, budget).start, most: budget.most } } : {};
+}
+
+function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Begun & { readonly owed: Micro }): Hold {
   // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
   throw refusal(status, wallet && lessOwed(wallet, owed), asked);
 }
 
-function paid({ status, wallet, charge, job }: Outcome, asked: Asked): Paid {
+function paid({ status, wallet, charge, job }: Outcome, asked: Begun): Paid {
   // `exists` is paid too: an earlier attempt did it, and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
@@ -255,7 +275,7 @@ function paid({ status, wallet, charge, job }: Outcome, asked: Asked): Paid {
   throw refusal(status, wallet, asked);
 }
 
-function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Asked) {
+function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: Begun) {
   switch (status) {
     case 'insufficient':
       return insufficientFault(wallet as Wallet, asked);
@@ -263,9 +283,23 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: A
       return neverToppedFault();
     case 'suspended':
       return fault('account_suspended');
+    case 'key_budget':
+      return budgetFault(asked);
     default:
       return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }
+}
+
+function budgetFault({ kind, amount, at, budget }: Begun) {
+  if (!budget) return fault('internal', {}, new Error('a call without a budget was refused for its budget'));
+  const { end } = periodAt(at, budget);
+  return fault('key_budget', {
+    field: budget.name,
+    priceRub: formatRub(amount),
+    ...(kind === 'text' && { isReserve: true }),
+    budgetRub: formatRub(budget.most),
+    ...(end !== null && { reset: budget.reset, resetsAt: formatMoment(end, budget.zone) }),
+  });
 }
 
 /** The end of a job whose maker was told that there is none. */

@@ -1,6 +1,7 @@
 // All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
 import assert from 'node:assert/strict';
 import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
+import { type BudgetTerms, isOverBudget, type KeyBudget, periodOf } from './key-budget.ts';
 import type { Micro } from './money.ts';
 
 /** One account's money. `avail + held + charged = topped + adjusted` at all times. */
@@ -61,6 +62,8 @@ export interface Charge {
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly endedAt: number | null;
+  /** The period of the key's budget that it counts in; null where it began without a budget. */
+  readonly period: number | null;
 }
 
 /** One row of the journal: the change of each column, balanced, append-only. */
@@ -99,6 +102,8 @@ export interface ChargeStart extends Base {
   readonly model: string;
   readonly prices: string;
   readonly amount: Micro;
+  /** Of the key; absent where it has no budget, and then nothing is counted. */
+  readonly budget?: BudgetTerms;
 }
 
 /** A payment came in. `paymentId` is unique over all wallets. */
@@ -166,7 +171,7 @@ export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | R
  * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
  * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount and what is owed; `never_topped`
  * there was no payment yet, whatever an adjustment put into the wallet; `suspended`;
- * `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
+ * `key_budget` the budget of the key does not cover it; `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
  * meanwhile, or ended, so that neither happened.
  */
@@ -176,6 +181,7 @@ export type OutcomeStatus =
   | 'insufficient'
   | 'never_topped'
   | 'suspended'
+  | 'key_budget'
   | 'no_wallet'
   | 'no_charge'
   | 'not_settled'
@@ -201,6 +207,8 @@ export interface Decision extends Outcome {
 export interface Known {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
+  /** The sum of the operation's key, if it has one. */
+  readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if there is one. */
   readonly prior: Entry | undefined;
 }
@@ -246,7 +254,7 @@ export function decide(known: Known, op: Operation): Decision {
       return adjust(wallet, known.prior, op);
     case 'reserve':
     case 'charge':
-      return begin(wallet, known.charge, op);
+      return begin(wallet, known, op);
     case 'settle':
       return settle(wallet, known.charge, op);
     case 'release':
@@ -275,7 +283,7 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
   return { status: same ? 'exists' : 'id_taken', wallet };
 }
 
-function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | ChargeOp): Decision {
+function begin(wallet: Wallet, { charge: existing, budget }: Known, op: ReserveOp | ChargeOp): Decision {
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
@@ -283,13 +291,14 @@ function begin(wallet: Wallet, existing: Charge | undefined, op: ReserveOp | Cha
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };
   const owed = op.kind === 'reserve' ? (op.owed ?? 0n) : 0n;
   if (wallet.avail < op.amount + owed) return { status: 'insufficient', wallet };
-  const charge = startOf(op);
+  if (op.budget && isOverBudget(budget, op.budget, op.amount)) return { status: 'key_budget', wallet };
+  const charge = startOf(op, op.budget ? periodOf(budget, op.budget) : null);
   const moved = op.kind === 'reserve' ? { held: op.amount } : { charged: op.amount };
   return write(wallet, charge, op, { avail: -op.amount, ...moved });
 }
 
 /** The charge as it is right after the operation that makes it. */
-export function startOf(op: ReserveOp | ChargeOp): Charge {
+export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge {
   const holds = op.kind === 'reserve';
   return {
     id: op.chargeId,
@@ -306,6 +315,7 @@ export function startOf(op: ReserveOp | ChargeOp): Charge {
     lease: holds ? op.lease : null,
     createdAt: op.at,
     endedAt: holds ? null : op.at,
+    period,
   };
 }
 

@@ -12,6 +12,7 @@ import {
   operationId,
   type Wallet,
 } from './decide.ts';
+import { book, type KeyBudget } from './key-budget.ts';
 
 /** What a store loads for a batch: the rows that `keysOf` names, as far as they exist. */
 export interface Loaded {
@@ -20,6 +21,8 @@ export interface Loaded {
   /** Entries by operation id, only for operations without a charge. */
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  /** By key: those that `budgetKeysOf` names. */
+  readonly budgets: Map<string, KeyBudget>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
@@ -33,6 +36,8 @@ export interface Folded {
   readonly entries: readonly Entry[];
   /** New and changed jobs, as they are at the end. */
   readonly jobs: readonly Job[];
+  /** New and changed sums of keys, as they are at the end. */
+  readonly budgets: readonly KeyBudget[];
 }
 
 /** The ids of the rows a batch needs. */
@@ -56,17 +61,35 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
   return keys;
 }
 
+/** The keys whose sums a batch needs; `charges` are those that are loaded. Of calls without a budget there are none. */
+export function budgetKeysOf(operations: readonly Operation[], charges: ReadonlyMap<string, Charge>): Set<string> {
+  const keys = new Set<string>();
+  for (const op of operations) {
+    const key = budgetKeyOf(op, charges.get(chargeIdOf(op) ?? ''));
+    if (key !== undefined) keys.add(key);
+  }
+  return keys;
+}
+
+function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
+  if ('budget' in op && op.budget) return op.key;
+  return charge && charge.period !== null ? charge.key : undefined;
+}
+
 export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const wallets = new Map<string, Wallet>();
   const charges = new Map<string, Charge>();
   const jobs = new Map<string, Job>();
+  const budgets = new Map<string, KeyBudget>();
   const entries: Entry[] = [];
   const outcomes = operations.map((op): Outcome => {
     const chargeId = chargeIdOf(op);
     const wallet = wallets.get(op.wallet) ?? loaded.wallets.get(op.wallet);
     const charge = chargeId === undefined ? undefined : (charges.get(chargeId) ?? loaded.charges.get(chargeId));
     const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
-    const decision = decide({ wallet, charge, prior }, op);
+    const key = budgetKeyOf(op, charge);
+    const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
+    const decision = decide({ wallet, charge, prior, budget }, op);
     const job = outcomeOfJob(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
@@ -78,10 +101,19 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
     if (outcome.wallet) wallets.set(outcome.wallet.id, outcome.wallet);
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
+    const sum = key === undefined ? undefined : bookedOf(budget, decision);
+    if (sum) budgets.set(sum.key, sum);
     return outcome;
   });
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
-  return { outcomes, ...changed, entries };
+  return { outcomes, ...changed, entries, budgets: [...budgets.values()] };
+}
+
+/** What a call takes from the wallet, or gives back, counts in the period it began in. */
+function bookedOf(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
+  if (!charge || !entry || charge.period === null) return undefined;
+  const { key, wallet, period } = charge;
+  return book(budget, { key, wallet, period, amount: -entry.avail });
 }
 
 interface JobsSoFar {

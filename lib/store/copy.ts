@@ -179,6 +179,10 @@ async function copyPart(to: Store, { id, entries, wallet }: WalletPart, page: Jo
   if (!wallet) return;
   if (wallet.status !== (await to.ledger.wallet(id))?.status) await to.accounts.setStatus(id, wallet.status);
   if (!isDeepStrictEqual(await to.ledger.wallet(id), wallet)) throw differs(`the wallet ${id}`);
+  const budgets = page.budgets.filter((budget) => budget.wallet === id);
+  const copies = new Map((await to.ledger.budgets(budgets.map(({ key }) => key))).map((copy) => [copy.key, copy]));
+  const wrong = budgets.find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
+  if (wrong) throw differs(`the budget of the key ${wrong.key}`);
 }
 
 async function compareEntries(to: Store, id: string, entries: readonly Entry[]): Promise<void> {

@@ -5,7 +5,7 @@ export type PortName = keyof StorePorts;
 
 /** The calls that write nothing. One that is not listed counts as a write. */
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
-  ledger: ['wallet', 'charge', 'charges', 'entries', 'entriesOfCharge', 'chargedAt', 'orphans'],
+  ledger: ['wallet', 'charge', 'charges', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'unknownCharges', 'keys'],
   accounts: ['get', 'list'],
   keys: ['find', 'get', 'list'],

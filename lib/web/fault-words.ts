@@ -43,6 +43,9 @@ const RUSSIAN: FaultWords = {
   insufficient_balance: ({ isReserve, priceRub, balanceRub, heldRub }) =>
     `Не хватает денег: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, а на счёте ${balanceRub} ₽.` +
     (heldRub ? ` Ещё ${heldRub} ₽ удержано идущими вызовами.` : ''),
+  key_budget: ({ field, isReserve, priceRub, budgetRub, resetsAt }) =>
+    `Бюджета ключа «${field}» не хватает: ${isReserve ? 'для вызова удерживается' : 'вызов стоит'} ${priceRub} ₽, ` +
+    `а бюджет ${budgetRub} ₽${resetsAt ? ` и начнётся заново ${resetsAt}` : ' на всё время'}.`,
   account_suspended: () => 'Аккаунт приостановлен.',
   stale_form: () => 'Форма устарела. Откройте страницу снова.',
   foreign_form: () => 'Форма отправлена с другого сайта.',

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { isWellFormedKey } from '../../lib/accounts/key.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { openStore } from '../../lib/store/open.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli key', () => {
@@ -54,10 +56,29 @@ describe('cli key', () => {
     expect(changed).to.include({ key_id: id, expires_at: '2100-01-01T00:00:00.000Z', models: null });
     expect(await rig.text('key', 'limit', String(id), '--expires', 'never')).to.include(`Limits of key ${id}: none.`);
     expect(await listed()).to.deep.include({ expires_at: null, models: null, status: 'active' });
-    await rig.json('key', 'limit', String(id), '--expires', new Date(Date.now() + 300).toISOString());
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
+    await store.keys.limit(String(id), { ...NO_LIMITS, expiresAt: 1 }, 0);
+    await store.close();
     expect(await listed()).to.deep.include({ status: 'expired', revoked_at: null });
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is for good');
+  });
+
+  it('gives a key a budget, and shows what is spent of it', async () => {
+    const owner = String((await rig.json('account', 'create', '--name', 'budget')).account_id);
+    const wish = ['--budget', '12.5', '--reset', 'day'];
+    const { key_id: id } = await rig.json('key', 'issue', owner, '--name', 'limited', ...wish);
+    const listed = async () => ((await rig.json('key', 'list', owner)) as { keys: object[] }).keys[0];
+    const budget = { rub: 12.5, reset: 'day', time_zone: 'Europe/Moscow' };
+    expect(await listed()).to.deep.include({ budget, spent_rub: 0 });
+    expect(await rig.text('key', 'list', owner)).to.include(' 0.00 RUB of 12.50 RUB a day ');
+    expect(await rig.json('key', 'limit', String(id), '--reset', 'none')).to.deep.include({
+      budget: { ...budget, reset: 'none' },
+    });
+    expect(await rig.text('key', 'limit', String(id), '--budget', '20')).to.include(': 20.00 RUB.');
+    expect(await rig.json('key', 'limit', String(id), '--budget', 'none')).to.deep.include({ budget: null });
+    expect(await listed()).to.deep.include({ budget: null, spent_rub: null });
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--budget', '-5')).to.include('above zero');
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--reset', 'year')).to.include('Allowed choices');
   });
 
   it('refuses limits that are none', async () => {

@@ -57,9 +57,10 @@ describe('limits of a key', () => {
   });
   after(() => gateway.stop());
 
+  const accounts = () => createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
+
   async function issue(wish: Partial<WishedLimits>) {
-    const accounts = createAccounts({ store: gateway.store, keyPrefix: 'tg-' });
-    return accounts.issueKey(account.id, 'little', wish);
+    return accounts().issueKey(account.id, 'little', wish);
   }
 
   const post = (key: string, path: string, body: object): Promise<Reply> => send(gateway.url + path, { key, body });
@@ -161,8 +162,79 @@ describe('limits of a key', () => {
   it('obeys a change within a second', async () => {
     const { id, key } = await issue({});
     expect((await post(key, MESSAGES, ask('hi', { model: 'big' }))).status).to.equal(200);
-    await createAccounts({ store: gateway.store, keyPrefix: 'tg-' }).limitKey(id, { models: ['small'] });
+    await accounts().limitKey(id, { models: ['small'] });
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expectRefusal(await post(key, MESSAGES, ask('hi', { model: 'big' })), MESSAGES, FORBIDDEN);
+  });
+
+  describe('budget', () => {
+    const OVER = { status: 402, type: 'billing_error', code: 'insufficient_balance' };
+    /** In micro-roubles. */
+    const spentOf = async (id: string) => (await gateway.store.ledger.budgets([id]))[0]?.spent;
+
+    /** What the answers to some calls at once come to: those that were paid for, and those that the budget refused. */
+    function countAnswers(replies: readonly Reply[], path: string) {
+      const paid = replies.filter(({ status }) => status === 200);
+      const refused = replies.filter(({ status }) => status !== 200);
+      for (const reply of refused) expectRefusal(reply, path, OVER);
+      return { paid: paid.length, refused: refused.length };
+    }
+
+    for (const [path, model, body] of CALLS) {
+      it(`refuses on ${path} what it does not cover, and nothing before that`, async () => {
+        const price = { draw: 10, film: 40, middle: 41 }[model] ?? 0;
+        const { id, key } = await issue({ budget: BigInt(price) * 1_000_000n, reset: 'month' });
+        const call = { ...body, model, max_tokens: 8192 };
+        const first = await post(key, path, call);
+        expect(first.status, first.text).to.equal(200);
+        const spent = await spentOf(id);
+        expect(spent).to.equal((await gateway.wallet(account)).charged);
+        const message = expectRefusal(await post(key, path, call), path, OVER);
+        const needs = model === 'middle' ? /needs a reserve of 4\d\.\d+ RUB/ : new RegExp(`costs ${price}\\.00 RUB`);
+        expect(message)
+          .to.match(/^The budget of the key "little" does not cover this call, which /)
+          .and.to.match(needs);
+        expect(message).to.contain(`The budget is ${price}.00 RUB a month and starts anew at `);
+        expect(message).to.match(/ at \d{4}-\d\d-01T00:00:00\+03:00\.$/);
+        expect(await spentOf(id)).to.equal(spent);
+        await accounts().limitKey(id, { budget: 1000n * 1_000_000n });
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        expect((await post(key, path, call)).status).to.equal(200);
+        await gateway.checkMoney();
+      });
+    }
+
+    it('refuses a stream as a plain reply', async () => {
+      const { key } = await issue({ budget: 1n });
+      for (const path of DIALECTS) {
+        const message = expectRefusal(await post(key, path, ask('hi', { model: 'middle', stream: true })), path, OVER);
+        expect(message).to.match(/The budget is 0\.000001 RUB in all and does not start anew\.$/);
+      }
+      await expectNoMoney();
+    });
+
+    it('is exact for calls that come at once, on each kind', async () => {
+      for (const [path, model, body] of CALLS.slice(2)) {
+        const price = model === 'film' ? 40n : 10n;
+        const { id, key } = await issue({ budget: 3n * price * 1_000_000n + 1n, reset: 'day' });
+        const calls = Array.from({ length: 12 }, () => post(key, path, { ...body, model }));
+        expect(countAnswers(await Promise.all(calls), path)).to.deep.equal({ paid: 3, refused: 9 });
+        expect(await spentOf(id)).to.equal(3n * price * 1_000_000n);
+      }
+      await gateway.checkMoney();
+    });
+
+    it('holds for calls by one key only, and keeps nothing of a key without one', async () => {
+      const { key } = await issue({ budget: 1n });
+      expectRefusal(await post(key, GENERATIONS, { prompt: 'a hill' }), GENERATIONS, OVER);
+      expect((await post(account.key, GENERATIONS, { prompt: 'a hill' })).status).to.equal(200);
+      expect(await spentOf(account.keyId)).to.equal(undefined);
+    });
+
+    it('leaves the shape of the balance as it is', async () => {
+      const { key } = await issue({ budget: 1n, models: ['small'], expiresAt: Date.now() + 60_000 });
+      const { json } = await send(`${gateway.url}/api/v1/balance`, { key });
+      expect(Object.keys(json.key)).to.deep.equal(['name', 'requests_count', 'last_used_at']);
+    });
   });
 });

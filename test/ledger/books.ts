@@ -9,6 +9,7 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
+import type { KeyBudget } from '../../lib/money/key-budget.ts';
 
 export const AT = 1000;
 
@@ -42,12 +43,13 @@ export interface Books {
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  readonly budgets: Map<string, KeyBudget>;
   readonly journal: Entry[];
 }
 
 export function newBooks(): Books {
   const wallets = new Map([['w', emptyWallet('w')]]);
-  return { wallets, charges: new Map(), entries: new Map(), jobs: new Map(), journal: [] };
+  return { wallets, charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map(), journal: [] };
 }
 
 export function run(books: Books, op: Operation): OutcomeStatus | undefined {
@@ -55,6 +57,7 @@ export function run(books: Books, op: Operation): OutcomeStatus | undefined {
   for (const wallet of folded.wallets) books.wallets.set(wallet.id, wallet);
   for (const charge of folded.charges) books.charges.set(charge.id, charge);
   for (const job of folded.jobs) books.jobs.set(job.id, job);
+  for (const budget of folded.budgets) books.budgets.set(budget.key, budget);
   books.journal.push(...folded.entries);
   return folded.outcomes[0]?.status;
 }

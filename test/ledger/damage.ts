@@ -141,6 +141,8 @@ export async function fillStore(store: Store): Promise<void> {
     ['key_idle', 'acc_a'],
     ['key_b', 'acc_b'],
     ['key_old', 'acc_b'],
+    ['key_a_limited', 'acc_a'],
+    ['key_b_limited', 'acc_b'],
   ] as const) {
     await store.keys.add({ id, account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
   }
@@ -177,6 +179,9 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   await applied(store, back('expire', 'late', AT + 33), settled('late', AT + 34));
   await applied(store, hold('over', 1n * RUB, AT + 35), settled('over', AT + 36));
   await applied(store, { kind: 'charge', ...start('video'), ...call, at: AT + 37 });
+  const budget = { period: 1000, most: 100n * RUB };
+  const limited = { ...start('limited'), key: `${key}_limited`, ...call, budget } as const;
+  await applied(store, { kind: 'charge', ...limited, at: AT + 38 });
   await applied(store, { kind: 'charge', ...start('sorry'), ...call, at: AT + 38 }, back('refund', 'sorry', AT + 39));
   const job = (name: string) => {
     const of = { id: `job_${name}_${wallet}`, wallet, charge: `${name}_${wallet}`, model: 'model-1', upstream: 'up-1' };

@@ -12,7 +12,8 @@ import {
   operationId,
   type Wallet,
 } from '../../lib/money/decide.ts';
-import { fold, keysOf } from '../../lib/money/fold.ts';
+import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
+import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
 
 const RUB = 1_000_000n;
@@ -24,6 +25,7 @@ interface Rows {
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  readonly budgets: Map<string, KeyBudget>;
 }
 
 function newRows(): Rows {
@@ -32,6 +34,7 @@ function newRows(): Rows {
     charges: new Map(),
     entries: new Map(),
     jobs: new Map(),
+    budgets: new Map(),
   };
 }
 
@@ -44,11 +47,13 @@ function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
     charges: pick(rows.charges, keys.charges),
     entries: pick(rows.entries, keys.entries),
     jobs: pick(rows.jobs, keys.jobs),
+    budgets: pick(rows.budgets, budgetKeysOf(batch, rows.charges)),
   };
   const folded = fold(loaded, batch);
   for (const wallet of folded.wallets) rows.wallets.set(wallet.id, wallet);
   for (const charge of folded.charges) rows.charges.set(charge.id, charge);
   for (const job of folded.jobs) rows.jobs.set(job.id, job);
+  for (const budget of folded.budgets) rows.budgets.set(budget.key, budget);
   for (const entry of folded.entries) {
     expect(rows.entries.has(entry.opId), `${entry.opId} is written once`).to.equal(false);
     rows.entries.set(entry.opId, entry);

@@ -244,6 +244,20 @@ describe('copy of a store', () => {
     expect((await target.real.keys.get('key_1'))?.limits).to.deep.equal({ ...limits, expiresAt: AT + 1 });
   });
 
+  it('takes the sums of keys with a budget, whatever their budgets are by now', async () => {
+    await addKey(source.real, 'key_1', wallet);
+    const call = (rub: bigint, period: number) =>
+      charge(wallet, { key: 'key_1', amount: rub * RUB, budget: { period, most: 9n * RUB } });
+    await applied(source.real, call(9n, 1000), call(4n, 2000), call(5n, 1000));
+    const wanted = await source.real.ledger.budgets(['key_1']);
+    expect(wanted).to.deep.equal([{ key: 'key_1', wallet, period: 2000, spent: 9n * RUB }]);
+    await copy();
+    expect(await target.real.ledger.budgets(['key_1'])).to.deep.equal(wanted);
+    await breakOff();
+    tamper(target, 'UPDATE budgets SET spent = 1');
+    expect(await refused()).to.include('The copy of the budget of the key key_1 does not match the source');
+  });
+
   it('counts the uses of keys once, however often it is made', async () => {
     await addKey(source.real, 'key_1');
     await source.real.keys.use([{ id: 'key_1', count: 12, lastUsedAt: AT }]);

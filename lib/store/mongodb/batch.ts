@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Job } from '../../jobs/decide.ts';
 import type { Charge, Outcome } from '../../money/decide.ts';
-import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import { budgetKeysOf, type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
 import { jobOf, jobRow, replaceJobs } from './jobs.ts';
-import { balancesOf, chargeOf, chargeRow, entryOf, entryRow, walletOf } from './rows.ts';
-import type { Step, Transactions } from './transaction.ts';
+import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, walletOf } from './rows.ts';
+import { firstBatch, type Step, type Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
 /** Larger batches save little, and those behind them wait longer. */
@@ -90,6 +91,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
     entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
     jobs: new Map(((row?.foundJobs ?? []) as Document[]).map((found) => [found._id, jobOf(found)])),
+    budgets: new Map(),
   };
   const unread = new Set(keys.charges).difference(new Set(asked));
   for (const id of unread) {
@@ -98,6 +100,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     if (charge) unread.delete(id);
   }
   if (unread.size > 0) await readCharges(step, [...unread], loaded);
+  await readBudgets(step, [...budgetKeysOf(operations, loaded.charges)], loaded);
   return loaded;
 }
 
@@ -106,6 +109,13 @@ async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): 
   const limits = { batchSize: ids.length, singleBatch: true };
   const { cursor } = await step({ find: 'charges', filter: { _id: { $in: ids } }, ...limits });
   for (const row of cursor.firstBatch as Document[]) loaded.charges.set(row._id, chargeOf(row));
+}
+
+async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loaded): Promise<void> {
+  if (keys.length === 0) return;
+  const limits = { batchSize: keys.length, singleBatch: true };
+  const rows = await firstBatch(step({ find: 'budgets', filter: { _id: { $in: keys } }, ...limits }));
+  for (const row of rows) budgets.set(row._id, budgetOf(row));
 }
 
 const FOUND = { charges: 'foundCharges', entries: 'foundEntries', jobs: 'foundJobs' } as const;
@@ -130,6 +140,17 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
     folded.charges.map(({ id }) => id).filter((id) => loaded.charges.has(id)),
   );
   if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
+  await saveBudgets(step, folded.budgets);
+}
+
+async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<void> {
+  if (budgets.length === 0) return;
+  const updates = budgets.map(({ key, wallet, period, spent }) => ({
+    q: { _id: key },
+    u: { $set: { wallet, period, spent: toLong(spent) } },
+    upsert: true,
+  }));
+  await step({ update: 'budgets', updates });
 }
 
 /** Also without an entry: the money of a job that failed may have gone back before. */

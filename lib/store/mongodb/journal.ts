@@ -8,7 +8,7 @@ import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../po
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
-import { chargeOf, entryOf, type Row, walletOf } from './rows.ts';
+import { budgetOf, chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 
 /** Of one page, with its repeats after an election. */
 const PAGE_MS = 15_000;
@@ -72,8 +72,11 @@ async function readPage(reading: Reading, from: JournalPosition | undefined, lim
   const cut = cutPage(rows, limit);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
+  const ended = { wallet: { $in: cut.wallets.map((wallet) => wallet.id) } };
+  const budgets = await find(reading, 'budgets', ended, { sort: { _id: 1 } });
   return {
     ...cut,
+    budgets: budgets.map(budgetOf),
     accounts: cut.accounts.map((account) => {
       const [found, wanted] = [keysAdded.get(account.id), keys.get(account.id) ?? 0];
       return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };

@@ -5,7 +5,7 @@ import type { ChargeFilter, LedgerStore } from '../ports/ledger.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { aliveOwners } from './owners.ts';
-import { chargeOf, entryOf, type Row, walletOf } from './rows.ts';
+import { budgetOf, chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 import { CHARGING } from './schema.ts';
 
 type Reads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
@@ -20,6 +20,7 @@ export function ledgerReads(connection: Connection): Reads {
   const wallets = db.collection<Row>('wallets');
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
+  const budgets = db.collection<Row>('budgets');
   /** For what goes over many rows. */
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
@@ -54,6 +55,10 @@ export function ledgerReads(connection: Connection): Reads {
       const sort = { at: -1, seq: -1 } as const;
       const row = await read((signal) => entries.findOne(filter, { signal, sort }));
       return row ? row.chargedAfter : 0n;
+    },
+    async budgets(keys) {
+      const filter = { _id: { $in: [...keys] } };
+      return (await read((signal) => budgets.find(filter, { signal }).toArray())).map(budgetOf);
     },
     async orphans({ now, leaseMs, after, limit }) {
       const alive = await aliveOwners(db, now);

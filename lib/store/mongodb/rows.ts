@@ -1,6 +1,7 @@
 // Documents of the money collections and what they mean: amounts are int64 and come as bigint, all else as number.
 import type { Document } from 'mongodb';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** A document of a collection whose ids are texts. */
@@ -32,17 +33,24 @@ export function walletOf(row: Document): Wallet {
   return { id, avail, held, charged, topped, adjusted, seq: Number(seq), status };
 }
 
-export function chargeRow({ id: _id, ...charge }: Charge): Document {
-  return { _id, ...charge, reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
+/** Without a budget there is no period to write. */
+export function chargeRow({ id: _id, period, ...charge }: Charge): Document {
+  const money = { reserved: toLong(charge.reserved), charged: toLong(charge.charged) };
+  return { _id, ...charge, ...money, ...(period !== null && { period }) };
 }
 
 export function chargeOf(row: Document): Charge {
   const { _id: id, wallet, key, kind, state, reserved, charged, model, prices } = row;
-  const { usage, owner, lease, createdAt, endedAt } = row;
+  const { usage, owner, lease, createdAt, endedAt, period = null } = row;
   return {
     ...{ id, wallet, key, kind, state, reserved, charged, model, prices },
     ...{ usage, owner, lease: numberOrNull(lease), createdAt: Number(createdAt), endedAt: numberOrNull(endedAt) },
+    period: numberOrNull(period),
   };
+}
+
+export function budgetOf({ _id: key, wallet, period, spent }: Document): KeyBudget {
+  return { key, wallet, period: Number(period), spent };
 }
 
 export function entryRow({ opId, ...entry }: Entry): Document {

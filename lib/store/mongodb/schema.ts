@@ -129,6 +129,11 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     ],
   },
   {
+    name: 'budgets',
+    validator: fields({ _id: name, wallet: name, period: time, spent: money }),
+    indexes: [{ key: { wallet: 1 }, name: 'of_wallet' }],
+  },
+  {
     name: 'entries',
     validator: ENTRY,
     indexes: [

@@ -1,5 +1,6 @@
 // The port of walks over a whole store, for the audit and the copy: bounded pages, each of one moment.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 
 export interface JournalStore {
   /** How many wallets there are, and how many entries they count: the size of a walk. */
@@ -28,6 +29,8 @@ export interface JournalPage {
   readonly entries: readonly Entry[];
   /** The wallets whose last entries are in this page. */
   readonly wallets: readonly Wallet[];
+  /** The sums of the keys of these wallets. */
+  readonly budgets: readonly KeyBudget[];
   /** The accounts of these wallets. */
   readonly accounts: readonly AccountAudit[];
   /** The charges that the entries are about. */

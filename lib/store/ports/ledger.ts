@@ -1,5 +1,6 @@
 // The port of the ledger: operations in batches, and the reads of wallets, charges and entries.
 import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet } from '../../money/decide.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
 /** One operation on its way into a batch. */
@@ -41,6 +42,8 @@ export interface LedgerStore {
   entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
   /** `charged` of the wallet as it stood at `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
+  /** The sums of these keys, of those that have one. */
+  budgets(keys: readonly string[]): Promise<readonly KeyBudget[]>;
   /** Held charges whose lease is over and whose owner is not alive, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }

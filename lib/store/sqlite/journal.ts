@@ -6,7 +6,16 @@ import { cutPage } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
-import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
+import {
+  BUDGET_COLUMNS,
+  budgetOf,
+  CHARGE_COLUMNS,
+  chargeOf,
+  ENTRY_COLUMNS,
+  entryOf,
+  WALLET_COLUMNS,
+  walletOf,
+} from './rows.ts';
 
 const SEQ_MAX = 2n ** 63n - 1n;
 /** Sorts behind every text. */
@@ -64,6 +73,7 @@ function createPage(db: DatabaseSync): (from: JournalPosition | undefined, limit
   const between = 'id >= ?1 AND (?2 OR id <> ?1) AND id <= ?3 ORDER BY id LIMIT ?4';
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
   const accounts = db.prepare(`SELECT id FROM accounts WHERE ${between}`);
+  const budgets = prepareBig(db, `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE wallet IN ${LISTED} ORDER BY key`);
   const related = createRelated(db);
 
   return (from, limit) => {
@@ -77,7 +87,8 @@ function createPage(db: DatabaseSync): (from: JournalPosition | undefined, limit
       accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
     };
     const cut = cutPage(rows, limit);
-    return { ...cut, ...related(cut.entries) };
+    const ended = JSON.stringify(cut.wallets.map((wallet) => wallet.id));
+    return { ...cut, budgets: budgets.all(ended).map(budgetOf), ...related(cut.entries) };
   };
 }
 

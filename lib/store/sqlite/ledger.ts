@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
-import { type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import { budgetKeysOf, type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
@@ -10,10 +11,20 @@ import type { ChargePage, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
 import { ALIVE } from './owners.ts';
-import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf, WALLET_COLUMNS, walletOf } from './rows.ts';
+import {
+  BUDGET_COLUMNS,
+  budgetOf,
+  CHARGE_COLUMNS,
+  chargeOf,
+  ENTRY_COLUMNS,
+  entryOf,
+  WALLET_COLUMNS,
+  walletOf,
+} from './rows.ts';
 import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
+const SELECT_BUDGETS = `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key IN (SELECT value FROM json_each(?))`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 
 export function ledgerWrites({ db, write }: Connection) {
@@ -51,10 +62,12 @@ function createLoad(
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
   const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
+  const selectBudgets = prepareBig(db, SELECT_BUDGETS);
   const loadJob = createLoadJob(db);
   return (operations) => {
     const keys = keysOf(operations);
-    const loaded: Loaded = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map() };
+    const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
+    const loaded: Loaded = rows;
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);
@@ -74,6 +87,11 @@ function createLoad(
       const job = loadJob(id);
       if (job) loaded.jobs.set(id, job);
     }
+    const budgets = budgetKeysOf(operations, loaded.charges);
+    if (budgets.size > 0) {
+      for (const row of selectBudgets.all(JSON.stringify([...budgets])))
+        loaded.budgets.set(row.key as string, budgetOf(row));
+    }
     return loaded;
   };
 }
@@ -84,6 +102,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const changeCharge = createChangeCharge(db);
   const addEntry = createAddEntry(db);
   const saveJob = createSaveJob(db);
+  const saveBudget = createSaveBudget(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) saveWallet(wallet, loaded.wallets.get(wallet.id)?.seq);
     for (const charge of folded.charges) {
@@ -92,6 +111,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     }
     for (const entry of folded.entries) addEntry(entry);
     for (const job of folded.jobs) saveJob(job);
+    for (const budget of folded.budgets) saveBudget(budget);
   };
 }
 
@@ -105,15 +125,23 @@ function createSaveWallet(db: DatabaseSync): (wallet: Wallet, seqBefore: number 
   };
 }
 
+function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
+  const save = db.prepare(
+    `INSERT INTO budgets (${BUDGET_COLUMNS}) VALUES (?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET period = ?3, spent = ?4`,
+  );
+  return ({ key, wallet, period, spent }) => void save.run(key, wallet, period, spent);
+}
+
 function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
-    const { usage, owner, lease, createdAt, endedAt } = charge;
+    const { usage, owner, lease, createdAt, endedAt, period } = charge;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, usage, owner, lease, createdAt, endedAt);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt, period);
   };
 }
 
@@ -157,6 +185,7 @@ export function ledgerReads(db: DatabaseSync) {
     `SELECT charged_after FROM entries WHERE wallet = ? AND at <= ? AND charged <> 0
     ORDER BY at DESC, seq DESC LIMIT 1`,
   );
+  const budgets = prepareBig(db, SELECT_BUDGETS);
   const orphans = prepareBig(
     db,
     `SELECT ${CHARGE_COLUMNS} FROM charges WHERE state = 'held' AND (lease < :now OR lease > :now + 2 * :leaseMs)
@@ -174,6 +203,7 @@ export function ledgerReads(db: DatabaseSync) {
       entriesOfCharge.all(JSON.stringify(operationIdsOf(chargeId))).map(entryOf),
     chargedAt: (walletId: string, at: number): Micro =>
       mapped(chargedAt.get(walletId, at), (row) => row.charged_after as bigint) ?? 0n,
+    budgets: (keys: readonly string[]): KeyBudget[] => budgets.all(JSON.stringify(keys)).map(budgetOf),
     orphans: ({ after = { lease: Number.MIN_SAFE_INTEGER, id: '' }, ...page }: OrphanPage): Charge[] =>
       orphans.all({ ...page, ...after }).map(chargeOf),
   };

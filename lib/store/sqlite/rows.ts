@@ -1,5 +1,6 @@
 // Rows of the money tables and what they mean: integers come as bigint, because amounts do.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 
 /** Integers are bigint, texts are strings, absent values null. */
 type Row = Record<string, unknown>;
@@ -7,7 +8,9 @@ type Row = Record<string, unknown>;
 export const WALLET_COLUMNS = 'id, avail, held, charged, topped, adjusted, seq, status';
 
 export const CHARGE_COLUMNS =
-  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at';
+  'id, wallet, key, kind, state, reserved, charged, model, prices, usage, owner, lease, created_at, ended_at, period';
+
+export const BUDGET_COLUMNS = 'key, wallet, period, spent';
 
 export const ENTRY_COLUMNS =
   'op_id, wallet, seq, kind, charge, at, avail, held, charged, topped, adjusted, overshoot, charged_after, note';
@@ -41,7 +44,13 @@ export function chargeOf(row: Row): Charge {
     lease: numberOrNull(row.lease),
     createdAt: Number(row.created_at),
     endedAt: numberOrNull(row.ended_at),
+    period: numberOrNull(row.period),
   };
+}
+
+export function budgetOf(row: Row): KeyBudget {
+  const { key, wallet, period, spent } = row;
+  return { key: key as string, wallet: wallet as string, period: Number(period), spent: spent as bigint };
 }
 
 export function entryOf(row: Row): Entry {

@@ -62,12 +62,21 @@ const MIGRATIONS: readonly string[] = [
     lease INTEGER,
     created_at INTEGER NOT NULL,
     ended_at INTEGER,
+    period INTEGER,
     CHECK ((state = 'held') = (owner IS NOT NULL)),
     CHECK ((state = 'held') = (lease IS NOT NULL)),
     CHECK ((state = 'held') = (ended_at IS NULL)),
     CHECK (charged = 0 OR state IN ('settled', 'refunded'))
   ) STRICT;
   CREATE INDEX charges_held ON charges (lease) WHERE state = 'held';
+
+  CREATE TABLE budgets (
+    key TEXT NOT NULL PRIMARY KEY,
+    wallet TEXT NOT NULL,
+    period INTEGER NOT NULL,
+    spent INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX budgets_of_wallet ON budgets (wallet);
 
   CREATE TABLE entries (
     op_id TEXT NOT NULL UNIQUE,

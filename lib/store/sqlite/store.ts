@@ -181,6 +181,7 @@ function ledgerOf({ writer, reader, scanner }: Parts): LedgerStore {
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),
+    budgets: (keys) => reader.call('budgets', keys),
     orphans: (page) => reader.call('orphans', page),
   };
 }

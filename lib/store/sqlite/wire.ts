@@ -37,7 +37,10 @@ export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonl
     if (jobChangeOf(op)) cells.push(jsonOf(job));
     if (wallet) pushWallet(cells, wallet);
     else cells.push(null);
-    if (isStart(status, op)) continue;
+    if (isStart(status, op)) {
+      if (op.budget) cells.push(charge?.period ?? null);
+      continue;
+    }
     if (charge) pushCharge(cells, charge);
     else cells.push(null);
   }
@@ -54,13 +57,13 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
       reader.next();
       return { status };
     }
-    const charge = isStart(status, op) ? startOf(op) : nextCharge(reader, op);
+    const charge = isStart(status, op) ? startOf(op, op.budget ? reader.next() : null) : nextCharge(reader, op);
     const money = charge ? { status, wallet, charge } : { status, wallet };
     return job ? { ...money, ...job } : money;
   });
 }
 
-/** The charge that an operation has made follows from the operation. */
+/** The charge that an operation has made follows from the operation, but for the period of a budget. */
 function isStart(status: OutcomeStatus, op: Operation): op is ReserveOp | ChargeOp {
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge');
 }
@@ -90,10 +93,12 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
+      pushBudget(cells, op);
       break;
     case 'charge':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount);
       cells.push(op.usage ?? null, jsonOf(op.job));
+      pushBudget(cells, op);
       break;
     case 'settle':
       cells.push(op.chargeId, op.amount, op.usage);
@@ -119,9 +124,24 @@ function nextOperation({ next }: Reader): Operation {
     case 'adjust':
       return { kind, ...base, amount: next(), reason: next(), adjustId: next() };
     case 'reserve':
-      return { kind, ...base, ...nextStart(next), owner: next(), lease: next(), ...nextOwed(next) };
+      return {
+        kind,
+        ...base,
+        ...nextStart(next),
+        owner: next(),
+        lease: next(),
+        ...nextOwed(next),
+        ...nextBudget(next),
+      };
     case 'charge':
-      return { kind, ...base, ...nextStart(next), ...nextUsage(next), ...nextJob<CreateJob>(next) };
+      return {
+        kind,
+        ...base,
+        ...nextStart(next),
+        ...nextUsage(next),
+        ...nextJob<CreateJob>(next),
+        ...nextBudget(next),
+      };
     case 'settle':
       return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
     case 'release':
@@ -150,6 +170,16 @@ function nextUsage(next: Reader['next']) {
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
+}
+
+function pushBudget(cells: Cell[], { budget }: ReserveOp | ChargeOp): void {
+  if (budget) cells.push(budget.period, budget.most);
+  else cells.push(null);
+}
+
+function nextBudget(next: Reader['next']) {
+  const period = next<number | null>();
+  return period === null ? {} : { budget: { period, most: next<bigint | null>() } };
 }
 
 function nextStart(next: Reader['next']) {
@@ -185,8 +215,9 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
 
 /** Its id and its wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
-  const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
-  cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);
+  const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt, period } =
+    charge;
+  cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt, period);
 }
 
 function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
@@ -207,5 +238,6 @@ function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
     lease: next(),
     createdAt: next(),
     endedAt: next(),
+    period: next(),
   };
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
+import type { BudgetTerms } from '../../../lib/money/key-budget.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -91,6 +92,8 @@ interface Start {
   readonly chargeId?: string;
   readonly amount?: bigint;
   readonly at?: number;
+  readonly key?: string;
+  readonly budget?: BudgetTerms;
 }
 
 function start(wallet: string) {

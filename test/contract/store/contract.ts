@@ -1,5 +1,6 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
+import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import type { StoreKind } from './context.ts';
 import { jobContract } from './jobs.ts';
@@ -20,6 +21,7 @@ import { signinContract } from './signins.ts';
 export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
+  describe(`${kind.name}: budgets of keys`, () => budgetContract(kind));
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: charges of a wallet`, () => chargeListContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));

@@ -62,6 +62,7 @@ function rowTests(context: StoreContext): void {
       lease: AT + 9,
       createdAt: AT,
       endedAt: null,
+      period: null,
     });
     await applied(store, settle(wallet, chargeId, { amount: 2n * RUB, at: AT + 5 }));
     expect(await store.ledger.charge(chargeId)).to.deep.include({

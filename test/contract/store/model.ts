@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Charge, Entry, Operation, Wallet } from '../../../lib/money/decide.ts';
 import { emptyWallet } from '../../../lib/money/decide.ts';
 import { fold } from '../../../lib/money/fold.ts';
+import type { KeyBudget } from '../../../lib/money/key-budget.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
   adjust,
@@ -11,6 +12,7 @@ import {
   giveBack,
   newAccount,
   newId,
+  problemsOf,
   RUB,
   reserve,
   type StoreKind,
@@ -25,6 +27,8 @@ interface Sketch {
   readonly kind: Operation['kind'];
   readonly id: number;
   readonly rub: number;
+  /** Of one of two keys; null for a call without a budget. */
+  readonly budget: { readonly period: number; readonly rub: number } | null;
 }
 
 const KINDS = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
@@ -33,6 +37,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   kind: fc.constantFrom(...KINDS),
   id: fc.integer({ min: 0, max: 9 }),
   rub: fc.integer({ min: 1, max: 700 }),
+  budget: fc.option(fc.record({ period: fc.integer({ min: 0, max: 2 }), rub: fc.integer({ min: 1, max: 1200 }) })),
 });
 
 const RUNS = 10;
@@ -88,29 +93,36 @@ async function compare(stores: readonly Store[], steps: readonly Step[]): Promis
       batch.map((item) => operationOf(item, { wallet, run })),
     );
   }
+  expect(await problemsOf(openerOf(0), wallet)).to.deep.equal([]);
 
   async function both(store: Store, operations: readonly Operation[]): Promise<void> {
     const outcomes = await store.ledger.apply(operations.map((op) => submission(op)));
     expect(outcomes).to.deep.equal(model.apply(operations));
     expect(await store.ledger.wallet(wallet)).to.deep.equal(model.wallet());
+    const budgets = await store.ledger.budgets(keysOf(run));
+    expect(budgets.toSorted((a, b) => a.key.localeCompare(b.key))).to.deep.equal(model.budgets());
     for (const row of model.charges()) expect(await store.ledger.charge(row.id)).to.deep.equal(row);
     const entries = await store.ledger.entries(wallet, { limit: 10_000 });
     expect(entries.toReversed()).to.deep.equal(model.entries());
   }
 }
 
-function operationOf({ kind, id, rub }: Sketch, { wallet, run }: { wallet: string; run: string }): Operation {
+const keysOf = (run: string): readonly string[] => [`${run}-key-0`, `${run}-key-1`];
+
+function operationOf({ kind, id, rub, budget }: Sketch, { wallet, run }: { wallet: string; run: string }): Operation {
   const amount = BigInt(rub) * RUB;
   const chargeId = `${run}-${id}`;
+  const terms = budget && { budget: { period: budget.period * 1000, most: BigInt(budget.rub) * RUB } };
+  const start = { chargeId, amount, key: keysOf(run)[id % 2] as string, ...terms };
   switch (kind) {
     case 'topup':
       return topup(wallet, amount, { paymentId: chargeId });
     case 'adjust':
       return adjust(wallet, rub % 2 === 0 ? amount : -amount, { adjustId: chargeId });
     case 'reserve':
-      return reserve(wallet, { chargeId, amount });
+      return reserve(wallet, start);
     case 'charge':
-      return charge(wallet, { chargeId, amount });
+      return charge(wallet, start);
     case 'settle':
       return settle(wallet, chargeId, { amount });
     default:
@@ -123,12 +135,14 @@ function createModel(id: string) {
   const wallets = new Map<string, Wallet>([[id, emptyWallet(id)]]);
   const charges = new Map<string, Charge>();
   const journal = new Map<string, Entry>();
+  const budgets = new Map<string, KeyBudget>();
   return {
     apply(operations: readonly Operation[]) {
-      const folded = fold({ wallets, charges, entries: new Map(journal), jobs: new Map() }, operations);
+      const folded = fold({ wallets, charges, entries: new Map(journal), jobs: new Map(), budgets }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);
       for (const row of folded.entries) journal.set(row.opId, row);
+      for (const row of folded.budgets) budgets.set(row.key, row);
       return folded.outcomes;
     },
     setStatus(status: Wallet['status']) {
@@ -136,6 +150,7 @@ function createModel(id: string) {
     },
     wallet: () => wallets.get(id),
     charges: () => [...charges.values()],
+    budgets: () => [...budgets.values()].sort((a, b) => a.key.localeCompare(b.key)),
     entries: () => [...journal.values()],
   };
 }

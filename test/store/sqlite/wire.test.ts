@@ -60,14 +60,23 @@ describe('sqlite wire', () => {
       lease: 9,
       createdAt: 1,
       endedAt: null,
+      period: 0,
     };
     const begun = reserve('w', { chargeId: 'c2' }) as ReserveOp;
     const paid = charge('w', { chargeId: 'c3' }) as ChargeOp;
+    const budget = { period: 7, most: 2n ** 50n };
+    const limited = { ...begun, budget };
     const answered: [Operation, Outcome][] = [
       [settle('x', 'c', {}), { status: 'no_wallet' }],
       [begun, { status: 'insufficient', wallet }],
-      [begun, { status: 'done', wallet, charge: startOf(begun) }],
-      [paid, { status: 'done', wallet, charge: startOf(paid) }],
+      [begun, { status: 'done', wallet, charge: startOf(begun, null) }],
+      [limited, { status: 'done', wallet, charge: startOf(limited, 9) }],
+      [limited, { status: 'key_budget', wallet }],
+      [paid, { status: 'done', wallet, charge: startOf(paid, null) }],
+      [
+        { ...paid, budget },
+        { status: 'done', wallet, charge: startOf(paid, 7) },
+      ],
       [giveBack('release', 'w', 'c'), { status: 'exists', wallet, charge: held }],
       [settle('w', 'c', {}), { status: 'done', wallet, charge: { ...held, state: 'settled', charged: 3n } }],
       [topup('w', 12n, {}), { status: 'done', wallet }],

@@ -1,0 +1,73 @@
+// The period of a budget: the day, the week from Monday, or the month, as a time zone has it.
+import type { KeyLimits } from './key-limits.ts';
+
+export interface Period {
+  /** ms since the epoch; 0 for one that never ends. */
+  readonly start: number;
+  /** When the next one begins; null for never. */
+  readonly end: number | null;
+}
+
+type Rhythm = Pick<KeyLimits, 'reset' | 'zone'>;
+
+const ALWAYS: Period = { start: 0, end: null };
+const DAY_MS = 86_400_000;
+
+/** The last period of each rhythm: calls come in order of time. */
+const last = new Map<string, Period & { readonly end: number }>();
+
+export function periodAt(at: number, { reset, zone }: Rhythm): Period {
+  if (reset === 'none') return ALWAYS;
+  const name = `${reset} ${zone}`;
+  const known = last.get(name);
+  if (known && at >= known.start && at < known.end) return known;
+  const today = new Date(at + offsetAt(at, zone));
+  const [year, month, day] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  const monday = day - ((today.getUTCDay() + 6) % 7);
+  const [first, next] = {
+    day: [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)] as const,
+    week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)] as const,
+    month: [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)] as const,
+  }[reset];
+  const period = { start: momentOf(first, zone), end: momentOf(next, zone) };
+  last.set(name, period);
+  return period;
+}
+
+/** `2026-11-23T00:00:00+03:00`. */
+export function formatMoment(at: number, zone: string): string {
+  const offset = offsetAt(at, zone);
+  const minutes = Math.abs(offset) / 60_000;
+  const [hours, rest] = [Math.floor(minutes / 60), Math.floor(minutes % 60)].map((n) => `${n}`.padStart(2, '0'));
+  const sign = offset < 0 ? '-' : '+';
+  return `${new Date(at + offset).toISOString().slice(0, 19)}${sign}${hours}:${rest}`;
+}
+
+/** The moment at which the clocks of a zone show this time; where they skip it, one close by. */
+function momentOf(wall: number, zone: string): number {
+  const guess = wall - offsetAt(wall, zone);
+  const moment = wall - offsetAt(guess, zone);
+  return moment + offsetAt(moment, zone) === wall ? moment : Math.max(moment, wall - offsetAt(wall - DAY_MS, zone));
+}
+
+/** How far the clocks of a zone are ahead of UTC, in ms. */
+function offsetAt(at: number, zone: string): number {
+  const second = Math.floor(at / 1000) * 1000;
+  const parts = formatOf(zone).formatToParts(second);
+  const [year = 0, month = 1, day, hour, minute, seconds] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map(
+    (type) => Number(parts.find((part) => part.type === type)?.value),
+  );
+  return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known) return known;
+  const digits = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
+  const options = { ...digits, second: 'numeric', hourCycle: 'h23', calendar: 'gregory', timeZone: zone } as const;
+  const format = new Intl.DateTimeFormat('en-u-nu-latn', options);
+  formats.set(zone, format);
+  return format;
+}

@@ -1,0 +1,114 @@
+// The running sum of a key with a budget: in the hold's transaction, exact however many hold at once.
+import { expect } from 'chai';
+import type { Store } from '../../../lib/store/store.ts';
+import {
+  applied,
+  charge,
+  everythingOf,
+  giveBack,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  reserve,
+  type StoreKind,
+  settle,
+  statuses,
+  useStore,
+} from './context.ts';
+
+export function budgetContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  const terms = (rub: number, period = 1000) => ({ period, most: BigInt(rub) * RUB });
+
+  async function sumOf(store: Store, key: string) {
+    const [row] = await store.ledger.budgets([key]);
+    return row && { period: row.period, rub: Number(row.spent) / 1e6 };
+  }
+
+  it('lets three of fifty holds through that come at once from two openers, on a budget for three', async () => {
+    const openers = [context.store, await context.open()];
+    const [wallet, key] = [await newWallet(context.store), newId('key')];
+    const holds = Array.from({ length: 50 }, (_, at) =>
+      statuses(openers[at % 2] as Store, reserve(wallet, { key, amount: 2n * RUB, budget: terms(7) })),
+    );
+    const answers = (await Promise.all(holds)).flat();
+    expect(answers.filter((status) => status === 'done')).to.have.length(3);
+    expect(answers.filter((status) => status === 'key_budget')).to.have.length(47);
+    expect(await sumOf(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('counts the operations of one batch one after the other', async () => {
+    const { store } = context;
+    const [wallet, key] = [await newWallet(store), newId('key')];
+    const ids = [newId('req'), newId('req'), newId('req')] as const;
+    const hold = (chargeId: string) => reserve(wallet, { key, chargeId, amount: 4n * RUB, budget: terms(8) });
+    const batch = [
+      hold(ids[0]),
+      hold(ids[1]),
+      hold(ids[2]),
+      settle(wallet, ids[0], { amount: RUB }),
+      hold(newId('req')),
+    ];
+    expect(await statuses(store, ...batch)).to.deep.equal(['done', 'done', 'key_budget', 'done', 'key_budget']);
+    const rest = [giveBack('release', wallet, ids[1]), charge(wallet, { key, amount: 7n * RUB, budget: terms(8) })];
+    expect(await statuses(store, ...rest)).to.deep.equal(['done', 'done']);
+    expect(await sumOf(store, key)).to.deep.equal({ period: 1000, rub: 8 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('counts a batch once that is sent again, also by another opener', async () => {
+    const { store } = context;
+    const other = await context.open();
+    const [wallet, key, ended, kept] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
+    const batch = [
+      reserve(wallet, { key, chargeId: ended, amount: 5n * RUB, budget: terms(6) }),
+      settle(wallet, ended, { amount: 2n * RUB }),
+      reserve(wallet, { key, chargeId: kept, amount: 4n * RUB, budget: terms(6) }),
+    ];
+    const first = await applied(store, ...batch);
+    const before = await everythingOf(store, wallet);
+    for (const by of [other, store]) {
+      const again = await applied(by, ...batch);
+      expect(again.map(({ status }) => status)).to.deep.equal(['exists', 'exists', 'exists']);
+      expect(again[2]?.charge).to.deep.equal(first[2]?.charge);
+    }
+    expect(await everythingOf(store, wallet)).to.deep.equal(before);
+    expect(await sumOf(store, key)).to.deep.equal({ period: 1000, rub: 6 });
+  });
+
+  it('knows the period of a call from then on, whoever ends it and in whichever period', async () => {
+    const { store } = context;
+    const other = await context.open();
+    const [wallet, key, old, late] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
+    const [held] = await applied(store, reserve(wallet, { key, chargeId: old, amount: 5n * RUB, budget: terms(6) }));
+    expect(held?.charge?.period).to.equal(1000);
+    const next = reserve(wallet, { key, chargeId: late, amount: 5n * RUB, budget: terms(6, 2000) });
+    expect(await statuses(other, next)).to.deep.equal(['done']);
+    expect(await statuses(other, giveBack('release', wallet, old))).to.deep.equal(['done']);
+    expect(await sumOf(store, key)).to.deep.equal({ period: 2000, rub: 5 });
+    // A clock that is behind: the period that has begun is the one that counts.
+    const [behind] = await applied(store, charge(wallet, { key, amount: RUB, budget: terms(6) }));
+    expect([behind?.status, behind?.charge?.period]).to.deep.equal(['done', 2000]);
+    expect(await store.ledger.charge(behind?.charge?.id ?? '')).to.deep.equal(behind?.charge);
+    expect(await statuses(store, settle(wallet, late, { amount: 9n * RUB }))).to.deep.equal(['done']);
+    expect(await sumOf(other, key)).to.deep.equal({ period: 2000, rub: 10 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('changes nothing with a refusal, and keeps nothing of a key without a budget', async () => {
+    const { store } = context;
+    const [wallet, key, free] = [await newWallet(store), newId('key'), newId('key')];
+    const before = await everythingOf(store, wallet);
+    const refused = [reserve(wallet, { key, budget: terms(0) }), charge(wallet, { key, budget: terms(0) })];
+    const outcomes = await applied(store, ...refused);
+    for (const outcome of outcomes) expect(outcome).to.deep.equal({ status: 'key_budget', wallet: before.wallet });
+    expect(await everythingOf(store, wallet)).to.deep.equal(before);
+    const chargeId = newId('req');
+    await applied(store, reserve(wallet, { key: free, chargeId }), settle(wallet, chargeId));
+    expect((await store.ledger.charge(chargeId))?.period).to.equal(null);
+    expect(await store.ledger.budgets([key, free])).to.deep.equal([]);
+    expect(await store.ledger.budgets([])).to.deep.equal([]);
+  });
+}

@@ -1,0 +1,102 @@
+// Budgets of keys in the ledger service: the period by its clock, and what a refusal says; also when answers are lost.
+import { expect } from 'chai';
+import type { Fault } from '../../lib/faults.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+
+const RUB = 1_000_000n;
+const NOON = Date.parse('2026-11-22T12:00:00+03:00');
+const DAY_MS = 86_400_000;
+
+describe('budgets in the ledger', () => {
+  let store: FaultyStore;
+  let ledger: Ledger;
+  let wallet: string;
+  let now: number;
+  let calls = 0;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  beforeEach(async () => {
+    wallet = await store.wallet();
+    now = NOON;
+    const log = { warn: () => undefined, error: () => undefined };
+    ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log, now: () => now });
+  });
+  afterEach(async () => {
+    expect(await ledger.drain(5000)).to.equal(0);
+    expect(await verifyLedger(store.real)).to.include({ ok: true, drift: 0n });
+  });
+  after(() => store.close());
+
+  const request = (rub: number, more: object = {}) => {
+    calls += 1;
+    const budget = { name: 'laptop', most: 10n * RUB, reset: 'day', zone: 'Europe/Moscow' } as const;
+    const call = {
+      chargeId: `budget-${calls}`,
+      wallet,
+      key: `key-${wallet}`,
+      kind: 'image',
+      model: 'm',
+      prices: '{}',
+      usage: {},
+    };
+    return { ...call, kind: 'image' as const, amount: BigInt(rub) * RUB, budget, ...more };
+  };
+  const messageOf = async (work: Promise<unknown>) => {
+    const [result] = await Promise.allSettled([work]);
+    const fault = result?.status === 'rejected' ? (result.reason as Fault) : undefined;
+    expect([fault?.output.statusCode, fault?.data?.code]).to.deep.equal([402, 'key_budget']);
+    return fault?.message;
+  };
+  const spent = async () => (await store.real.ledger.budgets([`key-${wallet}`]))[0]?.spent;
+
+  it('refuses until the next day of the zone, and says when that begins', async () => {
+    await ledger.charge(request(8));
+    const wanted =
+      'The budget of the key "laptop" does not cover this call, which costs 3.00 RUB. ' +
+      'The budget is 10.00 RUB a day and starts anew at 2026-11-23T00:00:00+03:00.';
+    expect(await messageOf(ledger.charge(request(3)))).to.equal(wanted);
+    now = Date.parse('2026-11-22T23:59:59.999+03:00');
+    expect(await messageOf(ledger.hold(request(3)))).to.equal(wanted);
+    now += 1;
+    await ledger.hold(request(3));
+    expect(await spent()).to.equal(3n * RUB);
+  });
+
+  it('speaks of the reserve of a text, and of a budget that never starts anew', async () => {
+    const budget = { name: 'a "b"', most: RUB, reset: 'none', zone: 'UTC' } as const;
+    expect(await messageOf(ledger.hold(request(2, { kind: 'text', budget })))).to.equal(
+      'The budget of the key "a "b"" does not cover this call, which needs a reserve of 2.00 RUB. ' +
+        'The budget is 1.00 RUB in all and does not start anew.',
+    );
+  });
+
+  it('gives back what did not happen, and not what was of the day before', async () => {
+    const [first, second] = [await ledger.hold(request(6)), await ledger.hold(request(4))];
+    await ledger.release(first);
+    expect(await spent()).to.equal(4n * RUB);
+    const third = await ledger.hold(request(6));
+    now += DAY_MS;
+    await ledger.hold(request(9));
+    await ledger.settle(second, { amount: RUB, usage: { images: 1 } });
+    await ledger.release(third);
+    expect(await spent()).to.equal(9n * RUB);
+  });
+
+  it('counts a hold once whose answer was lost, and none that the store did not take', async () => {
+    store.next('ledger.apply', lose);
+    await ledger.hold(request(6));
+    store.next('ledger.apply', refuse);
+    await ledger.hold(request(4));
+    expect(await spent()).to.equal(10n * RUB);
+    const paid = request(1, { budget: { name: 'laptop', most: 11n * RUB, reset: 'day', zone: 'Europe/Moscow' } });
+    store.next('ledger.apply', lose);
+    await ledger.charge(paid);
+    store.next('ledger.apply', lose);
+    await ledger.refund({ chargeId: paid.chargeId, wallet });
+    expect(await spent()).to.equal(10n * RUB);
+  });
+});

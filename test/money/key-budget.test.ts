@@ -1,0 +1,148 @@
+// The running sum of a key: what counts, in which period, and when a call is over the budget.
+import { expect } from 'chai';
+import type { Operation } from '../../lib/money/decide.ts';
+import { periodOf, spentIn } from '../../lib/money/key-budget.ts';
+import { type Books, balances, type Kind, newBooks, operation, run } from '../ledger/books.ts';
+
+type Row = readonly [
+  kind: Kind,
+  id: string,
+  rub: number,
+  terms: readonly [period: number, most: number] | null,
+  is: string,
+];
+
+/** The key's period and sum, and the outcome, after each operation. */
+function play(rows: readonly Row[]): { books: Books; sums: (readonly [number, number] | undefined)[] } {
+  const books = newBooks();
+  run(books, operation('topup', 'pay', 1000));
+  const sums = rows.map(([kind, id, rub, terms, is]) => {
+    const budget = terms && { budget: { period: terms[0], most: BigInt(terms[1]) * 1_000_000n } };
+    expect(run(books, { ...operation(kind, id, rub), ...budget } as Operation), `${kind} ${id}`).to.equal(is);
+    const sum = books.budgets.get('k');
+    return sum && ([sum.period, Number(sum.spent) / 1e6] as const);
+  });
+  return { books, sums };
+}
+
+describe('budget of a key', () => {
+  it('counts what is held and charged, and refuses what would be above it', () => {
+    const { sums, books } = play([
+      ['reserve', 'a', 6, [0, 10], 'done'],
+      ['reserve', 'b', 5, [0, 10], 'key_budget'],
+      ['reserve', 'b', 4, [0, 10], 'done'],
+      ['charge', 'c', 1, [0, 10], 'key_budget'],
+      ['settle', 'a', 2, null, 'done'],
+      ['charge', 'c', 4, [0, 10], 'done'],
+    ]);
+    expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 6, 10, 10, 6, 10]);
+    expect(balances(books)).to.deep.equal([990, 4, 6, 1000, 0]);
+  });
+
+  it('gets back what is released, has expired or is refunded', () => {
+    const { sums } = play([
+      ['reserve', 'a', 6, [0, 10], 'done'],
+      ['release', 'a', 0, null, 'done'],
+      ['reserve', 'b', 6, [0, 10], 'done'],
+      ['expire', 'b', 0, null, 'done'],
+      ['charge', 'c', 6, [0, 10], 'done'],
+      ['refund', 'c', 0, null, 'done'],
+      ['reserve', 'd', 3, [0, 10], 'done'],
+      ['settle', 'd', 2, null, 'done'],
+      ['refund', 'd', 0, null, 'done'],
+      ['refund', 'd', 0, null, 'exists'],
+      // Settled although it had expired: the answer was delivered.
+      ['settle', 'b', 5, null, 'done'],
+    ]);
+    expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 0, 6, 0, 6, 0, 3, 2, 0, 0, 5]);
+  });
+
+  it('may be exceeded by an overshoot, and the next call is refused', () => {
+    const { sums } = play([
+      ['reserve', 'a', 6, [0, 10], 'done'],
+      ['settle', 'a', 14, null, 'done'],
+      ['reserve', 'b', 1, [0, 10], 'key_budget'],
+      ['reserve', 'b', 1, [0, 15], 'done'],
+    ]);
+    expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 14, 14, 15]);
+  });
+
+  it('starts anew with a period, and what an earlier one gives back is no longer part of it', () => {
+    const { sums } = play([
+      ['reserve', 'a', 10, [100, 10], 'done'],
+      ['reserve', 'b', 1, [100, 10], 'key_budget'],
+      ['reserve', 'b', 1, [200, 10], 'done'],
+      ['settle', 'a', 3, null, 'done'],
+      ['refund', 'a', 0, null, 'done'],
+      ['settle', 'b', 2, null, 'done'],
+    ]);
+    expect(sums).to.deep.equal([
+      [100, 10],
+      [100, 10],
+      [200, 1],
+      [200, 1],
+      [200, 1],
+      [200, 2],
+    ]);
+  });
+
+  it('is of the period that has begun for all, where clocks differ', () => {
+    const { sums, books } = play([
+      ['reserve', 'a', 6, [200, 10], 'done'],
+      ['reserve', 'b', 5, [100, 10], 'key_budget'],
+      ['reserve', 'b', 4, [100, 10], 'done'],
+      ['release', 'b', 0, null, 'done'],
+    ]);
+    expect(sums).to.deep.equal([
+      [200, 6],
+      [200, 6],
+      [200, 10],
+      [200, 6],
+    ]);
+    expect(books.charges.get('b')?.period).to.equal(200);
+  });
+
+  it('counts nothing of a call that began without one, and all of one that began with it', () => {
+    const { sums, books } = play([
+      ['reserve', 'a', 6, null, 'done'],
+      ['settle', 'a', 6, null, 'done'],
+      ['reserve', 'b', 10, [0, 10], 'done'],
+      ['reserve', 'c', 5, null, 'done'],
+      ['settle', 'b', 1, null, 'done'],
+    ]);
+    expect(sums).to.deep.equal([undefined, undefined, [0, 10], [0, 10], [0, 1]]);
+    expect(books.charges.get('a')?.period).to.equal(null);
+  });
+
+  it('counts a call once, however often it is sent', () => {
+    const { sums } = play([
+      ['reserve', 'a', 6, [0, 10], 'done'],
+      ['reserve', 'a', 6, [0, 10], 'exists'],
+      ['reserve', 'a', 6, [0, 1], 'exists'],
+      ['settle', 'a', 4, null, 'done'],
+      ['settle', 'a', 4, null, 'exists'],
+      ['release', 'a', 0, null, 'exists'],
+    ]);
+    expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 6, 6, 4, 4, 4]);
+  });
+
+  it('says first what is wrong with the wallet', () => {
+    play([
+      ['reserve', 'a', 1001, [0, 1], 'insufficient'],
+      ['reserve', 'a', 1000, [0, 1], 'key_budget'],
+    ]);
+  });
+
+  it('has spent nothing in a period that no call has begun', () => {
+    const budget = { key: 'k', wallet: 'w', period: 100, spent: 5n };
+    expect([spentIn(budget, 100), spentIn(budget, 101), spentIn(budget, 99), spentIn(undefined, 1)]).to.deep.equal([
+      5n,
+      0n,
+      5n,
+      0n,
+    ]);
+    expect([periodOf(budget, { period: 99, most: 1n }), periodOf(undefined, { period: 99, most: 1n })]).to.deep.equal([
+      100, 99,
+    ]);
+  });
+});
