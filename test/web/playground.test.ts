@@ -328,6 +328,18 @@ describe('the playground', function () {
     expect((await visitor.get(`${PAGE}?account=${account.id}`)).status).to.equal(404);
   });
 
+  it('pays from the account that a member of several chose', async () => {
+    const [first, second] = [await test.account(), await test.account()];
+    const member = await setUpOwner(test, first.id);
+    const user = await test.store.users.find(member.email);
+    await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
+    const place = `${PAGE}?account=${second.id}`;
+    const fields = { ...TEXT, prompt: 'Hello', do: 'send' };
+    expect((await member.submit(place, { ...fields, key: second.keyId })).status).to.equal(200);
+    expect((await member.submit(place, { ...fields, key: first.keyId })).status).to.equal(401);
+    expect([(await test.wallet(first)).charged, (await test.wallet(second)).charged]).to.deep.equal([0n, 500_000n]);
+  });
+
   it('has scripts of at most 6 KB together, and a style of 4', async () => {
     const load = async (name: string) => (await send(`${test.url}/static/${name}`)).text;
     const scripts = (await load('page.js')) + (await load('playground.js'));
