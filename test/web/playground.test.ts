@@ -207,6 +207,14 @@ describe('the playground', function () {
       }
     });
 
+    it('what the budget of the key does not cover, of every kind', async () => {
+      const { id } = await accounts().issueKey(account.id, 'small', { budget: 400_000n });
+      for (const fields of [good, IMAGE, VIDEO]) {
+        await refusedAs(ask(fields, id), { status: 402, words: 'The budget of the key' });
+      }
+      expect((await ask(good, id)).text).not.to.contain('To the wallet');
+    });
+
     it('what cannot be paid, with a way to the wallet, in both languages', async () => {
       const poor = await test.account('1000');
       const never = await test.account('0');

@@ -77,6 +77,9 @@ async function send(visit: OwnerVisit, wish: Wish): Promise<Answer> {
   }
 }
 
+/** Those that money in the wallet mends. */
+const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up', 'insufficient_balance']);
+
 /** A refusal is told on the page, with the form as it was filled in. */
 async function attempt(visit: OwnerVisit, wish: Wish, work: () => Promise<Answer>): Promise<Answer> {
   const { language, request } = visit;
@@ -88,9 +91,8 @@ async function attempt(visit: OwnerVisit, wish: Wish, work: () => Promise<Answer
   } catch (error) {
     const reason = toFault(error);
     noteFault(request, reason);
-    const { statusCode } = reason.output;
-    const link = statusCode === 402 ? 'toWallet' : undefined;
-    return tell(refusal(visit, faultWords(reason, language), link), statusCode);
+    const link = WALLET_FAULTS.has(reason.data?.code) ? 'toWallet' : undefined;
+    return tell(refusal(visit, faultWords(reason, language), link), reason.output.statusCode);
   }
 }
 
