@@ -104,3 +104,15 @@ export function chatStall(words: readonly string[] = []): Behaviour {
     for (const word of words) response.write(chatChunk(word));
   };
 }
+
+/** An answer that waits between its first and its last words until `finish` is called. */
+export function chatHeld(usage: object = { input: 7, output: 400 }): { readonly behaviour: Behaviour; finish(): void } {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const behaviour: Behaviour = async ({ response }) => {
+    response.writeHead(200, SSE);
+    response.write(chatChunk('first '));
+    await finished;
+    response.end(chatChunk('last.') + chatEnd(usage));
+  };
+  return { behaviour, finish };
+}

@@ -60,7 +60,7 @@ function within(inner: unknown, outer: Fields): Complaint {
   return { message, words, ...(status !== undefined && { status }) };
 }
 
-/** What the details of google.rpc say, which many APIs use: the code above them is one of a few. */
+/** What the error details of gRPC say, which many APIs use: the code above them is one of a few. */
 function reasonsOf(details: unknown): readonly unknown[] {
   return Array.isArray(details) ? details.map((detail) => fieldsOf(detail)?.reason) : [];
 }

@@ -6,7 +6,7 @@ import { ask, billingOf, DIALECTS, eventsOf, open, responseOf, send, textOf, unt
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { type Books, lockDatabase, type Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { type Behaviour, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
+import { type Behaviour, chatChunk, chatHeld, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
 
 describe('drain', () => {
   let upstream: TestUpstream;
@@ -81,16 +81,8 @@ describe('drain', () => {
     it(`lets a running stream end on ${signal}, with its billing, and takes no new connection`, async () => {
       await start(30_000);
       const account = await books.account();
-      let finish: () => void = () => undefined;
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      upstream.behave(async ({ response }) => {
-        response.writeHead(200, SSE);
-        response.write(chatChunk('first '));
-        await finished;
-        response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-      });
+      const { behaviour, finish } = chatHeld();
+      upstream.behave(behaviour);
       const streams = await Promise.all(DIALECTS.map((path) => beginStream(path, account)));
       const leaving = leave(signal);
       await until(async () => (await refused(service.url)) === 'ECONNREFUSED');

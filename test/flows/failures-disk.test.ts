@@ -20,7 +20,7 @@ import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gatew
 import { download, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG, png } from '../media/pictures.ts';
 
 describe('a full disk', () => {
@@ -52,16 +52,8 @@ describe('a full disk', () => {
 
   it('refuses new calls, delivers the running one, and books everything when there is room again', async () => {
     const [running, late] = await Promise.all([books.account(), books.account()]);
-    let finish: () => void = () => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    upstream.behave(async ({ response }) => {
-      response.writeHead(200, SSE);
-      response.write(chatChunk('first '));
-      await finished;
-      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-    });
+    const { behaviour, finish } = chatHeld();
+    upstream.behave(behaviour);
     const response = await responseOf(
       open(service.url + MESSAGES, { key: running.key, body: ask('hi', { stream: true }) }),
     );

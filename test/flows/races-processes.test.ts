@@ -16,7 +16,7 @@ import type { TestAccount } from '../../testkit/gateway.ts';
 import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
 import { STORES } from '../../testkit/stores.ts';
-import { chatAnswer, chatChunk, chatEnd, chatStall, SSE, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, chatHeld, chatStall, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
 const CLOCK_JUMP = new URL('../../testkit/clock-jump.ts', import.meta.url).href;
@@ -109,16 +109,8 @@ function twoProcesses(kind: StoreKind): void {
     it('leave the calls of the living alone when the clock of one jumps', async () => {
       first = await start();
       second = await start({ flags: ['--import', CLOCK_JUMP] });
-      let finish: () => void = () => undefined;
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      upstream.behave(async ({ response }) => {
-        response.writeHead(200, SSE);
-        response.write(chatChunk('first '));
-        await finished;
-        response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-      });
+      const { behaviour, finish } = chatHeld();
+      upstream.behave(behaviour);
       const [account, other] = [await books.account(), await books.account()];
       const running = [await begin(first, account, MESSAGES), await begin(second, other, MESSAGES)];
       try {
@@ -144,16 +136,8 @@ function twoProcesses(kind: StoreKind): void {
     const orphaned = await Promise.all([books.account(), books.account()]);
     for (const account of orphaned) for (const path of DIALECTS) await begin(first, account, path);
     const alive = await books.account();
-    let finish: () => void = () => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    upstream.behave(async ({ response }) => {
-      response.writeHead(200, SSE);
-      response.write(chatChunk('first '));
-      await finished;
-      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-    });
+    const { behaviour, finish } = chatHeld();
+    upstream.behave(behaviour);
     const running = await begin(second, alive, MESSAGES);
 
     first.kill('SIGKILL');
@@ -176,16 +160,8 @@ function twoProcesses(kind: StoreKind): void {
 
   it('charge the answer of one that slept so long that the other returned its hold', async () => {
     await startBoth();
-    let finish: () => void = () => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    upstream.behave(async ({ response }) => {
-      response.writeHead(200, SSE);
-      response.write(chatChunk('first '));
-      await finished;
-      response.end(chatChunk('last.') + chatEnd({ input: 7, output: 400 }));
-    });
+    const { behaviour, finish } = chatHeld();
+    upstream.behave(behaviour);
     const account = await books.account();
     const running = await begin(first, account, MESSAGES);
     first.kill('SIGSTOP');

@@ -5,15 +5,7 @@ import { expect } from 'chai';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, until } from '../../testkit/client.ts';
 import { chatCatalog, type TestAccount } from '../../testkit/gateway.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
-import {
-  answerStatus,
-  chatAnswer,
-  chatChunk,
-  chatEnd,
-  SSE,
-  startUpstream,
-  type TestUpstream,
-} from '../../testkit/upstream.ts';
+import { answerStatus, chatAnswer, chatHeld, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const SECRETS = { file: 'secret-in-file-1', environment: 'secret-in-env-2', later: 'secret-set-later-3' };
 
@@ -72,16 +64,8 @@ describe('catalog in service', () => {
   const logged = (text: string) => until(() => service.stdout().includes(text));
 
   it('prices new calls by an edit and running ones by what they began with', async () => {
-    let finish: () => void = () => undefined;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    upstream.behave(async ({ response }) => {
-      response.writeHead(200, SSE);
-      response.write(chatChunk('first '));
-      await finished;
-      response.end(chatEnd({ input: 1000, output: 1000 }));
-    });
+    const { behaviour, finish } = chatHeld({ input: 1000, output: 1000 });
+    upstream.behave(behaviour);
     const before = upstream.calls.length;
     const running = DIALECTS.map(call);
     await until(() => upstream.calls.length === before + DIALECTS.length);
