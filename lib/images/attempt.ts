@@ -28,11 +28,11 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   const { signal } = options.context;
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
-  // A timer may be a fraction of a millisecond early, and then there would seem to be time for another route.
+  // A timer may fire a fraction of a millisecond early; there would then seem to be time for another route.
   const timer = setTimeout(() => upstream.abort(fault('upstream_timeout')), deadline - performance.now() + 1);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    // A plugin or a store that does not heed the signal holds up nobody.
+    // A plugin or a store that ignores the signal must not hold the call up.
     return { type: 'finish', result: await orAbort(make(options, upstream.signal), upstream.signal) };
   } catch (error) {
     return signal.aborted ? endingOfAbort(signal) : { type: 'error', fault: toClientFault(error) };

@@ -16,7 +16,7 @@ export interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
   readonly results: Results;
   readonly health: RouteHealth;
-  /** All routes together, and the way of the picture into the store. */
+  /** For all routes together, storing the picture included. */
   readonly totalTimeoutMs: number;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -65,7 +65,7 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             attempt: (route, onFirst) => attempt({ route, call, results, context, deadline, onAsk, onFirst }),
           });
         },
-        // Nobody knows whether the upstream would have stopped in time for a client who left.
+        // A client who leaves still pays: the upstream may have made the picture all the same.
         owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? dueOf(model) : undefined),
       });
       if (ending.type === 'gone') return undefined;

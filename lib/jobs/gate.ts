@@ -1,4 +1,4 @@
-// Lets so many through at once; the others wait in order.
+// Lets a limited number through at once; the others wait in order.
 
 export type Gate = <T>(run: () => Promise<T>) => Promise<T>;
 

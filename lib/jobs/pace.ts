@@ -6,17 +6,17 @@ export interface Pace {
   readonly pollMs: number;
   /** Jobs that are open beside it. */
   readonly open: number;
-  /** When the upstream wants to be asked again at the earliest. */
+  /** The earliest the upstream wants to be asked again. */
   readonly retryAfterMs?: number | undefined;
-  /** The look told nothing. */
+  /** The last look told nothing. */
   readonly failed?: boolean;
 }
 
-/** Whoever has waited for long does not mind an eighth more. */
+/** A client that has waited long does not mind an eighth more. */
 const SHARE_OF_AGE = 1 / 8;
 const INTERVALS_MAX = 12;
 const FAILED_GROWTH = 2;
-/** Many open jobs share so many looks: two thousand are looked at once a minute each. */
+/** Shared by all open jobs: two thousand of them are looked at once a minute each. */
 const MS_PER_OPEN_JOB = 30;
 const RETRY_AFTER_MS_MAX = 600_000;
 /** Jobs that began together are not looked at together. */

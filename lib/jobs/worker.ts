@@ -29,13 +29,13 @@ export interface WorkerLog {
 
 export interface Worker {
   start(): void;
-  /** A job of this process is being made: until `done` is called nobody here takes it for one that was left behind. */
+  /** A job of this process is being created: until the returned function is called, this worker does not take it for abandoned. */
   hold(id: string): () => void;
-  /** When a new job is to be looked at first. */
+  /** When a new job is looked at for the first time. */
   firstLook(): number;
   /** A job is due then. */
   expect(id: string, dueAt: number): void;
-  /** Claims no more and ends what is under way; the leases of that are left. */
+  /** Claims nothing more and aborts what is under way; the leases of those jobs run out. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const WORKING_MAX = 256;
 const IDLE_MS_MAX = 5000;
 const GAP_MS_MAX = 1000;
 const GAP_MS_MIN = 10;
-/** A job whose charge cannot be refunded is damage, which the audit tells of. */
+/** A job whose charge cannot be refunded is damage; the audit reports it. */
 const HOPELESS_MS = 600_000;
 
 export function createWorker(options: WorkerOptions): Worker {
@@ -60,7 +60,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const working = new Map<string, Working>();
   const beingMade = new Set<string>();
-  /** When jobs are due that this process has looked at last. */
+  /** When jobs that this process looked at last are due again. */
   const expected = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -86,12 +86,12 @@ export function createWorker(options: WorkerOptions): Worker {
       })
       .then((pauseMs) => {
         turn = undefined;
-        // What is due may have come meanwhile.
+        // Something may have become due meanwhile.
         wakeIn(Math.min(pauseMs, Math.max(gapMs, nextDue() - clock.now())));
       });
   }
 
-  /** Resolves to when the next one is to be at the latest. */
+  /** Resolves to the longest pause before the next one. */
   async function tick(): Promise<number> {
     await renewLeases();
     const room = Math.min(CLAIM_MAX, WORKING_MAX - working.size);
@@ -109,7 +109,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const [id, dueAt] of expected) {
-      // Was it not claimed here, another has it.
+      // If it was not claimed here, another process has it.
       if (dueAt <= now) expected.delete(id);
       else if (dueAt < next) next = dueAt;
     }
@@ -123,7 +123,7 @@ export function createWorker(options: WorkerOptions): Worker {
     working.set(job.id, entry);
     entry.over = work(job, life.signal)
       .catch((err: unknown) => {
-        // Its lease ends, and then it is claimed again.
+        // When its lease ends it is claimed again.
         if (!life.signal.aborted) log.warn({ err, job: job.id }, 'could not go on with a job');
       })
       .finally(() => {
@@ -145,7 +145,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function work(job: Job, signal: AbortSignal): Promise<void> {
-    // Whoever asked the upstream to begin is gone, and nobody knows what it said: it is never asked again.
+    // The process that asked the upstream to begin is gone, and its answer with it: never ask again.
     if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
     const sight = await look(job, signal);
     switch (sight.kind) {

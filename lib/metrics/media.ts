@@ -4,7 +4,7 @@ import type { StoredMedia } from '../store/ports/media.ts';
 
 export interface MediaMetrics {
   readonly onStored: (media: Pick<StoredMedia, 'kind' | 'bytes'>) => void;
-  /** So many files were removed, by this process. */
+  /** This process removed that many files. */
   readonly onRemoved: (count: number) => void;
 }
 

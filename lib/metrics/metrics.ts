@@ -22,7 +22,7 @@ export interface Metrics extends JobMetrics {
   readonly onBadHttp: (refusal: BadHttp) => void;
   /** An upstream's part of a call is over. */
   readonly onAttempt: (upstream: string, ending: Ending) => void;
-  /** A route fails again and again, or is well again. */
+  /** A route keeps failing, or has recovered. */
   readonly onRouteChange: (change: RouteChange) => void;
   /** The ledger was verified. */
   readonly onAudit: (problems: number) => void;
@@ -43,7 +43,7 @@ export interface WatchedFacts extends ServiceFacts {
   readonly upstreams: () => readonly UpstreamHealth[];
 }
 
-/** No name becomes a label but those of the catalog and of routes. */
+/** Only names of the catalog and of routes become labels. */
 export function createMetrics(facts: SeriesFacts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

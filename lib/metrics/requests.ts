@@ -12,7 +12,7 @@ export interface RequestMetrics {
   readonly onAttempt: (upstream: string, ending: Ending) => void;
 }
 
-/** hapi's name of the route of paths that have none. */
+/** hapi's name for the route of unknown paths. */
 const NO_ROUTE = '/{p*}';
 const OTHER = 'other';
 const UNKNOWN = 'unknown';
@@ -130,7 +130,7 @@ function endpointOf(route: string): string {
   return route === NO_ROUTE ? OTHER : route;
 }
 
-/** Empty where a request names no model; whatever else a client names is one label. */
+/** Empty where a request names no model; all unknown names share one label. */
 function modelOf({ method, route, notes }: PastRequest, isModel: (name: string) => boolean): string {
   if (notes.model !== undefined && isModel(notes.model)) return notes.model;
   return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';

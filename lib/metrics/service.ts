@@ -1,4 +1,4 @@
-// The state of the service, looked up when somebody asks.
+// The state of the service, read at each scrape.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -14,7 +14,7 @@ export interface ServiceFacts {
   ping(): Promise<void>;
 }
 
-/** A store that takes longer is not up; scrapes give up after ten seconds. */
+/** A store that takes longer counts as down; scrapes give up after ten seconds. */
 const PING_MS = 2000;
 
 export function createServiceMetrics(registry: Registry, { calls, catalog, ping }: ServiceFacts): void {

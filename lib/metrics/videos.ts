@@ -55,7 +55,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
         async collect() {
           await jobs.open().then(
             (open) => this.set(open),
-            // The store does not answer: an old number would look like a new one.
+            // The store does not answer, and an old number would pass for a new one.
             () => this.reset(),
           );
         },

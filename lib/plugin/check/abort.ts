@@ -9,10 +9,10 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 /** From the abort to the end of the call and of its connection. */
 const CLOSED_WITHIN_MS = 100;
 
-/** Until a call surely stands where the upstream fell silent. */
+/** Until a call has certainly reached the point where the upstream fell silent. */
 const SETTLED_MS = 40;
 
-/** Until its request has arrived, on a machine that does something else. */
+/** Until its request has arrived, on a busy machine. */
 const ARRIVED_MS_MAX = 2000;
 
 export function abortChecks(subject: Subject, kind: Recording['kind']): readonly Check[] {
@@ -75,14 +75,14 @@ export async function aborted(stage: Stage, begin: (signal: AbortSignal) => Prom
   assert(await Promise.race([isOver(request.closed), late]), 'the connection stays open after the abort');
 }
 
-/** False after the limit. Some turns more: where the machine stood still, what is due by then has not been seen yet. */
+/** False after the limit. A few turns more, because after a stall of the machine events that are due have not been handled yet. */
 async function patience(): Promise<boolean> {
   await sleep(CLOSED_WITHIN_MS);
   for (let turns = 0; turns < 3; turns += 1) await turn();
   return false;
 }
 
-/** Resolves when it is over; what an aborted call throws is nobody's business. */
+/** Resolves when it is over; whatever an aborted call throws is ignored. */
 function isOver(running: Promise<unknown>): Promise<boolean> {
   return running.then(
     () => true,

@@ -35,7 +35,7 @@ function assertRecorded({ recordings }: Subject, kind: Recording['kind']): void 
   assert(counted, 'no recording of an answer expects `usage` with tokens of output');
 }
 
-/** Sent again it would be paid again. */
+/** Sending it again would mean paying again. */
 async function askedOnce(subject: Subject, kind: Recording['kind']): Promise<void> {
   const recording = ordinary(subject, kind);
   await onStage(subject.plugin, recording.settings, async (stage) => {

@@ -26,7 +26,7 @@ const VIDEO: VideoCall = {
   options: {},
 };
 
-/** It has neither an address nor a key. */
+/** It needs neither an address nor a key. */
 const PLACE: Place = { origin: 'http://127.0.0.1:9', key: 'no key at all' };
 
 const ENDED_WITHIN_MS = 100;

@@ -44,7 +44,7 @@ export interface StartOutcome extends Outcome {
   readonly ref: VideoRef | undefined;
 }
 
-/** No recorded answer takes longer: what does, hangs. */
+/** No recorded answer takes longer; a call that does is hanging. */
 const CALL_MS = 5_000;
 
 const NONE = { fault: undefined, about: undefined, detail: '' };
@@ -190,7 +190,7 @@ function nameFault(code: string | undefined, cause: unknown): string {
   return `something else than a fault was thrown: ${cause}`;
 }
 
-/** A call that does not obey its signal is left behind. */
+/** A call that ignores its signal is abandoned. */
 export function within<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

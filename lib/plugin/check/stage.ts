@@ -9,7 +9,7 @@ import { ORIGIN, type Outcome, observeImage, observeStart, observeText, type Pla
 import type { Recording, Reply, TextRecording } from './recording.ts';
 import { type Pacing, type Replay, startReplay } from './replay.ts';
 
-/** A key that can be found again wherever it should not be. */
+/** A key that is easy to find wherever it should not be. */
 export const API_KEY = 'sk-check-0123456789abcdef';
 
 /** The plugin at one replay. */

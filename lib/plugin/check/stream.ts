@@ -8,7 +8,7 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 
 const GROUP = 'stream';
 
-/** How long a fragment may take that has arrived. */
+/** How long a fragment that has arrived may take to go out. */
 const FRAGMENT_MS = 1_000;
 
 const RUBBISH = [
