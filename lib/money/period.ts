@@ -44,7 +44,7 @@ export function formatMoment(at: number, zone: string): string {
 }
 
 /** The moment at which the clocks of a zone show this time; where they skip it, one close by. */
-function momentOf(wall: number, zone: string): number {
+export function momentOf(wall: number, zone: string): number {
   const guess = wall - offsetAt(wall, zone);
   const moment = wall - offsetAt(guess, zone);
   return moment + offsetAt(moment, zone) === wall ? moment : Math.max(moment, wall - offsetAt(wall - DAY_MS, zone));

@@ -11,6 +11,7 @@ import { adminLedger } from './pages/admin-ledger.ts';
 import { adminOverview } from './pages/admin-overview.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
+import { keyLimits, rotateKey } from './pages/key-limits.ts';
 import { keys, revokeKey } from './pages/keys.ts';
 import { login, logout } from './pages/login.ts';
 import { models } from './pages/models.ts';
@@ -32,6 +33,8 @@ const PAGES: readonly PageRoutes[] = [
   register,
   overview,
   keys,
+  keyLimits,
+  rotateKey,
   revokeKey,
   wallet,
   usage,

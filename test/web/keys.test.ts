@@ -1,5 +1,6 @@
 // The keys of an account on its page: issued once, revoked by name, and nobody else's.
 import { expect } from 'chai';
+import { periodAt } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
@@ -59,6 +60,77 @@ describe('the page of keys', () => {
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(401);
   });
+
+  it('issues a key with limits, shows and changes them, and refuses those that are none', async () => {
+    const day = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
+    const wish = { name: 'limited', budget: '12,50', reset: 'month', expires: day, models: '' };
+    expect((await owner.submit('/account/keys', wish)).status).to.equal(200);
+    const row = (await test.store.keys.list(account.id)).find(({ name }) => name === 'limited');
+    expect(row?.limits).to.deep.include({ budget: 12_500_000n, reset: 'month', models: null });
+    expect(row?.limits.expiresAt).to.equal(Date.parse(`${day}T00:00:00+03:00`));
+    await test.store.ledger.apply([paid(row?.id ?? '', 3_000_000n)]);
+    const shown = (await owner.get('/account/keys')).text;
+    expect(shown)
+      .to.contain('<meter min="0" max="12500000" value="3000000"')
+      .and.to.match(/3\.00.* \/ .*12\.50.*every month/);
+    const path = `/account/keys/${row?.id}/limits`;
+    expect((await owner.get(path)).text)
+      .to.contain(`value="${day}"`)
+      .and.to.contain('value="12.50"');
+    const wrong = [
+      { budget: 'x' },
+      { budget: '0' },
+      { reset: 'year' },
+      { expires: '2001-01-01' },
+      { models: 'none-such' },
+    ];
+    for (const change of wrong) {
+      const { status } = await owner.submit(path, { ...wish, ...change });
+      expect(status, JSON.stringify(change)).to.equal(400);
+      expect((await owner.submit('/account/keys', { ...wish, ...change })).status).to.equal(400);
+    }
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.equal(row?.limits);
+    const done = await owner.submit(path, { budget: '', reset: 'none', expires: '', models: '' });
+    expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys']);
+    expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.include({ budget: null, expiresAt: null });
+    expect((await test.store.auditLog.page({ limit: 1 }))[0]).to.include({ action: 'key.limit', target: row?.id });
+  });
+
+  it('puts another key in the place of one that goes on for some hours', async () => {
+    await owner.submit('/account/keys', { name: 'to rotate', budget: '5', reset: 'day' });
+    const of = async () => (await test.store.keys.list(account.id)).filter(({ name }) => name === 'to rotate');
+    const [old] = await of();
+    const path = `/account/keys/${old?.id}`;
+    for (const hours of ['', '0', '1.5', '721', 'x']) {
+      const csrf = /name="csrf" value="([^"]+)"/.exec((await owner.get(`${path}/limits`)).text)?.[1] ?? '';
+      expect((await owner.post(`${path}/rotate`, { csrf, hours })).status, hours).to.equal(400);
+    }
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await owner.get(`${path}/limits`)).text)?.[1] ?? '';
+    const before = Date.now();
+    const reply = await owner.post(`${path}/rotate`, { csrf, hours: '2' });
+    const [key = ''] = KEY.exec(reply.text) ?? [];
+    expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(200);
+    const rows = await of();
+    const fresh = rows.find(({ id }) => id !== old?.id);
+    expect(fresh?.limits).to.deep.include({ budget: 5_000_000n, reset: 'day', expiresAt: null });
+    expect(rows.find(({ id }) => id === old?.id)?.limits.expiresAt).to.be.within(
+      before + 7_200_000,
+      Date.now() + 7_200_000,
+    );
+    const foreign = await test.account();
+    expect((await owner.get(`/account/keys/${foreign.keyId}/limits`)).status).to.equal(404);
+    expect((await owner.post(`/account/keys/${foreign.keyId}/rotate`, { csrf, hours: '2' })).status).to.equal(404);
+    expect((await test.store.keys.get(foreign.keyId))?.limits.expiresAt).to.equal(null);
+  });
+
+  /** A call on the key's budget. */
+  function paid(key: string, amount: bigint) {
+    const at = Date.now();
+    const period = periodAt(at, { reset: 'month', zone: 'Europe/Moscow' }).start;
+    const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', chargeId: `call-${key}` } as const;
+    const op = { ...call, wallet: account.id, key, at, amount, budget: { period, most: 12_500_000n } };
+    return { op, tried: false, abandoned: false };
+  }
 
   it('knows nothing of the keys of another account', async () => {
     const foreign = await test.account();

@@ -1,6 +1,7 @@
 // The keys of an account: issued with their text shown once, listed, revoked by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
-import { fault } from '../../faults.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
+import { isExpired } from '../../money/key-limits.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
@@ -9,6 +10,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { activeKey, detailOf, limitCells, limitFields, noLimits, readLimits } from './key-limits.ts';
 
 const WORDS = defineWords({
   en: {
@@ -27,6 +29,11 @@ const WORDS = defineWords({
     limit: `An account can hold ${ACTIVE_KEYS_MAX} active keys. Revoke one to issue another.`,
     badName: 'A name has 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    budget: 'Budget',
+    expires: 'Expires',
+    models: 'Models',
+    limits: 'Limits',
+    expired: 'expired',
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke “${name}”`,
     revokeHint: (name: string) =>
@@ -51,6 +58,11 @@ const WORDS = defineWords({
     limit: `У аккаунта может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы выпустить другой.`,
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
     issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    budget: 'Бюджет',
+    expires: 'Срок',
+    models: 'Модели',
+    limits: 'Ограничения',
+    expired: 'истёк',
     revoke: 'Отозвать',
     revokeTitle: (name: string) => `Отозвать «${name}»`,
     revokeHint: (name: string) =>
@@ -72,9 +84,11 @@ export const keys = page({
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
       return { ...(await keysPage(visit, { name, problem: words.badName })), status: 400 };
     }
+    const wish = readLimits(visit, sent, noLimits(visit));
+    if (typeof wish === 'string') return { ...(await keysPage(visit, { name, problem: wish })), status: 400 };
     try {
-      const { id, key } = await accounts.issueKey(visit.account.id, name);
-      await audit(visit, { action: 'key.issue', target: id, detail: { name } });
+      const { id, key } = await accounts.issueKey(visit.account.id, name, wish);
+      await audit(visit, { action: 'key.issue', target: id, detail: { name, ...detailOf(wish) } });
       return keysPage(visit, { issued: key });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
@@ -92,37 +106,52 @@ interface Shown {
 async function keysPage(visit: OwnerVisit, { issued, name, problem }: Shown): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
-  const active = rows.filter(({ revokedAt }) => revokedAt === null).length;
+  const sums = await visit.services.store.ledger.budgets(rows.map(({ id }) => id));
+  const active = rows.filter((key) => isActive(visit, key)).length;
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
-    fields: field({ name: 'name', label: words.name, value: name, error: problem }),
+    fields: html`${field({ name: 'name', label: words.name, value: name, error: problem })}
+${limitFields(visit, noLimits(visit))}`,
     button: words.issueButton,
   });
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
-${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows)}
+${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
   return { title: words.title, body };
 }
 
-function keyTable(visit: OwnerVisit, rows: readonly KeyRow[]): Html {
+function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow): boolean {
+  return revokedAt === null && !isExpired(limits, services.now());
+}
+
+function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly KeyBudget[]): Html {
   const words = WORDS[visit.language];
   const { format } = visit;
   const columns = [
-    ...[words.name, words.key, words.created, words.used].map((title) => ({ title })),
+    ...[words.name, words.key, words.budget, words.expires, words.models, words.created, words.used].map((title) => ({
+      title,
+    })),
     { title: words.calls, number: true },
     { title: '' },
   ];
   const cells = rows.map((key) => [
     key.name,
     html`<code>…${key.last4}</code>`,
+    ...limitCells(
+      visit,
+      key,
+      sums.find((sum) => sum.key === key.id),
+    ),
     format.date(key.createdAt),
     key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),
     format.number(key.requestsCount),
-    key.revokedAt === null
-      ? html`<a href="${linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`)}">${words.revoke}</a>`
-      : words.revoked,
+    isActive(visit, key)
+      ? html`<a href="${pathOf(visit, key, '/limits')}">${words.limits}</a> <a href="${pathOf(visit, key)}">${words.revoke}</a>`
+      : key.revokedAt === null
+        ? words.expired
+        : words.revoked,
   ]);
   return table(words.caption, columns, cells);
 }
@@ -130,9 +159,9 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[]): Html {
 export const revokeKey = page({
   path: '/account/keys/{id}',
   who: 'owner',
-  get: async (visit) => revokePage(visit, await keyOf(visit)),
+  get: async (visit) => revokePage(visit, await activeKey(visit)),
   async post(visit, sent) {
-    const key = await keyOf(visit);
+    const key = await activeKey(visit);
     if (sent.text('name') !== key.name) {
       const page = revokePage(visit, key, WORDS[visit.language].revokeWrong);
       return { ...page, status: 400 };
@@ -143,12 +172,8 @@ export const revokeKey = page({
   },
 });
 
-/** An active key of the account; of another account there is none. */
-async function keyOf(visit: OwnerVisit): Promise<KeyRow> {
-  const rows = await visit.services.store.keys.list(visit.account.id);
-  const key = rows.find(({ id, revokedAt }) => id === visit.request.params.id && revokedAt === null);
-  if (!key) throw fault('not_found');
-  return key;
+function pathOf(visit: OwnerVisit, { id }: KeyRow, more = ''): string {
+  return linkTo(visit, `/account/keys/${encodeURIComponent(id)}${more}`);
 }
 
 function revokePage(visit: OwnerVisit, key: KeyRow, error?: string): Page {

@@ -1,0 +1,207 @@
+// The limits of a key on its pages: the fields of a form, how they are shown, and their change; and the rotation of a key.
+
+import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
+import { fault } from '../../faults.ts';
+import { type KeyBudget, spentIn } from '../../money/key-budget.ts';
+import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
+import { formatRub, parseRub } from '../../money/money.ts';
+import { formatMoment, momentOf, periodAt } from '../../money/period.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { KeyRow } from '../../store/ports/keys.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Page, page } from '../page.ts';
+import { field, form, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: (name: string) => `Limits of “${name}”`,
+    budget: 'Budget, RUB',
+    budgetHint: 'The most the key may spend until the budget starts anew. Empty: no limit.',
+    reset: 'Starts anew',
+    resets: { none: 'never', day: 'every day', week: 'every week', month: 'every month' },
+    expires: 'Expires on',
+    expiresHint: 'From the beginning of this day the key is refused, for good. Empty: never.',
+    models: 'Models',
+    modelsHint: 'Ids with commas between. Empty: all of them.',
+    save: 'Save',
+    wrong: 'These limits cannot be: look at the budget, the day and the models.',
+    unknown: (names: string) => `There is no such model: ${names}.`,
+    rotate: 'Rotate',
+    rotateTitle: 'Another key in its place',
+    rotateHint: 'A new key with the same name, models and budget is issued; this one goes on for so many hours.',
+    hours: 'Hours',
+    all: 'all',
+    never: 'never',
+    noBudget: 'none',
+    issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    full: 'There are ten active keys already. Revoke one first.',
+    back: 'Back to the keys',
+  },
+  ru: {
+    title: (name: string) => `Ограничения «${name}»`,
+    budget: 'Бюджет, ₽',
+    budgetHint: 'Больше этого ключ не потратит, пока бюджет не начнётся заново. Пусто: без ограничения.',
+    reset: 'Начинается заново',
+    resets: { none: 'никогда', day: 'каждый день', week: 'каждую неделю', month: 'каждый месяц' },
+    expires: 'Действует до',
+    expiresHint: 'С начала этого дня ключ отклоняется, насовсем. Пусто: без срока.',
+    models: 'Модели',
+    modelsHint: 'Названия через запятую. Пусто: все.',
+    save: 'Сохранить',
+    wrong: 'Таких ограничений не бывает: проверьте бюджет, день и модели.',
+    unknown: (names: string) => `Такой модели нет: ${names}.`,
+    rotate: 'Заменить',
+    rotateTitle: 'Другой ключ вместо этого',
+    rotateHint: 'Будет выпущен ключ с тем же названием, моделями и бюджетом; этот проработает ещё столько часов.',
+    hours: 'Часов',
+    all: 'все',
+    never: 'нет',
+    noBudget: 'нет',
+    issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    full: 'Уже есть десять действующих ключей. Сначала отзовите один.',
+    back: 'Назад к ключам',
+  },
+});
+
+const HOURS_MAX = 720;
+const HOUR_MS = 3_600_000;
+
+/** The fields of limits, filled in; of several forms on a page each has ids of its own. */
+export function limitFields(visit: OwnerVisit, limits: KeyLimits): Html {
+  const words = WORDS[visit.language];
+  const { budget, reset, models } = limits;
+  const money = budget === null ? '' : formatRub(budget);
+  const options = RESETS.map((name) => [name, words.resets[name]] as const);
+  return html`${field({ name: 'budget', label: words.budget, value: money, inputmode: 'decimal', hint: words.budgetHint, optional: true })}
+${select({ name: 'reset', label: words.reset, chosen: reset }, options)}
+${field({ name: 'expires', label: words.expires, type: 'date', value: dayOf(limits), hint: words.expiresHint, optional: true })}
+${field({ name: 'models', label: words.models, value: models?.join(', ') ?? '', hint: words.modelsHint, optional: true })}`;
+}
+
+function dayOf({ expiresAt, zone }: KeyLimits): string {
+  return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
+}
+
+/** What a form says, over what was before; a text says what is wrong with it. */
+export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | string {
+  const words = WORDS[visit.language];
+  const [budget, reset, day] = [sent.text('budget'), sent.text('reset') || 'none', sent.text('expires')];
+  const most = budget === '' ? null : parseRub(budget.replace(',', '.'));
+  const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
+  const found = RESETS.find((name) => name === reset);
+  if (most === undefined || found === undefined || Number.isNaN(wall)) return words.wrong;
+  const same = day === dayOf(before);
+  const expiresAt = same ? before.expiresAt : wall === null ? null : momentOf(wall, before.zone);
+  const names = sent
+    .text('models')
+    .split(',')
+    .map((name) => name.trim());
+  const asked = names.filter((name) => name !== '');
+  const { byName } = visit.services.catalog();
+  const unknown = asked.filter((name) => !byName.has(name) && !before.models?.includes(name));
+  if (unknown.length > 0) return words.unknown(unknown.join(', '));
+  const models = asked.map((name) => byName.get(name)?.id ?? name);
+  const wish = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
+  try {
+    checkLimits(wish, visit.services.now());
+    return wish;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return words.wrong;
+  }
+}
+
+/** How the limits of a key read in the table: the budget with its bar, the last day, the models. */
+export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: KeyBudget | undefined): readonly Html[] {
+  const words = WORDS[visit.language];
+  const { format, services } = visit;
+  const { budget, reset, expiresAt, models } = limits;
+  const spent = spentIn(sum, periodAt(services.now(), limits).start);
+  const bar =
+    budget !== null &&
+    html`<meter min="0" max="${Number(budget)}" value="${Number(spent)}" aria-label="${name}"></meter><br>`;
+  return [
+    budget === null
+      ? html`${words.noBudget}`
+      : html`${bar}${format.rub(spent)} / ${format.rub(budget)}, ${words.resets[reset]}`,
+    html`${expiresAt === null ? words.never : format.time(expiresAt)}`,
+    html`${models === null ? words.all : models.join(', ')}`,
+  ];
+}
+
+/** A key of the account that is still active; of another account there is none. */
+export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
+  const { store, now } = visit.services;
+  const key = await store.keys.get(String(visit.request.params.id));
+  const isActive = key?.account === visit.account.id && key.revokedAt === null && !isExpired(key.limits, now());
+  if (!key || !isActive) throw fault('not_found');
+  return key;
+}
+
+export const keyLimits = page({
+  path: '/account/keys/{id}/limits',
+  who: 'owner',
+  get: async (visit) => limitsPage(visit, await activeKey(visit)),
+  async post(visit, sent) {
+    const key = await activeKey(visit);
+    const wish = readLimits(visit, sent, key.limits);
+    if (typeof wish === 'string') return { ...limitsPage(visit, key, wish), status: 400 };
+    await visit.services.accounts.limitKey(key.id, wish);
+    await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
+    return { to: linkTo(visit, '/account/keys') };
+  },
+});
+
+/** An audit row has no integers of any length. */
+export function detailOf({ budget, ...rest }: WishedLimits): Record<string, unknown> {
+  return { ...rest, budget: budget === null ? null : formatRub(budget) };
+}
+
+/** The new key first: the old one goes on until there is another. */
+export const rotateKey = page({
+  path: '/account/keys/{id}/rotate',
+  who: 'owner',
+  async post(visit, sent) {
+    const words = WORDS[visit.language];
+    const { accounts, now } = visit.services;
+    const key = await activeKey(visit);
+    const hours = Number(sent.text('hours') || Number.NaN);
+    if (!Number.isInteger(hours) || hours < 1 || hours > HOURS_MAX) {
+      return { ...limitsPage(visit, key, words.wrong), status: 400 };
+    }
+    const end = now() + hours * HOUR_MS;
+    try {
+      const issued = await accounts.issueKey(key.account, key.name, { ...key.limits, expiresAt: null });
+      await accounts.limitKey(key.id, { expiresAt: Math.min(end, key.limits.expiresAt ?? end) });
+      await audit(visit, { action: 'key.rotate', target: key.id, detail: { to: issued.id, hours } });
+      const shown = html`${words.issued}<br><code class="key" data-copy>${issued.key}</code>`;
+      const body = html`${message('done', shown)}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+      return { title: words.rotateTitle, body };
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      return { ...limitsPage(visit, key, words.full), status: 400 };
+    }
+  },
+});
+
+function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string): Page {
+  const words = WORDS[visit.language];
+  const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
+  const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
+  const hours = field({ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint });
+  const body = html`${problem !== undefined && message('error', problem)}
+${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits), button: words.save })}
+<h2>${words.rotateTitle}</h2>
+${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
+<p><a href="${path}">…${key.last4}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.title(key.name), body };
+}
+
+/** The limits of a key that is to be issued, before anything was asked for. */
+export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.signedIn.user.timeZone });
