@@ -1,6 +1,8 @@
-// The part of a copy that is about people: users with their memberships, and what they did.
+// The part of a copy that is about people: users with their memberships, what they did, and what they want
+// to be told of.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../operator-error.ts';
+import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { Membership, UserStore } from './ports/users.ts';
 
@@ -9,6 +11,7 @@ const ROWS_PER_PAGE = 200;
 interface Side {
   readonly users: UserStore;
   readonly auditLog: AuditLogStore;
+  readonly alerts: AlertStore;
 }
 
 /** Resolves to the number of users. */
@@ -43,5 +46,16 @@ export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: S
     await to.put(page);
     before = page.at(-1)?.seq;
     if (before === undefined) return;
+  }
+}
+
+/** What was told already is not told again on the copy. */
+export async function copyAlerts({ alerts: from }: Side, { alerts: to }: Side): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = await from.page({ after, limit: ROWS_PER_PAGE });
+    for (const settings of page) await to.put(settings, await from.alarms(settings.account));
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.account;
   }
 }

@@ -6,7 +6,7 @@ import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
-import { copyAuditLog, copyUsers } from './copy-people.ts';
+import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
 import { journalPages } from './journal.ts';
 import { copyMedia } from './media.ts';
 import type { Account } from './ports/accounts.ts';
@@ -90,6 +90,10 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   sessions: null,
   auditLog: async ({ from, to }) => {
     await copyAuditLog(from, to);
+    return {};
+  },
+  alerts: async ({ from, to }) => {
+    await copyAlerts(from, to);
     return {};
   },
   // Of a minute, and of processes that do not work on the copy.

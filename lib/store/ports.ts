@@ -19,6 +19,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts'],
   auditLog: ['page'],
+  alerts: ['get', 'page', 'alarms'],
 };
 
 /** The reads that answer with a stream instead of a promise. */

@@ -1,5 +1,6 @@
 // The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
 import type { AccountStore } from './ports/accounts.ts';
+import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { JobStore } from './ports/jobs.ts';
 import type { JournalStore } from './ports/journal.ts';
@@ -28,6 +29,7 @@ export interface StorePorts {
   readonly users: UserStore;
   readonly sessions: SessionStore;
   readonly auditLog: AuditLogStore;
+  readonly alerts: AlertStore;
 }
 
 /** A store, opened and migrated. */

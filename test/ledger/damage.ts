@@ -25,10 +25,10 @@ export interface Raw {
   close(): Promise<void>;
 }
 
-/** Of people, of files and of sums that can be made anew: no money is in them. */
+/** Of people and their alerts, of files and of sums that can be made anew: no money is in them. */
 const OTHERS = [
   ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
-  ...['usage_hours', 'usage_cursors'],
+  ...['usage_hours', 'usage_cursors', 'alerts', 'alarms'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 

@@ -242,6 +242,18 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     }),
     indexes: [{ key: { account: 1, _id: -1 }, name: 'of_account' }],
   },
+  {
+    name: 'alerts',
+    validator: fields({
+      ...{ _id: name, balanceBelow: { bsonType: ['null', 'long'], minimum: 1 }, version: { ...count, minimum: 1 } },
+      webhook: { bsonType: ['null', 'object'], required: ['url', 'secret'], properties: { url: name, secret: name } },
+    }),
+  },
+  {
+    name: 'alarms',
+    validator: fields({ _id: name, account: name, subject: name, state: text, version: { ...count, minimum: 1 } }),
+    indexes: [{ key: { account: 1, subject: 1 }, name: 'of_account' }],
+  },
   { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];

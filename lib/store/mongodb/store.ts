@@ -4,6 +4,7 @@ import { mapCalls } from '../ports.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { accountStore } from './accounts.ts';
+import { alertStore } from './alerts.ts';
 import { auditLogStore } from './audit-log.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
@@ -74,6 +75,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     users: userStore(connection),
     sessions: signinStore(connection),
     auditLog: auditLogStore(connection),
+    alerts: alertStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },

@@ -1,6 +1,7 @@
 // What the worker threads can be asked to do, each thread with a connection of its own.
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
+import { alertReads, alertWrites } from './alerts.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
@@ -37,6 +38,7 @@ export function openWriter(options: ConnectionOptions) {
     ...linkWrites(connection),
     ...attemptWrites(connection),
     ...auditLogWrites(connection),
+    ...alertWrites(connection),
   };
   return { db: connection.db, procedures };
 }
@@ -57,6 +59,7 @@ export function openReader(options: ConnectionOptions) {
     ...userReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),
+    ...alertReads(db),
   };
   return { db, procedures };
 }

@@ -256,6 +256,23 @@ const MIGRATIONS: readonly string[] = [
     SELECT RAISE(ABORT, 'the audit log is append-only');
   END;
 
+  CREATE TABLE alerts (
+    account TEXT NOT NULL PRIMARY KEY,
+    balance_below INTEGER CHECK (balance_below > 0),
+    webhook_url TEXT,
+    webhook_secret TEXT,
+    version INTEGER NOT NULL CHECK (version > 0),
+    CHECK ((webhook_url IS NULL) = (webhook_secret IS NULL))
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE alarms (
+    account TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL CHECK (version > 0),
+    PRIMARY KEY (account, subject)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE settings (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
+import type { AlertStore } from '../ports/alerts.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import { withoutWrites } from '../read-only.ts';
@@ -106,6 +107,7 @@ function createStore(parts: Parts): Store {
     },
     media: mediaStore(parts),
     usage: usageOf(parts),
+    alerts: alertsOf(parts),
     ...peopleOf(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
@@ -124,6 +126,17 @@ function usageOf({ writer, scanner }: Parts): UsageStore {
     add: (step) => writer.call('addUsage', step),
     sums: (wallet, query) => scanner.call('usageSums', wallet, query),
     forget: (wallet) => writer.call('forgetUsage', wallet),
+  };
+}
+
+function alertsOf({ writer, reader, scanner }: Parts): AlertStore {
+  return {
+    get: (account) => reader.call('alerts', account),
+    change: (settings) => writer.call('changeAlerts', settings),
+    page: (page) => scanner.call('alertPage', page),
+    alarms: (account) => reader.call('alarms', account),
+    move: (alarm) => writer.call('moveAlarm', alarm),
+    put: (settings, alarms) => writer.call('putAlerts', settings, alarms),
   };
 }
 

@@ -1,5 +1,6 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
+import { alertContract } from './alerts.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import type { StoreKind } from './context.ts';
@@ -33,6 +34,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
   describe(`${kind.name}: people`, () => peopleContract(kind));
+  describe(`${kind.name}: alerts`, () => alertContract(kind));
   describe(`${kind.name}: sessions and links`, () => signinContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));

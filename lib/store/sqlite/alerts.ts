@@ -1,0 +1,68 @@
+// Alerts in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Alarm, AlertSettings, AlertStore } from '../ports/alerts.ts';
+import { type Connection, prepareBig } from './connection.ts';
+
+const COLUMNS = 'account, balance_below, webhook_url, webhook_secret, version';
+
+export function alertWrites({ db, write }: Connection) {
+  const insert = db.prepare(`INSERT INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const update = db.prepare(
+    `UPDATE alerts SET balance_below = ?2, webhook_url = ?3, webhook_secret = ?4, version = ?5 + 1
+      WHERE account = ?1 AND version = ?5`,
+  );
+  const put = db.prepare(`INSERT OR REPLACE INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`);
+  const insertAlarm = db.prepare(
+    'INSERT INTO alarms (account, subject, state, version) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const updateAlarm = db.prepare(
+    'UPDATE alarms SET state = ?3, version = ?4 + 1 WHERE account = ?1 AND subject = ?2 AND version = ?4',
+  );
+  const putAlarm = db.prepare('INSERT OR REPLACE INTO alarms (account, subject, state, version) VALUES (?, ?, ?, ?)');
+  return {
+    changeAlerts: (settings: AlertSettings): boolean =>
+      write(() => {
+        if (settings.version > 0) return update.run(...valuesOf(settings)).changes === 1;
+        return insert.run(...valuesOf({ ...settings, version: 1 })).changes === 1;
+      }),
+    moveAlarm: ({ account, subject, state, version }: Alarm): boolean =>
+      write(() => {
+        if (version > 0) return updateAlarm.run(account, subject, state, version).changes === 1;
+        return insertAlarm.run(account, subject, state, 1).changes === 1;
+      }),
+    putAlerts: (settings: AlertSettings, alarms: readonly Alarm[]): void =>
+      write(() => {
+        put.run(...valuesOf(settings));
+        for (const { account, subject, state, version } of alarms) putAlarm.run(account, subject, state, version);
+      }),
+  };
+}
+
+export function alertReads(db: DatabaseSync) {
+  const get = prepareBig(db, `SELECT ${COLUMNS} FROM alerts WHERE account = ?`);
+  const page = prepareBig(db, `SELECT ${COLUMNS} FROM alerts WHERE account > ? ORDER BY account LIMIT ?`);
+  const alarms = db.prepare('SELECT account, subject, state, version FROM alarms WHERE account = ? ORDER BY subject');
+  return {
+    alerts: (account: string): AlertSettings | undefined => {
+      const row = get.get(account);
+      return row && settingsOf(row);
+    },
+    alertPage: ({ after = '', limit }: Parameters<AlertStore['page']>[0]): AlertSettings[] =>
+      page.all(after, limit).map(settingsOf),
+    alarms: (account: string): Alarm[] => alarms.all(account).map((row) => ({ ...row }) as unknown as Alarm),
+  };
+}
+
+function valuesOf({ account, balanceBelow, webhook, version }: AlertSettings) {
+  return [account, balanceBelow, webhook?.url ?? null, webhook?.secret ?? null, version] as const;
+}
+
+function settingsOf(row: Record<string, unknown>): AlertSettings {
+  const { webhook_url: url, webhook_secret: secret } = row;
+  return {
+    account: row.account as string,
+    balanceBelow: row.balance_below as bigint | null,
+    webhook: typeof url === 'string' && typeof secret === 'string' ? { url, secret } : null,
+    version: Number(row.version),
+  };
+}
