@@ -1,17 +1,17 @@
-// Fetches pictures that clients name and results that upstreams made: from public https hosts and trusted origins only,
-// over connections to addresses that were checked.
+// Fetches pictures that clients name and results that upstreams made, and posts to the URLs that owners give: to public
+// https hosts and trusted origins only, over connections to addresses that were checked.
 import { type Fault, fault } from '../faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../plugin/contract.ts';
 import { upstreamFault } from '../plugin/fault.ts';
 import { type Dial, dialAddress } from './connect.ts';
 import { untilStep, within } from './deadline.ts';
 import { type FailureReason, FetchFailure } from './failure.ts';
-import { follow, type Network, REDIRECTS_MAX } from './hop.ts';
+import { ask, follow, type Network, REDIRECTS_MAX } from './hop.ts';
 import { type ByteBudget, type Image, tooLarge } from './image.ts';
 import { readPicture } from './picture.ts';
 import { type Resolve, systemResolvers } from './resolve.ts';
 import { openResult, type RemoteResult } from './result.ts';
-import { readUrl, type UrlRules, urlFault } from './url.ts';
+import { readUrl, type UrlRefusal, type UrlRules, urlFault } from './url.ts';
 
 export interface FetcherOptions {
   /** Origins as `readOrigins` returns them: exempt from the rules for scheme, port and address. */
@@ -30,14 +30,16 @@ export interface FetcherOptions {
 export interface FetchLimits {
   /** An image, from the first look at its URL to its last byte. */
   readonly imageMs: number;
-  /** Failures to reach an image are reported at whole multiples of it. */
+  /** A post, until the head of its answer. */
+  readonly postMs: number;
+  /** Failures to reach an image or a receiver are reported at whole multiples of it. */
   readonly stepMs: number;
   /** A result in all, and without a byte. */
   readonly resultMs: number;
   readonly resultIdleMs: number;
 }
 
-const LIMITS: FetchLimits = { imageMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
+const LIMITS: FetchLimits = { imageMs: 10_000, postMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
 
 /** URLs of results carry signatures. */
 const RESULT_URL_LENGTH_MAX = 8192;
@@ -61,6 +63,13 @@ export interface ResultRequest {
   readonly signal: AbortSignal;
 }
 
+export interface PostRequest {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
 /** Reads a result; its failure to do so is passed on. */
 export type Keep<T> = (result: RemoteResult) => Promise<T>;
 
@@ -77,6 +86,14 @@ export interface Fetcher {
    * `keep` throws, the reason of the signal, and faults of the upstream for everything else.
    */
   fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T>;
+  /**
+   * Posts once; no redirect is followed. Resolves when the answer is a success. Throws a `FetchFailure`, of reason `status`
+   * for any other answer, and the reason of the signal. Failures to reach the host come at the same times, as for images;
+   * whoever shows them uses the same words.
+   */
+  post(url: string, request: PostRequest): Promise<void>;
+  /** Why nothing is ever posted to a URL, as far as its text can tell. */
+  refusalOf(url: string): UrlRefusal | undefined;
 }
 
 export function createFetcher(options: FetcherOptions = {}): Fetcher {
@@ -101,9 +118,32 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
       signal.throwIfAborted();
       if (!(error instanceof FetchFailure)) throw error;
       const told = answerFault(error, field);
-      const inTime = performance.now() - startedAt < limits.imageMs;
-      if (!told && inTime) await untilStep(startedAt, limits.stepMs, signal);
+      if (!told) await evenly(startedAt, limits.imageMs, signal);
       throw told ?? fault('image_unreachable', { field }, error);
+    }
+  }
+
+  /** Until the end of a step, unless it took as long as it may. */
+  async function evenly(startedAt: number, mostMs: number, signal: AbortSignal): Promise<void> {
+    if (performance.now() - startedAt < mostMs) await untilStep(startedAt, limits.stepMs, signal);
+  }
+
+  async function post(url: string, { headers, body, signal }: PostRequest): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const target = readUrl(url, rules);
+      if (typeof target === 'string') throw new FetchFailure('not-public');
+      const reply = await within(limits.postMs, signal, (ending) =>
+        ask(target, headers, { network, signal: ending, body }),
+      );
+      reply.close();
+      const { status } = reply;
+      if (status < 200 || status > 299) throw new FetchFailure('status', { status });
+    } catch (error) {
+      signal.throwIfAborted();
+      const answered = error instanceof FetchFailure && error.reason === 'status';
+      if (!answered) await evenly(startedAt, limits.postMs, signal);
+      throw error;
     }
   }
 
@@ -127,7 +167,12 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     }
   }
 
-  return { fetchImage, fetchResult };
+  function refusalOf(url: string): UrlRefusal | undefined {
+    const target = readUrl(url, rules);
+    return typeof target === 'string' ? target : undefined;
+  }
+
+  return { fetchImage, fetchResult, post, refusalOf };
 }
 
 /** The fault for an image whose public server did answer; undefined for failures that must look alike. */

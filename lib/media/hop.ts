@@ -22,12 +22,14 @@ export interface Journey {
   readonly signal: AbortSignal;
   /** Of the first request; further hops get none of them. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent by POST; without one it is a GET. */
+  readonly body?: string;
   /** URL of the operator's proxy, which then resolves all names and makes all connections. */
   readonly proxy?: string | undefined;
 }
 
 /** The first reply that is not a redirect. Each hop is checked like the first. Throws a `FetchFailure`. */
-export async function follow(first: Target, journey: Journey): Promise<Reply> {
+export async function follow(first: Target, journey: Omit<Journey, 'body'>): Promise<Reply> {
   let target = first;
   let { headers } = journey;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop++) {
@@ -53,12 +55,19 @@ function redirected(from: Target, location: unknown, rules: UrlRules): Target {
 
 const OWN_HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'tollgate' };
 
-async function ask(target: Target, headers: Readonly<Record<string, string>>, journey: Journey): Promise<Reply> {
-  const { network, signal, proxy } = journey;
+/** One request and its reply, redirect or not. Throws a `FetchFailure`. */
+export async function ask(
+  target: Target,
+  headers: Readonly<Record<string, string>>,
+  journey: Omit<Journey, 'headers' | 'rules'>,
+): Promise<Reply> {
+  const { network, signal, proxy, body } = journey;
   const client = proxy === undefined ? await connect(target, journey) : through(proxy, network);
   const close = () => void client.destroy().catch(() => {});
   const { origin, path } = target;
-  const request = { origin, path, method: 'GET', headers: { ...headers, ...OWN_HEADERS }, reset: true } as const;
+  const method = body === undefined ? 'GET' : 'POST';
+  const sent = { ...headers, ...OWN_HEADERS };
+  const request = { origin, path, method, headers: sent, body: body ?? null, reset: true } as const;
   try {
     return { ...(await failAs('broken', signal, () => exchange(client, request, signal))), close };
   } catch (error) {
@@ -67,7 +76,7 @@ async function ask(target: Target, headers: Readonly<Record<string, string>>, jo
   }
 }
 
-async function connect(target: Target, { network, signal }: Journey): Promise<Dispatcher> {
+async function connect(target: Target, { network, signal }: Pick<Journey, 'network' | 'signal'>): Promise<Dispatcher> {
   const addresses = await addressesOf(target, network.resolvers, signal);
   return pinned(target.origin, await openConnection(target, addresses, network, signal));
 }
