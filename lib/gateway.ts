@@ -74,6 +74,8 @@ export interface Timings {
   readonly heartbeatMs?: number;
   readonly headersTimeoutMs?: number;
   readonly bodyLimits?: BodyLimits;
+  /** Between two looks at what owners want to be told of. */
+  readonly alertsEveryMs?: number;
 }
 
 const AUDIT_EVERY_MS = 3_600_000;
@@ -133,7 +135,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const web = openWeb({ ...services, sandbox, config });
+  const web = openWeb({ ...services, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores(store, log, metrics);
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
@@ -158,7 +160,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     },
     async stop() {
       chores.stop();
-      web.close();
+      await web.close();
       await videos.worker.stop();
       await http.close(() => endCalls(calls, config.drainMs));
       videos.engine.stop();

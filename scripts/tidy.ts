@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/stream/'],
   ['lib/store/'],
   ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
-  ['lib/catalog/'],
+  ['lib/catalog/', 'lib/alerts/'],
   ['lib/call/', 'lib/smart/'],
   ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/'],
   ['lib/http/'],

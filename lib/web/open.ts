@@ -1,5 +1,6 @@
 // Puts the pages' services together, and makes the links by which their first visitors come in.
 import { createAccounts } from '../accounts/accounts.ts';
+import { createAlerts } from '../alerts/alerts.ts';
 import type { Config } from '../config.ts';
 import { createMailer } from '../users/mail.ts';
 import { createPeople } from '../users/people.ts';
@@ -9,18 +10,29 @@ import type { CallServices, WebServices } from './services.ts';
 
 export type WebOptions = Pick<
   WebServices,
-  'store' | 'catalog' | 'upstreams' | 'calls' | 'budget' | 'log' | 'publicUrl' | 'sandbox' | keyof CallServices
+  | 'store'
+  | 'catalog'
+  | 'upstreams'
+  | 'calls'
+  | 'budget'
+  | 'log'
+  | 'publicUrl'
+  | 'sandbox'
+  | 'fetcher'
+  | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
+  /** Between two looks at what owners want to be told of. */
+  readonly alertsEveryMs?: number | undefined;
 };
 
 export interface Web {
   readonly services: WebServices;
   /** For an operator's eyes only: each works once. None before the start. */
   readonly links: FirstLinks;
-  /** Makes the links, and removes what has ended now and then, until it is closed. */
+  /** Makes the links; removes what has ended and tells owners of alerts, now and then, until it is closed. */
   start(demoAccount: string | undefined): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface FirstLinks {
@@ -34,14 +46,17 @@ const CLEAN_EVERY_MS = 3_600_000;
 /** Attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
-export function openWeb({ config, ...options }: WebOptions): Web {
+export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web {
   const { keyPrefix, registration, smtpUrl } = config;
   const { store, log, publicUrl } = options;
   const now = Date.now;
+  const mailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl));
+  const alerts = createAlerts({ ...options, mailer, ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }) });
   const services: WebServices = {
     ...options,
     registration,
-    mailer: smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl)),
+    mailer,
+    alerts,
     accounts: createAccounts({ store, keyPrefix }),
     people: createPeople({ store }),
     sessions: createSessions({ store }),
@@ -71,10 +86,12 @@ export function openWeb({ config, ...options }: WebOptions): Web {
           .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
           .catch((err: unknown) => log.warn({ err }, 'old sessions were not removed'));
       timer = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
+      alerts.start();
     },
-    close() {
+    async close() {
       clearInterval(timer);
-      services.mailer?.close();
+      await alerts.stop();
+      mailer?.close();
     },
   };
 }

@@ -9,6 +9,7 @@ import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
 import { adminOverview } from './pages/admin-overview.ts';
+import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
 import { keyLimits, rotateKey } from './pages/key-limits.ts';
@@ -48,6 +49,7 @@ const PAGES: readonly PageRoutes[] = [
   playgroundVideo,
   settings,
   exportData,
+  alerts,
   adminOverview,
   adminAccounts,
   adminAccount,

@@ -1,11 +1,13 @@
 // What pages are made of: the services a gateway composes once.
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Alerts } from '../alerts/alerts.ts';
 import type { Services } from '../api/services.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
+import type { Fetcher } from '../media/fetcher.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from '../users/mail.ts';
 import type { People } from '../users/people.ts';
@@ -36,6 +38,9 @@ export interface WebServices extends CallServices {
   readonly registration: 'closed' | 'invite' | 'open';
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;
+  readonly alerts: Alerts;
+  /** Posts alerts, and knows where they never go. */
+  readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */
   readonly now: () => number;
 }

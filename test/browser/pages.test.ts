@@ -11,7 +11,7 @@ import { codeOf, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../..
 
 const PLAYGROUND = '/playground?kind=';
 const OWNER_PATHS = [
-  ...['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings'],
+  ...['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings', '/settings/alerts'],
   ...['text', 'image', 'video'].map((kind) => PLAYGROUND + kind),
 ].map((path) => `/account${path}`);
 const ADMIN_PATHS = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'].map(

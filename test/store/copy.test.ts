@@ -65,6 +65,20 @@ describe('copy of a store', () => {
     expect(await target.real.jobs.get(started.id)).to.include({ upstream: 'up-2', version: 2 });
   });
 
+  it('takes what owners want to be told of, and what they were told', async () => {
+    const { alerts } = source.real;
+    const webhook = { url: 'https://example.com/', secret: 'whsec_1' };
+    await alerts.change({ account: wallet, balanceBelow: 5n * RUB, webhook, version: 0 });
+    await alerts.move({ account: wallet, subject: 'balance', state: '{}', version: 0 });
+    await alerts.move({ account: wallet, subject: 'balance', state: '{"mark":null}', version: 1 });
+    target.next('alerts.put', lose);
+    expect(await rejection(copy())).to.be.instanceOf(StoreError);
+    expect(await copy()).to.include({ resumed: true });
+    expect(await target.real.alerts.get(wallet)).to.deep.equal(await alerts.get(wallet));
+    expect(await target.real.alerts.alarms(wallet)).to.deep.equal(await alerts.alarms(wallet));
+    expect((await alerts.alarms(wallet))[0]).to.include({ version: 2 });
+  });
+
   it('refuses a target with a job that the source has not, and a job that changes meanwhile', async () => {
     const job = await newJob(source.real, wallet);
     await copy();

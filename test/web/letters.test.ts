@@ -1,59 +1,27 @@
 // Letters: forgotten passwords, registration and invitations, against a real mail server on loopback.
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { SMTPServer } from 'smtp-server';
 import { createMailer } from '../../lib/users/mail.ts';
-import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { comeIn, createVisitor, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
-
-interface Letter {
-  readonly to: string;
-  readonly text: string;
-}
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 
 describe('letters', () => {
-  const letters: Letter[] = [];
-  let smtp: SMTPServer;
+  let smtp: MailServer;
   let test: TestGateway;
 
   before(async () => {
-    smtp = new SMTPServer({
-      disabledCommands: ['STARTTLS'],
-      authOptional: true,
-      onAuth: ({ username, password }, _session, done) =>
-        done(password === 'p@ss' ? null : new Error('wrong password'), { user: username }),
-      onData: (stream, { envelope }, done) => {
-        let text = '';
-        stream.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        stream.on('end', () => {
-          letters.push({ to: envelope.rcptTo.map(({ address }) => address).join(), text: decoded(text) });
-          done();
-        });
-      },
-    });
-    smtp.listen(0, '127.0.0.1');
-    await once(smtp.server, 'listening');
-    const { port } = smtp.server.address() as AddressInfo;
-    const SMTP_URL = `smtp://gate:p%40ss@127.0.0.1:${port}?from=Gate%20%3Cgate@example.com%3E`;
+    smtp = await startMailServer();
+    const SMTP_URL = smtp.url;
     test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { SMTP_URL, REGISTRATION: 'open' } });
   });
   after(async () => {
     await test?.stop();
-    await new Promise<void>((resolve) => smtp.close(resolve));
+    await smtp.stop();
   });
 
   const visitor = () => createVisitor(test.url);
 
-  async function letterTo(address: string): Promise<string> {
-    await until(() => letters.some(({ to }) => to === address));
-    const { text = '' } = letters.findLast(({ to }) => to === address) ?? {};
-    return text;
-  }
-
+  const letterTo = async (address: string) => (await smtp.letterTo(address)).text;
   const linkIn = (text: string) => /http\S+token=\S+/.exec(text)?.[0] ?? '';
 
   it('lead to a new password, for an owner only, and every session ends', async () => {
@@ -74,7 +42,7 @@ describe('letters', () => {
 
   it('say the same to everybody, and go to nobody who is unknown or an operator', async () => {
     await setUpOperator(test);
-    const before = letters.length;
+    const before = smtp.letters.length;
     const texts = await Promise.all(
       ['op@example.com', 'nobody@example.com'].map(async (email) => (await visitor().submit('/reset', { email })).text),
     );
@@ -82,7 +50,7 @@ describe('letters', () => {
     const bare = (text: string) => text.replaceAll(/value="[^"]*"/g, '');
     expect(bare(texts[0] ?? '')).to.equal(bare(texts[1] ?? ''));
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(letters).to.have.length(before);
+    expect(smtp.letters).to.have.length(before);
     expect((await visitor().submit('/reset', { email: 'x' })).status).to.equal(400);
   });
 
@@ -111,8 +79,7 @@ describe('letters', () => {
   });
 
   it('are not sent by a server that refuses, which nobody but the log is told', async () => {
-    const { port } = smtp.server.address() as AddressInfo;
-    const mailer = createMailer(`smtp://gate:wrong@127.0.0.1:${port}`, 'gate@example.com');
+    const mailer = createMailer(`smtp://gate:wrong@127.0.0.1:${smtp.port}`, 'gate@example.com');
     const failure = await mailer.send({ to: 'a@example.com', subject: 's', text: 't' }).then(
       () => undefined,
       (error: Error) => error,
@@ -137,12 +104,3 @@ describe('pages without a mail server', () => {
     await test.stop();
   });
 });
-
-/** Quoted-printable or base64, as a letter with non-ASCII letters or long lines is sent. */
-function decoded(message: string): string {
-  const [, body = ''] = message.split(/\r\n\r\n([\s\S]*)/);
-  if (/content-transfer-encoding: base64/i.test(message)) return Buffer.from(body, 'base64').toString();
-  return body
-    .replaceAll(/=\r\n/g, '')
-    .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-}

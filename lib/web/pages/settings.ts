@@ -46,6 +46,9 @@ const WORDS = defineWords({
     endOthers: 'End all other sessions',
     ended: 'All other sessions have ended.',
     conflict: 'Something changed meanwhile. Try again.',
+    alerts: 'Alerts',
+    alertsText: 'A letter or a call of your webhook when the balance runs low.',
+    alertsLink: 'Set up alerts',
     export: 'My data',
     exportText: 'What is stored about this person and this account, as JSON.',
     exportLink: 'Download',
@@ -82,6 +85,9 @@ const WORDS = defineWords({
     endOthers: 'Завершить остальные сеансы',
     ended: 'Остальные сеансы завершены.',
     conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
+    alerts: 'Оповещения',
+    alertsText: 'Письмо или вызов вашего адреса, когда баланс подходит к концу.',
+    alertsLink: 'Настроить оповещения',
     export: 'Мои данные',
     exportText: 'Что хранится об этом человеке и этом аккаунте, в JSON.',
     exportLink: 'Скачать',
@@ -126,6 +132,7 @@ ${user.totpSecret !== null && html`<p>${words.hasApp} ${words.codesLeft(user.rec
 <details${problems.code !== undefined && html` open`}><summary>${user.totpSecret === null ? words.addApp : words.replaceApp}</summary>
 ${section(visit, 'app', words.appDone, await enrolment(visit, { secret, email: user.email, must: true, error: problems.code }))}</details>`,
     await sessions(visit),
+    html`<h2>${words.alerts}</h2><p>${words.alertsText} <a href="${linkTo(visit, '/account/settings/alerts')}">${words.alertsLink}</a></p>`,
     html`<h2>${words.export}</h2><p>${words.exportText} <a href="${linkTo(visit, '/account/settings/export')}" download>${words.exportLink}</a></p>`,
   ];
   return { title: words.title, body: html`${sections}` };
@@ -227,9 +234,10 @@ export const exportData = page({
   async get(visit) {
     const { services, signedIn, account } = visit;
     const { id, email, language, timeZone, createdAt } = signedIn.user;
-    const [wallet, keys] = await Promise.all([
+    const [wallet, keys, wishes] = await Promise.all([
       services.store.ledger.wallet(account.id),
       services.store.keys.list(account.id),
+      services.store.alerts.get(account.id),
     ]);
     const data = {
       user: { id, email, language, time_zone: timeZone, created_at: new Date(createdAt).toISOString() },
@@ -237,6 +245,7 @@ export const exportData = page({
         ...{ created_at: new Date(at).toISOString(), seen_at: new Date(seenAt).toISOString(), address, agent },
       })),
       account: { id: account.id, name: account.name, status: account.status, wallet },
+      alerts: wishes && { balance_below: wishes.balanceBelow, webhook_url: wishes.webhook?.url ?? null },
       keys: keys.map(({ hash: _, ...key }) => key),
     };
     const content = JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? `${value}` : value), 2);

@@ -1,0 +1,167 @@
+// Looks from time to time at what owners want to be told of, and tells them. Every process does: whoever moves an alarm on
+// in the store goes on with it, and should it die, another one does.
+import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
+import type { Store } from '../store/store.ts';
+import { watchBalance } from './balance.ts';
+import { type ChannelOptions, createChannels } from './channels.ts';
+import { type AlarmState, attempted, claimed, type Delivery, isDue, newDelivery, readState } from './delivery.ts';
+import type { Watch } from './watch.ts';
+
+export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
+  readonly store: Pick<Store, 'accounts' | 'users' | 'ledger' | 'alerts'>;
+  /** ms since the epoch. */
+  readonly now?: () => number;
+  /** Between two looks, more or less. */
+  readonly everyMs?: number;
+}
+
+export interface Alerts {
+  start(): void;
+  /** Ends what is under way; alerts that it interrupts are sent by whoever looks next. */
+  stop(): Promise<void>;
+  /** One look at every account; resolves when all is sent that was due. */
+  look(): Promise<void>;
+  /** Whether an alert would go anywhere. */
+  hasChannels(settings: AlertSettings): Promise<boolean>;
+  /** Sends an alert that says it is a test, once, and notes how it arrived. */
+  test(settings: AlertSettings): Promise<void>;
+  /** The last alerts of an account, newest first. */
+  last(account: string): Promise<readonly Delivery[]>;
+}
+
+const EVERY_MS = 30_000;
+const ACCOUNTS_PER_PAGE = 100;
+/** A receiver that takes its time holds up no others. */
+const ACCOUNTS_AT_ONCE = 16;
+const TEST = 'test';
+
+export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }: AlertsOptions): Alerts {
+  const { store, log } = options;
+  const channels = createChannels({ ...options, now });
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    let failure: unknown;
+    const lookAt = (settings: AlertSettings) =>
+      lookAtAccount(settings).catch((err: unknown) => {
+        failure ??= err;
+      });
+    for (let after = ''; !ending.signal.aborted; ) {
+      const page = await store.alerts.page({ after, limit: ACCOUNTS_PER_PAGE });
+      await forEach(page, ACCOUNTS_AT_ONCE, lookAt);
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.account;
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async function lookAtAccount(settings: AlertSettings): Promise<void> {
+    ending.signal.throwIfAborted();
+    const [watches, stored] = await Promise.all([watchesOf(settings), store.alerts.alarms(settings.account)]);
+    const alarms = new Map(stored.map((alarm) => [alarm.subject, alarm]));
+    for (const watch of watches) {
+      const alarm = await decide(settings, watch, alarms.get(watch.subject));
+      if (alarm) alarms.set(watch.subject, alarm);
+    }
+    for (const alarm of alarms.values()) await deliver(settings, alarm);
+  }
+
+  /** Further kinds add theirs here. */
+  async function watchesOf({ account, balanceBelow }: AlertSettings): Promise<readonly Watch[]> {
+    if (balanceBelow === null) return [];
+    const wallet = await store.ledger.wallet(account);
+    return wallet ? [watchBalance(wallet, balanceBelow)] : [];
+  }
+
+  /** The alarm as it is now; undefined when there is none, or somebody else has moved it on. */
+  async function decide(settings: AlertSettings, watch: Watch, alarm: Alarm | undefined): Promise<Alarm | undefined> {
+    const { account } = settings;
+    const state = readState(alarm?.state);
+    const decision = watch.decide(state.mark);
+    if (decision.kind === 'stay') return alarm;
+    const from = alarm ?? { account, subject: watch.subject, state: '', version: 0 };
+    if (decision.kind === 'arm') return move(from, { ...state, mark: null });
+    const { mark, happening } = decision;
+    const delivery = newDelivery(happening, { account, channels: await channels.of(settings), now: now() });
+    return move(from, { mark, delivery });
+  }
+
+  async function move(alarm: Alarm, state: AlarmState): Promise<Alarm | undefined> {
+    const moved = { ...alarm, state: JSON.stringify(state) };
+    return (await store.alerts.move(moved)) ? { ...moved, version: alarm.version + 1 } : undefined;
+  }
+
+  async function deliver(settings: AlertSettings, alarm: Alarm): Promise<void> {
+    const state = readState(alarm.state);
+    if (!state.delivery || !isDue(state.delivery, now())) return;
+    const delivery = claimed(state.delivery, now());
+    if (!(await move(alarm, { ...state, delivery }))) return;
+    const arrivals = await channels.send(settings, delivery, ending.signal);
+    await note(alarm, attempted(delivery, arrivals, now()));
+  }
+
+  /** Notes how an attempt went, whatever else has become of the alarm meanwhile. */
+  async function note({ account, subject }: Alarm, delivery: Delivery): Promise<void> {
+    for (;;) {
+      const alarm = (await store.alerts.alarms(account)).find((found) => found.subject === subject);
+      const state = readState(alarm?.state);
+      const { event, tries } = state.delivery ?? {};
+      // A later alert has taken its place, or another process its next attempt.
+      if (!alarm || event?.id !== delivery.event.id || tries !== delivery.tries) return;
+      if (await move(alarm, { ...state, delivery })) return;
+    }
+  }
+
+  async function test(settings: AlertSettings): Promise<void> {
+    const { account } = settings;
+    const happening = { type: TEST, data: {} } as const;
+    const made = newDelivery(happening, { account, channels: await channels.of(settings), now: now() });
+    const arrivals = await channels.send(settings, made, ending.signal);
+    const alarm = (await store.alerts.alarms(account)).find(({ subject }) => subject === TEST);
+    const from = alarm ?? { account, subject: TEST, state: '', version: 0 };
+    // Of two tests at once one is noted.
+    await move(from, { mark: null, delivery: attempted(made, arrivals, now(), false) });
+  }
+
+  function wait(): void {
+    timer = setTimeout(round, everyMs * (0.5 + Math.random())).unref();
+  }
+
+  function round(): void {
+    running = look()
+      .catch((err: unknown) => {
+        if (!ending.signal.aborted) log.warn({ err }, 'could not look at the alerts of every account');
+      })
+      .then(() => {
+        if (!ending.signal.aborted) wait();
+      });
+  }
+
+  return {
+    look,
+    test,
+    hasChannels: async (settings) => (await channels.of(settings)).length > 0,
+    async last(account) {
+      const alarms = await store.alerts.alarms(account);
+      const found = alarms.map(({ state }) => readState(state).delivery).filter((delivery) => delivery !== null);
+      return found.sort((one, other) => other.event.at - one.event.at);
+    },
+    start: wait,
+    async stop() {
+      clearTimeout(timer);
+      ending.abort(new Error('the gateway stops'));
+      await running;
+    },
+  };
+}
+
+async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,31 @@
+// Watches a balance: told once when it falls below a sum, and again only after it has recovered or was topped up.
+
+import type { Wallet } from '../money/decide.ts';
+import { formatRub, type Micro } from '../money/money.ts';
+import type { Mark, Watch } from './watch.ts';
+
+/** How far above the sum, in percent, a balance has recovered: one that hovers about the sum is told once. */
+const RECOVERED_PERCENT = 10n;
+
+/** Holds count as balance: they come and go with every call. */
+export function watchBalance({ avail, held, topped }: Pick<Wallet, 'avail' | 'held' | 'topped'>, below: Micro): Watch {
+  const balance = avail + held;
+  return {
+    subject: 'balance',
+    decide(mark) {
+      if (mark && !isOver(mark, { balance, topped, below })) return { kind: 'stay' };
+      if (balance >= below) return { kind: mark ? 'arm' : 'stay' };
+      return {
+        kind: 'tell',
+        mark: { below: `${below}`, topped: `${topped}` },
+        happening: { type: 'balance.below', data: { threshold: formatRub(below), balance: formatRub(balance) } },
+      };
+    },
+  };
+}
+
+/** Whether the last time is over: recovered, topped up, or about another sum. */
+function isOver(mark: Mark, now: { balance: Micro; topped: Micro; below: Micro }): boolean {
+  if (mark.below !== `${now.below}` || now.topped > BigInt(mark.topped ?? 0)) return true;
+  return now.balance * 100n > now.below * (100n + RECOVERED_PERCENT);
+}

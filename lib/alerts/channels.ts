@@ -1,0 +1,82 @@
+// The ways an alert goes: a letter to each owner, and a signed post to the account's webhook.
+import type { Logger } from 'pino';
+import { orAbort, within } from '../media/deadline.ts';
+import { FetchFailure } from '../media/failure.ts';
+import type { Fetcher } from '../media/fetcher.ts';
+import type { AlertSettings } from '../store/ports/alerts.ts';
+import type { Store } from '../store/store.ts';
+import type { Mailer } from '../users/mail.ts';
+import type { AlertEvent, Arrival, Delivery } from './delivery.ts';
+import { alertLetter } from './letter.ts';
+import { SIGNATURE_HEADER, sign } from './signature.ts';
+
+export interface ChannelOptions {
+  readonly store: Pick<Store, 'accounts' | 'users'>;
+  /** Undefined without a mail server. */
+  readonly mailer: Mailer | undefined;
+  readonly fetcher: () => Pick<Fetcher, 'post'>;
+  readonly publicUrl: () => string;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly now: () => number;
+}
+
+export interface Channels {
+  /** Those that an alert of this account would go by. */
+  of(settings: AlertSettings): Promise<readonly string[]>;
+  /** One attempt by every channel that is due; resolves to how all of them stand. Throws only the reason of the signal. */
+  send(settings: AlertSettings, delivery: Delivery, signal: AbortSignal): Promise<Delivery['arrivals']>;
+}
+
+const WEBHOOK = 'webhook';
+const MAIL = 'mail:';
+const MAIL_MS = 30_000;
+
+export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: ChannelOptions): Channels {
+  async function attempt(settings: AlertSettings, name: string, event: AlertEvent, signal: AbortSignal) {
+    try {
+      return await (name === WEBHOOK ? post(settings, event, signal) : mail(name.slice(MAIL.length), event, signal));
+    } catch (err) {
+      signal.throwIfAborted();
+      log.warn({ err, account: event.account, alert: event.id, channel: name }, 'an alert did not arrive');
+      return { state: 'due', why: whyOf(err) } satisfies Arrival;
+    }
+  }
+
+  async function post({ webhook }: AlertSettings, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
+    if (!webhook) return { state: 'failed', why: 'removed' };
+    const { id, type, account, at, data } = event;
+    const body = JSON.stringify({ id, type, created_at: new Date(at).toISOString(), account, data });
+    const signature = sign(body, { secret: webhook.secret, now: now() });
+    const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: signature };
+    await fetcher().post(webhook.url, { headers, body, signal });
+    return { state: 'sent' };
+  }
+
+  async function mail(userId: string, event: AlertEvent, signal: AbortSignal): Promise<Arrival> {
+    const [user, account] = await Promise.all([store.users.get(userId), store.accounts.get(event.account)]);
+    if (!mailer || !account || user?.status !== 'active') return { state: 'failed', why: 'removed' };
+    const letter = alertLetter(event, { user, accountName: account.name, publicUrl: publicUrl() });
+    await within(MAIL_MS, signal, (ending) => orAbort(mailer.send(letter), ending));
+    return { state: 'sent' };
+  }
+
+  return {
+    async of({ account, webhook }) {
+      const members = mailer ? await store.users.membersOf(account) : [];
+      return [...members.map(({ user }) => `${MAIL}${user}`), ...(webhook ? [WEBHOOK] : [])];
+    },
+    async send(settings, { event, arrivals }, signal) {
+      const rows = Object.entries(arrivals).map(async ([name, arrival]) => {
+        const made = arrival.state === 'due' ? await attempt(settings, name, event, signal) : arrival;
+        return [name, made] as const;
+      });
+      return Object.fromEntries(await Promise.all(rows));
+    },
+  };
+}
+
+/** For owners: why a host could not be reached is nobody's business. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof FetchFailure)) return 'mail';
+  return error.reason === 'status' ? `status ${error.status}` : 'unreachable';
+}

@@ -1,0 +1,74 @@
+// One alert on its way to those who want it: whom it has reached, and when it is tried again.
+import { randomBytes } from 'node:crypto';
+import type { Happening, Mark } from './watch.ts';
+
+export interface AlertEvent extends Happening {
+  /** The same in every attempt: a receiver that got it twice can tell. */
+  readonly id: string;
+  readonly account: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+export interface Arrival {
+  readonly state: 'due' | 'sent' | 'failed';
+  /** Of the last failure: `unreachable`, `status 500`. */
+  readonly why?: string;
+}
+
+export interface Delivery {
+  readonly event: AlertEvent;
+  /** By channel: `webhook`, and `mail:` with the id of each owner. */
+  readonly arrivals: Readonly<Record<string, Arrival>>;
+  readonly tries: number;
+  /** ms since the epoch; null when it has ended. */
+  readonly dueAt: number | null;
+}
+
+/** What an alarm remembers. */
+export interface AlarmState {
+  readonly mark: Mark | null;
+  /** The last one. */
+  readonly delivery: Delivery | null;
+}
+
+/** Longer than an attempt takes: should its process die, another one tries again after it. */
+const CLAIM_MS = 120_000;
+/** From the first failure on. */
+const RETRIES_MS = [60_000, 300_000, 1_800_000] as const;
+
+export function readState(text: string | undefined): AlarmState {
+  return text === undefined ? { mark: null, delivery: null } : (JSON.parse(text) as AlarmState);
+}
+
+export function newDelivery(
+  happening: Happening,
+  { account, channels, now }: { account: string; channels: readonly string[]; now: number },
+): Delivery {
+  const event = { ...happening, id: `alr_${randomBytes(12).toString('hex')}`, account, at: now };
+  const arrivals = Object.fromEntries(channels.map((name) => [name, { state: 'due' } as const]));
+  return { event, arrivals, tries: 0, dueAt: channels.length === 0 ? null : now };
+}
+
+/** A time further off than any wait was set by a clock that ran ahead. */
+export function isDue({ dueAt }: Delivery, now: number): boolean {
+  return dueAt !== null && (dueAt <= now || dueAt > now + 2 * RETRIES_MS[2]);
+}
+
+/** As it is while somebody makes an attempt. */
+export function claimed(delivery: Delivery, now: number): Delivery {
+  return { ...delivery, tries: delivery.tries + 1, dueAt: now + CLAIM_MS };
+}
+
+/** As it is after an attempt; what is still due after the last one has failed. */
+export function attempted(delivery: Delivery, arrivals: Delivery['arrivals'], now: number, retries = true): Delivery {
+  const waitMs = retries ? RETRIES_MS[delivery.tries - 1] : undefined;
+  const left = Object.values(arrivals).some(({ state }) => state === 'due');
+  if (!left) return { ...delivery, arrivals, dueAt: null };
+  if (waitMs !== undefined) return { ...delivery, arrivals, dueAt: now + waitMs };
+  const ended = Object.entries(arrivals).map(([name, arrival]) => [
+    name,
+    arrival.state === 'due' ? { ...arrival, state: 'failed' as const } : arrival,
+  ]);
+  return { ...delivery, arrivals: Object.fromEntries(ended), dueAt: null };
+}

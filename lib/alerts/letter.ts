@@ -1,0 +1,55 @@
+// The letter that tells an owner what happened.
+import type { User } from '../store/ports/users.ts';
+import type { Mail } from '../users/mail.ts';
+import type { AlertEvent } from './delivery.ts';
+import type { Happening } from './watch.ts';
+
+interface Words {
+  readonly subjects: Readonly<Record<Happening['type'], (data: Happening['data']) => string>>;
+  readonly texts: Readonly<Record<Happening['type'], (name: string, data: Happening['data']) => string>>;
+  readonly wallet: string;
+  readonly change: string;
+}
+
+const WORDS: Readonly<Record<User['language'], Words>> = {
+  en: {
+    subjects: {
+      'balance.below': ({ threshold }) => `The balance is below ${threshold} RUB`,
+      test: () => 'A test alert',
+    },
+    texts: {
+      'balance.below': (name, { threshold, balance }) =>
+        `The balance of the account “${name}” is ${balance} RUB. You asked to be told when it is below ${threshold} RUB.`,
+      test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
+    },
+    wallet: 'The wallet:',
+    change: 'Change the alerts:',
+  },
+  ru: {
+    subjects: {
+      'balance.below': ({ threshold }) => `Баланс меньше ${threshold} ₽`,
+      test: () => 'Пробное оповещение',
+    },
+    texts: {
+      'balance.below': (name, { threshold, balance }) =>
+        `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет меньше ${threshold} ₽.`,
+      test: (name) => `Это проверка: оповещения аккаунта «${name}» приходят сюда.`,
+    },
+    wallet: 'Кошелёк:',
+    change: 'Изменить оповещения:',
+  },
+};
+
+export function alertLetter(
+  { type, data, account }: AlertEvent,
+  { user, accountName, publicUrl }: { user: User; accountName: string; publicUrl: string },
+): Mail {
+  const words = WORDS[user.language];
+  const link = (path: string) => `${publicUrl}/account/${path}?account=${encodeURIComponent(account)}`;
+  const paragraphs = [
+    words.texts[type](accountName, data),
+    `${words.wallet} ${link('wallet')}`,
+    `${words.change} ${link('settings/alerts')}`,
+  ];
+  return { to: user.email, subject: words.subjects[type](data), text: `${paragraphs.join('\n\n')}\n` };
+}

@@ -1,0 +1,237 @@
+// What the owners of an account are told of, and where: a sum, a webhook with its secret shown once, a test, the last results.
+import type { Arrival, Delivery } from '../../alerts/delivery.ts';
+import { makeWebhookSecret } from '../../alerts/signature.ts';
+import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../../money/money.ts';
+import type { AlertSettings } from '../../store/ports/alerts.ts';
+import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Answer, type Page, page } from '../page.ts';
+import { field, form, message, table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Alerts',
+    mail: 'Alerts go to the owners of the account by mail, and to the webhook if there is one.',
+    noMail: 'This service sends no mail: alerts go to the webhook only.',
+    threshold: 'Tell me when the balance is below (RUB)',
+    thresholdHint:
+      'Leave it empty for no alert. You are told once; again only after the balance was 10 % above the sum or topped up.',
+    badThreshold: 'Enter a sum above zero, such as 500 or 99.50.',
+    webhook: 'Webhook',
+    webhookHint: 'A public https URL that alerts are posted to, signed. Leave it empty for none.',
+    badWebhook: 'This must be a public https URL on port 443, without a password.',
+    save: 'Save',
+    saved: 'Saved.',
+    conflict: 'Something changed meanwhile. Try again.',
+    secret: 'Copy the secret of the webhook now: it is shown only once. It verifies the signature of each alert.',
+    renewTitle: 'Secret of the webhook',
+    renewText: 'With a new secret, the old one is void at once.',
+    renew: 'Make a new secret',
+    testTitle: 'Test',
+    test: 'Send a test alert',
+    tested: 'The test alert was sent. How it arrived is below.',
+    nowhere: 'There is nowhere to send alerts to: set a webhook first.',
+    wait: 'Too many tests. Try again in an hour.',
+    last: 'Last alerts',
+    when: 'Sent',
+    what: 'Alert',
+    where: 'To',
+    result: 'Result',
+    kinds: { 'balance.below': 'Balance', test: 'Test' },
+    mailTo: 'mail',
+    states: { due: 'is tried again', sent: 'arrived', failed: 'failed' },
+    whys: { unreachable: 'no answer', mail: 'the mail server refused it', removed: 'it is no longer there' },
+    status: (status: string) => `answered with status ${status}`,
+    nobody: 'nobody',
+    back: 'Back to the settings',
+  },
+  ru: {
+    title: 'Оповещения',
+    mail: 'Оповещения приходят владельцам аккаунта по почте и на вебхук, если он указан.',
+    noMail: 'Этот сервис не отправляет почту: оповещения приходят только на вебхук.',
+    threshold: 'Сообщить, когда баланс станет меньше (₽)',
+    thresholdHint:
+      'Оставьте пустым, чтобы не сообщать. Сообщим один раз; снова — когда баланс превысит сумму на 10 % или будет пополнен.',
+    badThreshold: 'Введите сумму больше нуля, например 500 или 99,50.',
+    webhook: 'Вебхук',
+    webhookHint: 'Публичный адрес https, на который отправляются подписанные оповещения. Пустое поле — без вебхука.',
+    badWebhook: 'Нужен публичный адрес https на порту 443, без пароля.',
+    save: 'Сохранить',
+    saved: 'Сохранено.',
+    conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
+    secret: 'Скопируйте секрет вебхука сейчас: он показан один раз. Им проверяется подпись каждого оповещения.',
+    renewTitle: 'Секрет вебхука',
+    renewText: 'С новым секретом прежний сразу перестаёт действовать.',
+    renew: 'Создать новый секрет',
+    testTitle: 'Проверка',
+    test: 'Отправить пробное оповещение',
+    tested: 'Пробное оповещение отправлено. Как оно дошло — ниже.',
+    nowhere: 'Оповещения некуда отправлять: сначала укажите вебхук.',
+    wait: 'Проверок слишком много. Повторите через час.',
+    last: 'Последние оповещения',
+    when: 'Отправлено',
+    what: 'Оповещение',
+    where: 'Куда',
+    result: 'Итог',
+    kinds: { 'balance.below': 'Баланс', test: 'Проверка' },
+    mailTo: 'почта',
+    states: { due: 'будет повторено', sent: 'доставлено', failed: 'не доставлено' },
+    whys: { unreachable: 'нет ответа', mail: 'почтовый сервер отказал', removed: 'получателя больше нет' },
+    status: (status: string) => `ответ со статусом ${status}`,
+    nobody: 'никому',
+    back: 'Назад к настройкам',
+  },
+});
+
+const PATH = '/account/settings/alerts';
+/** Tests of one account in an hour: each one makes the service call a stranger. */
+const TESTS_MAX = 10;
+const HOUR_MS = 3_600_000;
+
+interface Shown {
+  readonly threshold?: string;
+  readonly webhook?: string;
+  readonly problems?: Readonly<Partial<Record<'threshold' | 'webhook' | 'test', string>>>;
+  /** A new one, once. */
+  readonly secret?: string;
+}
+
+export const alerts = page({
+  path: PATH,
+  who: 'owner',
+  get: (visit) => alertsPage(visit),
+  post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'wishes':
+        return changeWishes(visit, sent);
+      case 'secret':
+        return renewSecret(visit);
+      default:
+        return sendTest(visit);
+    }
+  },
+});
+
+async function wishesOf({ services, account }: OwnerVisit): Promise<AlertSettings> {
+  const found = await services.store.alerts.get(account.id);
+  return found ?? { account: account.id, balanceBelow: null, webhook: null, version: 0 };
+}
+
+async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
+  const words = WORDS[visit.language];
+  const { services, account, query } = visit;
+  const wishes = await wishesOf(visit);
+  const {
+    threshold = amountOf(wishes.balanceBelow),
+    webhook = wishes.webhook?.url ?? '',
+    problems = {},
+    secret,
+  } = shown;
+  const notices: Readonly<Record<string, string>> = { saved: words.saved, tested: words.tested };
+  const notice = notices[query.get('done') ?? ''];
+  const fields = html`${field({ name: 'threshold', label: words.threshold, value: threshold, inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
+${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;
+  const body = html`${notice !== undefined && message('done', notice)}
+${secret !== undefined && message('done', html`${words.secret}<br><code class="key" data-copy>${secret}</code>`)}
+<p>${services.mailer ? words.mail : words.noMail}</p>
+${section(visit, 'wishes', words.save, fields)}
+${wishes.webhook && html`<h2>${words.renewTitle}</h2><p>${words.renewText}</p>${section(visit, 'secret', words.renew, html``)}`}
+<h2>${words.testTitle}</h2>
+${problems.test !== undefined && message('error', problems.test)}
+${(await services.alerts.hasChannels(wishes)) ? section(visit, 'test', words.test, html``) : html`<p>${words.nowhere}</p>`}
+${results(visit, await services.alerts.last(account.id))}
+<p><a href="${linkTo(visit, '/account/settings')}">${words.back}</a></p>`;
+  return { title: words.title, body };
+}
+
+function section(visit: OwnerVisit, change: string, button: string, fields: Html): Html {
+  const hidden = html`<input type="hidden" name="change" value="${change}">`;
+  return form(visit, { action: linkTo(visit, PATH), button, fields: html`${hidden}${fields}` });
+}
+
+function results({ language, format }: OwnerVisit, last: readonly Delivery[]): Html | undefined {
+  if (last.length === 0) return undefined;
+  const words = WORDS[language];
+  const columns = [words.when, words.what, words.where, words.result].map((title) => ({ title }));
+  const rows = last.flatMap(({ event, arrivals }) => {
+    const what = [format.time(event.at), words.kinds[event.type]];
+    const all = Object.entries(arrivals);
+    if (all.length === 0) return [[...what, words.nobody, '']];
+    return all.map(([name, arrival]) => [
+      ...what,
+      name === 'webhook' ? words.webhook : words.mailTo,
+      resultOf(language, arrival),
+    ]);
+  });
+  return html`<h2>${words.last}</h2>${table(words.last, columns, rows)}`;
+}
+
+function resultOf(language: OwnerVisit['language'], { state, why }: Arrival): string {
+  const words = WORDS[language];
+  if (why === undefined || state === 'sent') return words.states[state];
+  const [, status] = /^status (\d+)$/.exec(why) ?? [];
+  const reason = status === undefined ? (words.whys as Readonly<Record<string, string>>)[why] : words.status(status);
+  return `${words.states[state]}: ${reason ?? why}`;
+}
+
+async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
+  const { services, account, language } = visit;
+  const words = WORDS[language];
+  const [threshold, url] = [sent.text('threshold'), sent.text('webhook')];
+  const shown = { threshold, webhook: url };
+  const balanceBelow = readAmount(threshold);
+  if (balanceBelow === undefined) return refused(visit, { ...shown, problems: { threshold: words.badThreshold } });
+  if (url !== '' && services.fetcher().refusalOf(url) !== undefined)
+    return refused(visit, { ...shown, problems: { webhook: words.badWebhook } });
+  const wishes = await wishesOf(visit);
+  const secret = url !== '' && !wishes.webhook ? makeWebhookSecret() : undefined;
+  const webhook = url === '' ? null : { url, secret: secret ?? wishes.webhook?.secret ?? '' };
+  if (!(await services.store.alerts.change({ ...wishes, balanceBelow, webhook })))
+    return refused(visit, { ...shown, problems: { threshold: words.conflict } });
+  // A webhook's path is often a secret of its receiver.
+  const detail = { threshold: amountOf(balanceBelow), webhook: url === '' ? null : new URL(url).host };
+  await audit(visit, { action: 'alerts.change', target: account.id, detail });
+  return secret === undefined ? { to: linkTo(visit, `${PATH}?done=saved`) } : alertsPage(visit, { secret });
+}
+
+async function renewSecret(visit: OwnerVisit): Promise<Answer> {
+  const { services, account, language } = visit;
+  const wishes = await wishesOf(visit);
+  if (!wishes.webhook) return { to: linkTo(visit, PATH) };
+  const secret = makeWebhookSecret();
+  if (!(await services.store.alerts.change({ ...wishes, webhook: { ...wishes.webhook, secret } })))
+    return refused(visit, { problems: { webhook: WORDS[language].conflict } });
+  await audit(visit, { action: 'alerts.secret', target: account.id });
+  return alertsPage(visit, { secret });
+}
+
+async function sendTest(visit: OwnerVisit): Promise<Answer> {
+  const { services, account, language } = visit;
+  const words = WORDS[language];
+  const wishes = await wishesOf(visit);
+  if (!(await services.alerts.hasChannels(wishes))) return refused(visit, { problems: { test: words.nowhere } });
+  const at = { now: services.now(), since: services.now() - HOUR_MS };
+  const { count } = await services.store.sessions.fail(`alert-tests:${account.id}`, at);
+  if (count > TESTS_MAX) return { ...(await alertsPage(visit, { problems: { test: words.wait } })), status: 429 };
+  await services.alerts.test(wishes);
+  await audit(visit, { action: 'alerts.test', target: account.id });
+  return { to: linkTo(visit, `${PATH}?done=tested`) };
+}
+
+async function refused(visit: OwnerVisit, shown: Shown): Promise<Page> {
+  return { ...(await alertsPage(visit, shown)), status: 400 };
+}
+
+/** Null for none; undefined for what is no sum. */
+function readAmount(text: string): Micro | null | undefined {
+  if (text === '') return null;
+  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
+  return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? micro : undefined;
+}
+
+function amountOf(micro: Micro | null): string {
+  return micro === null ? '' : formatRub(micro);
+}

@@ -1,0 +1,324 @@
+// Alerts on both stores, with a real receiver and a real mail server: once, signed, tried again, by one of many.
+import { expect } from 'chai';
+import pino from 'pino';
+import { type Alerts, type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
+import { createFetcher } from '../../lib/media/fetcher.ts';
+import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { createMailer, type Mailer } from '../../lib/users/mail.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
+import { AT, adjust, applied, newWallet, RUB, rejection, topup, useStore } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const SECRET = 'whsec_test';
+const MINUTE_MS = 60_000;
+
+let receiver: Receiver;
+let smtp: MailServer;
+let mailer: Mailer;
+let now = AT;
+
+beforeEach(async () => {
+  now = AT;
+  receiver = await startReceiver();
+  smtp = await startMailServer();
+  mailer = createMailer(smtp.url, 'gate@example.com');
+});
+afterEach(async () => {
+  mailer.close();
+  await Promise.all([receiver.stop(), smtp.stop()]);
+});
+
+function alertsOn(store: Store, more: Partial<AlertsOptions> = {}): Alerts {
+  const limits = { postMs: 300, stepMs: 10 };
+  const fetcher = createFetcher({ trustedOrigins: new Set([receiver.origin]), limits });
+  const publicUrl = () => 'https://gate.example';
+  return createAlerts({
+    ...{ store, mailer, fetcher: () => fetcher, publicUrl, log: pino({ level: 'silent' }), now: () => now },
+    ...more,
+  });
+}
+
+async function watched(store: Store, more: Partial<AlertSettings> = {}): Promise<string> {
+  const account = await newWallet(store, 1000n);
+  const webhook = { url: `${receiver.origin}/hook?a=1`, secret: SECRET };
+  await store.alerts.change({ account, balanceBelow: 100n * RUB, webhook, version: 0, ...more });
+  return account;
+}
+
+const postsTo = (account: string) => receiver.posts.filter(({ json }) => json.account === account);
+const spend = (store: Store, account: string, rub: number) => applied(store, adjust(account, -BigInt(rub) * RUB));
+
+for (const kind of STORES) {
+  describe(`alerts on ${kind.name}`, () => {
+    const context = useStore(kind);
+
+    it('tell of a low balance once, by a signed post and by mail, until it recovers', async () => {
+      const { store } = context;
+      const account = await watched(store);
+      const [ann, bob] = [makeUser({ language: 'en' }), makeUser({ language: 'ru' })];
+      for (const user of [ann, bob]) {
+        await store.users.add(user);
+        await store.users.join({ user: user.id, account, role: 'owner' });
+      }
+      const alerts = alertsOn(store);
+      await alerts.look();
+      expect(postsTo(account)).to.deep.equal([]);
+      await spend(store, account, 950);
+      for (let looks = 0; looks < 3; looks += 1) await alerts.look();
+      const [post, ...others] = postsTo(account);
+      expect(others).to.deep.equal([]);
+      expect(post?.path).to.equal('/hook?a=1');
+      expect(post?.headers).to.include({ 'content-type': 'application/json', 'user-agent': 'tollgate' });
+      const { id, ...event } = post?.json ?? {};
+      expect(id).to.match(/^alr_[0-9a-f]{24}$/);
+      expect(event).to.deep.equal({
+        ...{ type: 'balance.below', created_at: new Date(AT).toISOString(), account },
+        data: { threshold: '100.00', balance: '50.00' },
+      });
+      expect(post && isSigned(post, SECRET, { now: AT })).to.equal(true);
+      expect(post && isSigned(post, 'whsec_other', { now: AT })).to.equal(false);
+      expect(post && isSigned({ ...post, body: post.body.replace('50.00', '51.00') }, SECRET, { now: AT })).to.equal(
+        false,
+      );
+      expect(smtp.letters.map(({ to }) => to)).to.have.members([ann.email, bob.email]);
+      const english = await smtp.letterTo(ann.email);
+      expect(english.head).to.contain('Subject: The balance is below 100.00 RUB');
+      expect(english.text).to.contain(`https://gate.example/account/wallet?account=${account}`);
+      expect((await smtp.letterTo(bob.email)).text).to.contain('50.00 ₽');
+      await applied(store, topup(account, 1000n * RUB));
+      await alerts.look();
+      await spend(store, account, 1000);
+      await alerts.look();
+      expect(postsTo(account)).to.have.length(2);
+      expect(postsTo(account)[1]?.json.id).not.to.equal(id);
+    });
+
+    it('are sent by one of several processes at once', async () => {
+      const stores = [context.store, await context.open(), await context.open()];
+      const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];
+      for (const account of accounts) await spend(context.store, account, 901);
+      await Promise.all([...stores, ...stores].map((store) => alertsOn(store).look()));
+      for (const account of accounts) expect(postsTo(account)).to.have.length(1);
+    });
+
+    it('are tried again, later and later, by whom they have not reached, and given up', async () => {
+      const { store } = context;
+      const account = await watched(store);
+      const user = makeUser();
+      await store.users.add(user);
+      await store.users.join({ user: user.id, account, role: 'owner' });
+      await spend(store, account, 950);
+      const alerts = alertsOn(store);
+      receiver.answer = answerWith(500);
+      const counts: number[] = [];
+      for (const minutes of [0, 0.5, 1, 4, 6, 30, 36, 100, 1000]) {
+        now = AT + minutes * MINUTE_MS;
+        await alerts.look();
+        counts.push(postsTo(account).length);
+      }
+      expect(counts).to.deep.equal([1, 1, 2, 2, 3, 3, 4, 4, 4]);
+      expect(new Set(postsTo(account).map(({ json }) => json.id)).size).to.equal(1);
+      expect(smtp.letters).to.have.length(1);
+      const [delivery] = await alerts.last(account);
+      expect(delivery).to.deep.include({ tries: 4, dueAt: null });
+      expect(delivery?.arrivals).to.deep.equal({
+        [`mail:${user.id}`]: { state: 'sent' },
+        webhook: { state: 'failed', why: 'status 500' },
+      });
+    });
+
+    it('arrive after failures, signed anew', async () => {
+      const account = await watched(context.store);
+      await spend(context.store, account, 950);
+      const alerts = alertsOn(context.store);
+      receiver.answer = (response) => void response.socket?.destroy();
+      await alerts.look();
+      receiver.answer = answerWith(204);
+      now = AT + 2 * MINUTE_MS;
+      await alerts.look();
+      expect(postsTo(account).map((post) => isSigned(post, SECRET, { now, ageMax: 60 }))).to.deep.equal([false, true]);
+      expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({ webhook: { state: 'sent' } });
+    });
+
+    it('end at a receiver that hangs, and follow no redirect', async () => {
+      const accounts = [await watched(context.store), await watched(context.store)];
+      const alerts = alertsOn(context.store);
+      const answers = [() => undefined, answerWith(302, { location: `${receiver.origin}/elsewhere` })];
+      const whys = ['unreachable', 'status 302'];
+      for (const [at, account] of accounts.entries()) {
+        await spend(context.store, account, 950);
+        receiver.answer = answers[at] as Receiver['answer'];
+        const from = performance.now();
+        await alerts.look();
+        expect(performance.now() - from).to.be.below(3000);
+        expect((await alerts.last(account))[0]?.arrivals.webhook).to.deep.equal({ state: 'due', why: whys[at] });
+      }
+      expect(receiver.posts.filter(({ path }) => path === '/elsewhere')).to.deep.equal([]);
+    });
+
+    it('go on when the process that took one dies', async () => {
+      const account = await watched(context.store);
+      await spend(context.store, account, 950);
+      const dying = alertsOn(context.store, {
+        fetcher: () => ({
+          post: (_url, { signal }) =>
+            new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+        }),
+      });
+      const looked = dying.look().catch(() => undefined);
+      while ((await context.store.alerts.alarms(account))[0]?.version !== 2) await new Promise(setImmediate);
+      const other = alertsOn(await context.open());
+      now = AT + MINUTE_MS;
+      await other.look();
+      expect(postsTo(account), 'it may be alive').to.deep.equal([]);
+      await dying.stop();
+      await looked;
+      now = AT + 3 * MINUTE_MS;
+      await other.look();
+      expect(postsTo(account)).to.have.length(1);
+      expect((await other.last(account))[0]).to.deep.include({ tries: 2, dueAt: null });
+    });
+
+    it('say that they are a test, once, whatever the balance', async () => {
+      const account = await watched(context.store, { balanceBelow: null });
+      const settings = (await context.store.alerts.get(account)) as AlertSettings;
+      const alerts = alertsOn(context.store);
+      receiver.answer = answerWith(410);
+      await alerts.test(settings);
+      receiver.answer = answerWith(200);
+      await alerts.test(settings);
+      expect((await alerts.last(account)).map(({ arrivals }) => arrivals)).to.deep.equal([
+        { webhook: { state: 'sent' } },
+      ]);
+      now = AT + 600 * MINUTE_MS;
+      await alerts.look();
+      expect(postsTo(account).map(({ json }) => json.type)).to.deep.equal(['test', 'test']);
+    });
+
+    it('stop where nobody wants them any more', async () => {
+      const { store } = context;
+      const account = await watched(store);
+      await spend(store, account, 950);
+      const alerts = alertsOn(store);
+      receiver.answer = answerWith(503);
+      await alerts.look();
+      const settings = (await store.alerts.get(account)) as AlertSettings;
+      await store.alerts.change({ ...settings, balanceBelow: null, webhook: null });
+      now = AT + 2 * MINUTE_MS;
+      await alerts.look();
+      expect(postsTo(account)).to.have.length(1);
+      expect((await alerts.last(account))[0]?.arrivals.webhook).to.deep.equal({ state: 'failed', why: 'removed' });
+    });
+  });
+}
+
+describe('alerts', () => {
+  let faulty: FaultyStore;
+  let account: string;
+  beforeEach(async () => {
+    faulty = await openFaultyStore();
+    account = await watched(faulty.real);
+    await spend(faulty.real, account, 950);
+  });
+  afterEach(() => faulty.close());
+
+  it('of private addresses are not posted', async () => {
+    const alerts = alertsOn(faulty.real);
+    const urls = [
+      'https://127.0.0.1/',
+      'https://10.0.0.1/',
+      'https://[::1]/',
+      'https://localhost/',
+      'http://example.com/',
+    ];
+    for (const url of [...urls, receiver.origin.replace('127.0.0.1', 'localhost')]) {
+      const settings = (await faulty.real.alerts.get(account)) as AlertSettings;
+      await alerts.test({ ...settings, webhook: { url, secret: SECRET } });
+      const [{ arrivals } = { arrivals: {} }] = await alerts.last(account);
+      expect(arrivals, url).to.deep.equal({ webhook: { state: 'failed', why: 'unreachable' } });
+    }
+    expect(receiver.posts).to.deep.equal([]);
+  });
+
+  it('that a store refuses or loses are sent by the next look', async () => {
+    const alerts = alertsOn(faulty.store);
+    for (const call of ['page', 'alarms', 'move'] as const) {
+      faulty.next(`alerts.${call}`, refuse);
+      expect(await rejection(alerts.look()), call).to.be.instanceOf(Error);
+      expect(receiver.posts, call).to.deep.equal([]);
+    }
+    faulty.next('ledger.wallet', refuse);
+    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
+    faulty.next('alerts.move', lose);
+    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
+    await alerts.look();
+    await alerts.look();
+    expect(receiver.posts).to.have.length(1);
+  });
+
+  it('come once more when the store could not note that they arrived', async () => {
+    const alerts = alertsOn(faulty.store);
+    const asEver = (call: () => Promise<unknown>) => call();
+    faulty.next('alerts.move', asEver, asEver, refuse);
+    expect(await rejection(alerts.look())).to.be.instanceOf(Error);
+    now = AT + 3 * MINUTE_MS;
+    await alerts.look();
+    now = AT + 30 * MINUTE_MS;
+    await alerts.look();
+    const [first, second, ...others] = receiver.posts;
+    expect([second?.json.id, others]).to.deep.equal([first?.json.id, []]);
+  });
+
+  it('of one account wait for no other', async () => {
+    const healthy = await watched(faulty.real);
+    await spend(faulty.real, healthy, 950);
+    faulty.next('alerts.alarms', refuse);
+    expect(await rejection(alertsOn(faulty.store).look())).to.be.instanceOf(Error);
+    expect(receiver.posts).to.have.length(1);
+  });
+
+  it('are tried again for owners whose mail server refuses, and not for those who are gone', async () => {
+    const [ann, bob] = [makeUser(), makeUser({ status: 'suspended' })];
+    for (const user of [ann, bob]) {
+      await faulty.real.users.add(user);
+      await faulty.real.users.join({ user: user.id, account, role: 'owner' });
+    }
+    smtp.refuse(ann.email);
+    const alerts = alertsOn(faulty.real);
+    await alerts.look();
+    expect((await alerts.last(account))[0]?.arrivals).to.deep.equal({
+      webhook: { state: 'sent' },
+      [`mail:${ann.id}`]: { state: 'due', why: 'mail' },
+      [`mail:${bob.id}`]: { state: 'failed', why: 'removed' },
+    });
+    smtp.refuse();
+    now = AT + 2 * MINUTE_MS;
+    await alerts.look();
+    expect(smtp.letters.map(({ to }) => to)).to.deep.equal([ann.email]);
+    expect(receiver.posts).to.have.length(1);
+  });
+
+  it('wait no longer than a claim for a clock that ran ahead', async () => {
+    const ahead = alertsOn(faulty.real, { now: () => AT + 1000 * MINUTE_MS });
+    receiver.answer = answerWith(500);
+    await ahead.look();
+    receiver.answer = answerWith(200);
+    await alertsOn(faulty.real).look();
+    expect(receiver.posts).to.have.length(2);
+  });
+
+  it('are looked for by themselves, until they are stopped', async () => {
+    const alerts = alertsOn(faulty.real, { everyMs: 10 });
+    alerts.start();
+    while (receiver.posts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await alerts.stop();
+    const other = await watched(faulty.real);
+    await spend(faulty.real, other, 950);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(receiver.posts).to.have.length(1);
+  });
+});

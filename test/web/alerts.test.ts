@@ -1,0 +1,193 @@
+// Alerts over HTTP: what an owner sets, the secret that is shown once, a test, and what two gateways then send.
+import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
+
+const PATH = '/account/settings/alerts';
+const SECRET = /whsec_[\w-]{43}/;
+
+describe('the page of alerts', () => {
+  let test: TestGateway;
+  let receiver: Receiver;
+  let smtp: MailServer;
+
+  before(async () => {
+    [receiver, smtp] = await Promise.all([startReceiver(), startMailServer()]);
+    test = await startGateway({
+      catalog: { upstreams: {}, models: [] },
+      env: { IMAGE_TRUSTED_ORIGINS: receiver.origin, SMTP_URL: smtp.url },
+      timings: { alertsEveryMs: 20 },
+    });
+  });
+  after(async () => {
+    await test?.stop();
+    await Promise.all([receiver.stop(), smtp.stop()]);
+  });
+  afterEach(() => {
+    receiver.answer = answerWith(200);
+  });
+
+  type Owner = Awaited<ReturnType<typeof comeIn>>;
+
+  async function comeIn(rub = '1000') {
+    const { id } = await test.account(rub);
+    return { ...(await setUpOwner(test, id)), account: id };
+  }
+  const save = (owner: Owner, fields: Record<string, string>) =>
+    owner.submit(PATH, { change: 'wishes', threshold: '', webhook: '', ...fields });
+  const hook = () => `${receiver.origin}/hook-of-mine`;
+  const postsTo = ({ account }: Owner) => receiver.posts.filter(({ json }) => json.account === account);
+
+  it('is led to by the settings', async () => {
+    expect((await (await comeIn()).get('/account/settings')).text).to.contain(`href="${PATH}"`);
+  });
+
+  it('sets a sum and a webhook, whose secret is shown once', async () => {
+    const owner = await comeIn();
+    const made = await save(owner, { threshold: '1 500,50', webhook: hook() });
+    const [secret = ''] = SECRET.exec(made.text) ?? [];
+    expect([made.status, secret === '']).to.deep.equal([200, false]);
+    expect(await test.store.alerts.get(owner.account)).to.deep.equal({
+      ...{ account: owner.account, balanceBelow: 1_500_500_000n, webhook: { url: hook(), secret }, version: 1 },
+    });
+    const later = await owner.get(PATH);
+    expect(later.text).to.contain('value="1500.50"').and.contain(`value="${hook()}"`).and.not.match(SECRET);
+    const again = await save(owner, { threshold: '1', webhook: `${hook()}/2` });
+    expect([again.status, again.headers.location]).to.deep.equal([303, `${PATH}?done=saved`]);
+    expect((await test.store.alerts.get(owner.account))?.webhook).to.deep.equal({ url: `${hook()}/2`, secret });
+    const [row] = await test.store.auditLog.page({ limit: 1, account: owner.account });
+    expect(row).to.include({ action: 'alerts.change', target: owner.account });
+    expect(row?.detail).to.equal(JSON.stringify({ threshold: '1.00', webhook: new URL(receiver.origin).host }));
+    const { text, json } = await owner.get('/account/settings/export');
+    expect(text).not.to.match(SECRET);
+    expect(json.alerts).to.deep.equal({ balance_below: '1000000', webhook_url: `${hook()}/2` });
+  });
+
+  it('makes a new secret, and takes the webhook away', async () => {
+    const owner = await comeIn();
+    const [first] = SECRET.exec((await save(owner, { webhook: hook() })).text) ?? [];
+    const [second] = SECRET.exec((await owner.submit(PATH, { change: 'secret' })).text) ?? [];
+    expect(second).to.be.a('string').and.not.equal(first);
+    expect((await test.store.alerts.get(owner.account))?.webhook?.secret).to.equal(second);
+    const rows = await test.store.auditLog.page({ limit: 2, account: owner.account });
+    expect(rows.map(({ action }) => action)).to.deep.equal(['alerts.secret', 'alerts.change']);
+    expect(JSON.stringify(rows)).not.to.match(SECRET);
+    await save(owner, {});
+    expect(await test.store.alerts.get(owner.account)).to.include({ balanceBelow: null, webhook: null });
+    expect((await owner.submit(PATH, { change: 'secret' })).status).to.equal(303);
+  });
+
+  it('refuses what is no sum and what is not public, and keeps what was typed', async () => {
+    const owner = await comeIn();
+    for (const threshold of ['0', '-5', 'much', '1e3', '1.2345678', '2000000000']) {
+      const reply = await save(owner, { threshold });
+      expect([reply.status, reply.text.includes('sum above zero')], threshold).to.deep.equal([400, true]);
+      expect(reply.text).to.contain(`value="${threshold}"`);
+    }
+    const urls = [
+      'http://example.com/',
+      'https://10.0.0.1/',
+      'https://[::1]/',
+      'https://localhost/x',
+      'ftp://a.example.com/',
+    ];
+    const more = [
+      'https://a:b@example.com/',
+      'https://example.com:8443/',
+      'https://169.254.169.254/',
+      `${test.url}/api`,
+      'x',
+    ];
+    for (const webhook of [...urls, ...more, `https://example.com/${'x'.repeat(3000)}`]) {
+      const reply = await save(owner, { webhook });
+      expect([reply.status, reply.text.includes('must be a public https URL')], webhook).to.deep.equal([400, true]);
+    }
+    expect(await test.store.alerts.get(owner.account)).to.equal(undefined);
+  });
+
+  it('sends a test, signed, and shows how it arrived', async () => {
+    const owner = await comeIn();
+    const [secret = ''] = SECRET.exec((await save(owner, { webhook: hook() })).text) ?? [];
+    const sent = await owner.submit(PATH, { change: 'test' });
+    expect([sent.status, sent.headers.location]).to.deep.equal([303, `${PATH}?done=tested`]);
+    const [post] = postsTo(owner);
+    expect(post?.json).to.include({ type: 'test' });
+    expect(post && isSigned(post, secret)).to.equal(true);
+    expect((await smtp.letterTo(owner.email)).text).to.contain('This is a test');
+    expect((await owner.get(PATH)).text).to.match(/<td>Webhook<\/td><td>arrived<\/td>/);
+    receiver.answer = answerWith(500);
+    await owner.submit(PATH, { change: 'test' });
+    expect((await owner.get(PATH)).text).to.contain('failed: answered with status 500');
+    expect((await owner.get(`${PATH}?lang=ru`)).text)
+      .to.contain('не доставлено: ответ со статусом 500')
+      .and.contain('Отправить пробное оповещение');
+  });
+
+  it('lets nobody test without end', async () => {
+    const owner = await comeIn();
+    await save(owner, { webhook: hook() });
+    const statuses: number[] = [];
+    for (let times = 0; times < 12; times += 1) statuses.push((await owner.submit(PATH, { change: 'test' })).status);
+    expect(statuses).to.deep.equal([...Array(10).fill(303), 429, 429]);
+    expect(postsTo(owner)).to.have.length(10);
+  });
+
+  it('belongs to the owners of the account, and takes forms of its own only', async () => {
+    const [owner, stranger] = [await comeIn(), await comeIn()];
+    const path = `${PATH}?account=${owner.account}`;
+    expect((await stranger.get(path)).status).to.equal(404);
+    const csrf = /name="csrf" value="([^"]+)"/.exec((await stranger.get(PATH)).text)?.[1] ?? '';
+    for (const change of ['wishes', 'secret', 'test']) {
+      const fields = { change, threshold: '5', webhook: hook() };
+      expect((await stranger.post(path, { csrf, ...fields })).status, change).to.equal(404);
+      expect((await owner.post(PATH, fields)).status, 'without a token').to.equal(403);
+      expect((await owner.post(PATH, { csrf, ...fields })).status, "with another's token").to.equal(403);
+      const own = await owner.submit(PATH, fields, { headers: { origin: 'https://evil.example' } });
+      expect(own.status, 'from another site').to.equal(403);
+    }
+    expect(await test.store.alerts.get(owner.account)).to.equal(undefined);
+    expect([postsTo(owner), postsTo(stranger)]).to.deep.equal([[], []]);
+  });
+
+  it('leads to one alert of two gateways, and to the next after a top-up', async () => {
+    const owner = await comeIn('1000');
+    const other = await startGateway({
+      catalog: { upstreams: {}, models: [] },
+      env: { IMAGE_TRUSTED_ORIGINS: receiver.origin, SMTP_URL: smtp.url },
+      timings: { alertsEveryMs: 20 },
+      folder: test.folder,
+    });
+    const letters = () => smtp.letters.filter(({ to }) => to === owner.email);
+    await save(owner, { threshold: '1200', webhook: hook() });
+    await until(() => letters().length > 0 && postsTo(owner).length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const id = owner.account;
+    const topup = { kind: 'topup', wallet: id, at: Date.now(), amount: 100_000_000n, paymentId: `late-${id}` } as const;
+    expect([letters().length, postsTo(owner).length]).to.deep.equal([1, 1]);
+    await test.store.ledger.apply([{ op: topup, tried: false, abandoned: false }]);
+    await until(() => letters().length > 1 && postsTo(owner).length > 1);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await other.stop();
+    expect(postsTo(owner).map(({ json }) => json.data.balance)).to.deep.equal(['1000.00', '1100.00']);
+    expect(letters()).to.have.length(2);
+    await until(async () => (await owner.get(PATH)).text.includes('<td>Balance</td><td>Webhook</td><td>arrived</td>'));
+  });
+});
+
+describe('the page of alerts without a mail server', () => {
+  it('says that there is nowhere to send to, until there is a webhook', async () => {
+    const test = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    const { id } = await test.account();
+    const owner = await setUpOwner(test, id);
+    const bare = await owner.get(PATH);
+    expect(bare.text).to.contain('sends no mail').and.contain('nowhere to send').and.not.contain('Send a test alert');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(bare.text)?.[1] ?? '';
+    expect((await owner.post(PATH, { csrf, change: 'test' })).status).to.equal(400);
+    await owner.submit(PATH, { change: 'wishes', threshold: '', webhook: 'https://hooks.tollgate-example.com/' });
+    expect((await owner.get(PATH)).text).to.contain('Send a test alert');
+    await test.stop();
+  });
+});
