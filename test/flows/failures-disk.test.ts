@@ -88,7 +88,7 @@ describe('a full disk', () => {
     const again = await send(service.url + MESSAGES, { key: late.key, body: ask('hi') });
     expect(again.status).to.equal(200);
     await books.checkMoney();
-    expect(service.stdout()).to.match(/"level":"warn".*the store did not take a batch/);
+    expect(service.stdout()).to.match(/"level":"warn".*the store did not accept a batch/);
     expect(service.stderr()).to.equal('');
   });
 });
