@@ -143,7 +143,8 @@ describe('sqlite schema', () => {
     it('refuse one hash for two keys', () => {
       const insert = (id: string) =>
         db.exec(
-          `INSERT INTO keys (id, account, name, hash, last4, created_at) VALUES ('${id}', '${wallet}', 'k', 'h', 'l', 1)`,
+          `INSERT INTO keys (id, account, name, hash, last4, created_at, reset, zone)
+          VALUES ('${id}', '${wallet}', 'k', 'h', 'l', 1, 'none', 'UTC')`,
         );
       insert('key_1');
       expect(() => insert('key_2')).to.throw(/UNIQUE/);
