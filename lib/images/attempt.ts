@@ -28,8 +28,14 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   const { signal } = options.context;
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
-  // A timer may fire a fraction of a millisecond early; there would then seem to be time for another route.
-  const timer = setTimeout(() => upstream.abort(fault('upstream_timeout')), deadline - performance.now() + 1);
+  let timer: NodeJS.Timeout | undefined;
+  // A timer may fire some milliseconds early; there would then seem to be time for another route.
+  const watch = () => {
+    const leftMs = deadline - performance.now();
+    if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
+    else upstream.abort(fault('upstream_timeout'));
+  };
+  watch();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     // A plugin or a store that ignores the signal must not hold the call up.

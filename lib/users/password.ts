@@ -59,7 +59,7 @@ export function problemOf(password: string, others: readonly string[] = []): Pas
 
 /** Much used ones, in lower case; those below the least length are not on it. */
 const COMMON: ReadonlySet<string> = new Set(
-  readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8')
+  readFileSync(new URL('./data/common-passwords.txt', import.meta.url), 'utf8')
     .trim()
     .split('\n'),
 );
