@@ -12,7 +12,15 @@ const FUNCTION_LINES_MAX = 70;
 
 /** From the ground up: a file imports from its own layer and from those below. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['lib/base62.ts', 'lib/count.ts', 'lib/faults.ts', 'lib/config.ts', 'lib/operator-error.ts', 'lib/package.ts'],
+  [
+    'lib/base62.ts',
+    'lib/count.ts',
+    'lib/for-each.ts',
+    'lib/faults.ts',
+    'lib/config.ts',
+    'lib/operator-error.ts',
+    'lib/package.ts',
+  ],
   ['lib/platform/'],
   ['lib/money/', 'lib/jobs/decide.ts'],
   ['lib/stream/'],

@@ -1,5 +1,6 @@
 // Looks from time to time at what owners want to be told of, and tells them. Every process does: whoever moves an alarm on
 // in the store goes on with it, and should it die, another one does.
+import { forEach } from '../for-each.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
 import { watchBalance } from './balance.ts';
@@ -156,12 +157,4 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
       await running;
     },
   };
-}
-
-async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -2,6 +2,7 @@
 // copy has every entry and charge as it was, or is refused. Every step can be repeated, so an interrupted copy goes on.
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
+import { forEach } from '../for-each.ts';
 import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
@@ -317,12 +318,4 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
 
 function differs(what: string): OperatorError {
   return new OperatorError(`The copy of ${what} does not match the source: start again with an empty target.`);
-}
-
-async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -1,0 +1,10 @@
+// Work on a list, a few items at a time.
+
+/** Begins them in order; rejects with the first failure. */
+export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
