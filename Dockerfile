@@ -10,6 +10,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY lib lib
 COPY providers providers
+COPY payments payments
 COPY catalog catalog
 COPY deploy/replica-set.ts deploy/
 RUN chmod 755 lib/cli/main.ts && ln -s /app/lib/cli/main.ts /usr/local/bin/tollgate && install -d -o node -g node /data

@@ -25,6 +25,8 @@ export interface Config {
   /** Names of variables that a catalog may name, `*` for any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
+  /** As `providersPath`, of payment plugins. */
+  readonly paymentsPath: readonly string[];
   readonly logLevel: string;
   readonly sandbox: 'auto' | 'on' | 'off';
   readonly keyPrefix: string;
@@ -79,6 +81,7 @@ const schema = Joi.object({
     .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/, 'names with * for any text, separated by commas')
     .default(CATALOG_VARIABLES),
   PROVIDERS_PATH: Joi.string().default(''),
+  PAYMENTS_PATH: Joi.string().default(''),
   IMAGE_TRUSTED_ORIGINS: Joi.string().default(''),
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
@@ -132,7 +135,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     smtpUrl: value.SMTP_URL,
     catalogDir: value.CATALOG_DIR ?? decodeURIComponent(new URL('catalog/', ROOT).pathname),
     catalogVariables: value.CATALOG_VARIABLES.split(',').map((pattern: string) => pattern.trim()),
-    providersPath: value.PROVIDERS_PATH.split(':').filter((folder: string) => folder !== ''),
+    providersPath: foldersOf(value.PROVIDERS_PATH),
+    paymentsPath: foldersOf(value.PAYMENTS_PATH),
     imageTrustedOrigins: value.IMAGE_TRUSTED_ORIGINS,
     logLevel: value.LOG_LEVEL,
     sandbox: value.SANDBOX,
@@ -154,4 +158,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     env,
     ownerId: `own_${randomBytes(12).toString('hex')}`,
   });
+}
+
+function foldersOf(path: string): readonly string[] {
+  return path.split(':').filter((folder) => folder !== '');
 }

@@ -22,13 +22,13 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/package.ts',
   ],
   ['lib/platform/'],
-  ['lib/money/', 'lib/jobs/decide.ts'],
+  ['lib/money/', 'lib/jobs/decide.ts', 'lib/payments/decide.ts'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
+  ['lib/plugin/', 'lib/payments/contract.ts', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/', 'lib/alerts/'],
   ['lib/call/', 'lib/smart/'],
-  ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/'],
+  ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],
   ['lib/http/'],
   ['lib/api/', 'lib/web/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/gateway.ts'],
@@ -38,17 +38,18 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Rooms that the others enter by one file. */
 const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
 
-/** What a provider may import of ours: types only. */
-const CONTRACT = 'lib/plugin/contract.ts';
+/** What a plugin may import of ours: types only. */
+const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/payments/contract.ts' } as const;
 
 const VENDORS =
-  /\b(openai|anthropic|claude|gemini|gigachat|yandex|fal|bfl|kling|minimax|runway|seedance|dashscope|xai|deepseek|mistral|openrouter|groq)\b/i;
+  /\b(openai|anthropic|claude|gemini|gigachat|yandex|fal|bfl|kling|minimax|runway|seedance|dashscope|xai|deepseek|mistral|openrouter|groq|yookassa|yoomoney)\b/i;
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const problems: string[] = [];
 const imports = new Map<string, readonly string[]>();
 
-for (const path of ['lib', 'providers', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder)) check(path);
+for (const path of ['lib', 'providers', 'payments', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder))
+  check(path);
 for (const circle of findCircles(imports)) problems.push(`imports run in a circle: ${circle.join(' → ')}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
@@ -67,7 +68,8 @@ function check(path: string): void {
   if (lines > FILE_LINES_MAX) problems.push(`${path}: ${lines} lines, at most ${FILE_LINES_MAX}`);
   if (path.startsWith('lib/')) {
     const vendor = VENDORS.exec(text);
-    if (vendor) problems.push(`${path}: names the vendor ${vendor[0]}; that belongs into providers/ or catalog/`);
+    if (vendor)
+      problems.push(`${path}: names the vendor ${vendor[0]}; that belongs into providers/, payments/ or catalog/`);
   }
   if (!path.startsWith('test/') && !/^(#!.*\n)?\/\/ /.test(text))
     problems.push(`${path}: does not open with what it is for`);
@@ -107,10 +109,11 @@ function checkImports(path: string, text: string): void {
   for (const [, isType, specifier = ''] of found) {
     const target = normalize(join(dirname(path), specifier));
     targets.push(target);
-    if (path.startsWith('providers/')) {
+    const contract = contractOf(path);
+    if (contract !== undefined) {
       const own = path.split('/').slice(0, 2).join('/');
-      if (target.startsWith(`${own}/`) || (target === CONTRACT && isType)) continue;
-      problems.push(`${path}: imports ${target}; a provider imports only types of ${CONTRACT}`);
+      if (target.startsWith(`${own}/`) || (target === contract && isType)) continue;
+      problems.push(`${path}: imports ${target}; a plugin imports only types of ${contract}`);
     }
     for (const [room, door] of path.startsWith('lib/') ? DOORS : []) {
       const inside = target.startsWith(room) && target !== door;
@@ -121,6 +124,11 @@ function checkImports(path: string, text: string): void {
     if (from === -1) problems.push(`${path}: belongs to no layer`);
     else if (to > from) problems.push(`${path}: imports ${target} from a layer above`);
   }
+}
+
+/** The contract that binds a plugin's file. */
+function contractOf(path: string): string | undefined {
+  return Object.entries(CONTRACTS).find(([room]) => path.startsWith(`${room}/`))?.[1];
 }
 
 function layerOf(path: string): number {

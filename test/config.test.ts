@@ -93,6 +93,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     ],
     bad: [],
   },
+  PAYMENTS_PATH: { field: 'paymentsPath', byDefault: [], good: [['/a:b', ['/a', 'b']]], bad: [] },
   CATALOG_VARIABLES: {
     field: 'catalogVariables',
     byDefault: ['*_API_KEY', '*_SECRET', '*_SHOP_ID', '*_BASE_URL', '*_FOLDER', '*_SCOPE', '*_AUTH_URL', '*_CA'],

@@ -1,7 +1,6 @@
 // Checks a catalog as a start would, for the command line: files, plugins, settings and references.
-import type { Config } from '../config.ts';
 import { listModels } from './listing.ts';
-import { openLiveCatalog, readCatalogFacts } from './live.ts';
+import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
 
 export interface CatalogCheck {
   /** All that the files define. */
@@ -14,9 +13,7 @@ export interface CatalogCheck {
 }
 
 /** Throws an `OperatorError` that says what is wrong. */
-export async function checkCatalog(
-  config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'>,
-): Promise<CatalogCheck> {
+export async function checkCatalog(config: CatalogConfig): Promise<CatalogCheck> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const live = await openLiveCatalog({ config, sandbox: false, log: silent, onSecrets: () => undefined });
   const { warnings } = live.current();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
-import { type CatalogFile, catalogFile, type ModelEntry, type UpstreamEntry } from './schema.ts';
+import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
 import { forbiddenVariables } from './variables.ts';
 
 /** Every `*.json` of a folder, in order of name. */
@@ -25,6 +25,7 @@ export function catalogFilesOf(folder: string): readonly string[] {
  */
 export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
+  const payments: Record<string, PaymentEntry> = {};
   const models: ModelEntry[] = [];
   const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
   const vision: string[] = [];
@@ -34,10 +35,8 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
   for (const path of paths) {
     const part = readFile(path, variables);
     for (const entry of entriesOf(part, models.length)) sources.set(entry, path);
-    for (const [key, value] of Object.entries(part.upstreams ?? {})) {
-      if (Object.hasOwn(upstreams, key)) throw new OperatorError(`${path}: upstream ${key} is defined twice`);
-      upstreams[key] = value;
-    }
+    addEach(upstreams, part.upstreams, (key) => `${path}: upstream ${key} is defined twice`);
+    addEach(payments, part.payments, (key) => `${path}: payments.${key} is defined twice`);
     for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
     if (part.smart?.thresholds) {
       if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
@@ -47,21 +46,30 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     vision.push(...(part.vision ?? []));
     defaults.image.push(...(part.defaults?.image ?? []));
     defaults.edit.push(...(part.defaults?.edit ?? []));
-    for (const [key, value] of Object.entries(part.retired ?? {})) {
-      if (Object.hasOwn(retired, key)) throw new OperatorError(`${path}: retired.${key} is defined twice`);
-      retired[key] = value;
-    }
+    addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  return { upstreams, models, smart, vision, defaults, retired, sources };
+  return { upstreams, payments, models, smart, vision, defaults, retired, sources };
+}
+
+function addEach<T>(
+  all: Record<string, T>,
+  part: Readonly<Record<string, T>> = {},
+  refusalOf: (key: string) => string,
+): void {
+  for (const [key, value] of Object.entries(part)) {
+    if (Object.hasOwn(all, key)) throw new OperatorError(refusalOf(key));
+    all[key] = value;
+  }
 }
 
 /** The names of what a file adds to a catalog that has so many models already. */
 function entriesOf(
-  { upstreams = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
+  { upstreams = {}, payments = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
   before: number,
 ): string[] {
   return [
     ...Object.keys(upstreams).map((name) => `upstreams.${name}`),
+    ...Object.keys(payments).map((name) => `payments.${name}`),
     ...models.map((_model, at) => `models[${before + at}]`),
     ...SMART_TIERS.flatMap((tier) => [smart?.[tier] ?? []].flat().map((name) => `smart.${tier}.${name}`)),
     ...Object.keys(retired).map((name) => `retired.${name}`),
@@ -71,7 +79,11 @@ function entriesOf(
 function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
   const { value, error } = catalogFile.validate(parseFile(path, readText(path)));
   if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
-  const forbidden = forbiddenVariables(value.upstreams, 'upstreams', variables);
+  const { upstreams, payments } = value;
+  const forbidden = [
+    ...forbiddenVariables(upstreams, 'upstreams', variables),
+    ...forbiddenVariables(payments, 'payments', variables),
+  ];
   if (forbidden.length > 0) throw new OperatorError(`${path}: ${forbidden.join('; ')}`);
   return value;
 }

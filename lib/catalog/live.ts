@@ -1,20 +1,28 @@
 // The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import { OperatorError } from '../operator-error.ts';
-import type { HostLog, ProviderPlugin } from '../plugin/contract.ts';
+import type { PaymentPlugin, PaymentProvider } from '../payments/contract.ts';
+import type { HostLog, Provider } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
-import { createProvider, type OpenProvider, type ProviderOptions } from '../plugin/settings.ts';
+import type { OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import { listModels } from './listing.ts';
-import { type CatalogFile, mistakeIn } from './schema.ts';
-import { substitute, variablesOf } from './variables.ts';
+import { type Opened, openSection, type Section } from './opened.ts';
+import { type OpenPayment, paymentsOf } from './payments.ts';
+import type { CatalogFile } from './schema.ts';
+import { variablesOf } from './variables.ts';
+
+/** What a catalog is read by. */
+export type CatalogConfig = Pick<
+  Config,
+  'catalogDir' | 'catalogVariables' | 'providersPath' | 'paymentsPath' | 'env' | 'totalTimeoutMs'
+>;
 
 export interface LiveCatalogOptions {
-  readonly config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'>;
+  readonly config: CatalogConfig;
   /** Whether upstreams marked `sandbox` are switched on. */
   readonly sandbox: boolean;
   readonly log: LiveCatalogLog;
@@ -32,6 +40,8 @@ export interface LiveCatalogLog extends HostLog {
 export interface LiveCatalog {
   /** The catalog in force; a call keeps the one it started with. */
   current(): Catalog;
+  /** The payment providers that are switched on, by name. */
+  payments(): ReadonlyMap<string, OpenPayment>;
   /** The keys of the upstreams that are switched on, by name. */
   keyHealth(): ReadonlyMap<string, KeyHealth>;
   /** Reads the files again; a bad edit is logged and the old catalog stays. */
@@ -41,34 +51,37 @@ export interface LiveCatalog {
   close(): Promise<void>;
 }
 
-interface Upstream {
-  /** What it was made from: an unchanged upstream keeps its connections across a reload. */
-  readonly fingerprint: string;
-  readonly open: OpenProvider;
-}
-
 interface Loaded {
   readonly catalog: Catalog;
-  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly upstreams: ReadonlyMap<string, Opened<Provider>>;
+  readonly paymentProviders: ReadonlyMap<string, Opened<PaymentProvider>>;
+  readonly payments: ReadonlyMap<string, OpenPayment>;
   /** The variables that upstreams lack which are therefore switched off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 
+interface Sections {
+  readonly upstreams: Section<Provider>;
+  readonly payments: Section<PaymentProvider>;
+}
+
 const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
+const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.url));
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
-const SWITCHED_OFF = 'the edit switched an upstream off: it names variables that are not set in this process';
+const SWITCHED_OFF =
+  'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
 const LOOK_EVERY_MS = 500;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
   const { config, log, lookEveryMs = LOOK_EVERY_MS } = options;
-  const plugins = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: config.providersPath });
+  const sections = await loadSections(config);
   const changes = createChanges(config.catalogDir);
   await changes.note();
-  let loaded = load(options, plugins, new Map());
+  let loaded = load(options, sections, undefined);
   let looking: NodeJS.Timeout | undefined;
   let closed = false;
-  const retired = new Map<Upstream, NodeJS.Timeout>();
+  const retired = new Map<Opened, NodeJS.Timeout>();
   warn(loaded.catalog);
 
   function warn(catalog: Catalog): void {
@@ -79,8 +92,9 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     await changes.note();
     try {
       const before = loaded;
-      loaded = load(options, plugins, before.upstreams);
-      for (const [name, upstream] of before.upstreams) if (loaded.upstreams.get(name) !== upstream) retire(upstream);
+      loaded = load(options, sections, before);
+      const inForce = new Set(openedOf(loaded));
+      for (const opened of openedOf(before)) if (!inForce.has(opened)) retire(opened);
       warn(loaded.catalog);
       for (const [upstream, variables] of loaded.switchedOff) {
         if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
@@ -94,12 +108,12 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   }
 
   /** Closes an upstream when no call can still run on it. */
-  function retire(upstream: Upstream): void {
+  function retire(opened: Opened): void {
     const close = () => {
-      retired.delete(upstream);
-      upstream.open.close().catch((err: unknown) => log.warn('a retired upstream did not close', { err }));
+      retired.delete(opened);
+      opened.open.close().catch((err: unknown) => log.warn('a retired upstream did not close', { err }));
     };
-    retired.set(upstream, setTimeout(close, Math.min(config.totalTimeoutMs + 1000, TIMER_MS_MAX)).unref());
+    retired.set(opened, setTimeout(close, Math.min(config.totalTimeoutMs + 1000, TIMER_MS_MAX)).unref());
   }
 
   async function look(): Promise<void> {
@@ -114,6 +128,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
 
   return {
     current: () => loaded.catalog,
+    payments: () => loaded.payments,
     keyHealth: () => new Map([...loaded.upstreams].map(([name, { open }]) => [name, open.keyHealth()])),
     reload,
     watch,
@@ -121,57 +136,50 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       closed = true;
       clearTimeout(looking);
       for (const timer of retired.values()) clearTimeout(timer);
-      const open = [...loaded.upstreams.values(), ...retired.keys()];
-      await Promise.allSettled(open.map((upstream) => upstream.open.close()));
+      await Promise.allSettled([...openedOf(loaded), ...retired.keys()].map(({ open }) => open.close()));
     },
   };
 }
 
+async function loadSections({ providersPath, paymentsPath }: CatalogConfig): Promise<Sections> {
+  const variable = 'PAYMENTS_PATH';
+  const providers = await loadPlugins({ shipped: SHIPPED_PROVIDERS, path: providersPath });
+  const payments = await loadPlugins<PaymentPlugin>({ shipped: SHIPPED_PAYMENTS, path: paymentsPath, variable });
+  return {
+    upstreams: { name: 'upstreams', title: 'Upstream', variable: 'PROVIDERS_PATH', plugins: providers },
+    payments: { name: 'payments', title: 'Payment provider', variable, plugins: payments },
+  };
+}
+
+function openedOf({ upstreams, paymentProviders }: Loaded): readonly Opened[] {
+  return [...upstreams.values(), ...paymentProviders.values()];
+}
+
 function load(
   { config, sandbox, log, onSecrets }: LiveCatalogOptions,
-  plugins: ReadonlyMap<string, ProviderPlugin>,
-  before: ReadonlyMap<string, Upstream>,
+  sections: Sections,
+  before: Loaded | undefined,
 ): Loaded {
   const file = readCatalog(config, sandbox);
-  const upstreams = new Map<string, Upstream>();
-  const switchedOff = new Map<string, readonly string[]>();
-  const fresh: OpenProvider[] = [];
+  const fresh: OpenProvider<object>[] = [];
+  const shared = { file, env: config.env, sandbox, log, fresh };
   try {
-    for (const [name, entry] of Object.entries(file.upstreams)) {
-      const plugin = plugins.get(entry.plugin);
-      const refuse = (mistake: string) => new OperatorError(mistakeIn(file, `upstreams.${name}`, mistake));
-      if (!plugin)
-        throw refuse(`upstream ${name}: unknown plugin ${entry.plugin}, neither shipped nor in PROVIDERS_PATH`);
-      const missing = new Set<string>();
-      const settings = substitute(entry.settings, config.env, missing);
-      if (entry.sandbox && !sandbox) continue;
-      if (missing.size > 0) {
-        switchedOff.set(name, [...missing]);
-        continue;
-      }
-      const fingerprint = JSON.stringify([entry.plugin, settings]);
-      const kept = before.get(name);
-      if (kept?.fingerprint === fingerprint) upstreams.set(name, kept);
-      else {
-        const open = createOrRefuse({ plugin, upstream: name, settings, log }, refuse);
-        fresh.push(open);
-        upstreams.set(name, { fingerprint, open });
-      }
-    }
-    const catalog = buildCatalog(file, new Map([...upstreams].map(([name, { open }]) => [name, open])));
-    onSecrets([...upstreams.values()].flatMap(({ open }) => open.secrets));
-    return { catalog, upstreams, switchedOff };
+    const { upstreams, payments } = sections;
+    const open = openSection(upstreams, { ...shared, before: before?.upstreams ?? new Map() });
+    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map() });
+    const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
+    const loaded = {
+      catalog: buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open]))),
+      upstreams: open.opened,
+      paymentProviders: paid.opened,
+      payments: paymentsOf(file, paid.opened, sandbox),
+      switchedOff: new Map([...open.switchedOff, ...paymentsOff]),
+    };
+    onSecrets(openedOf(loaded).flatMap(({ open: { secrets } }) => secrets));
+    return loaded;
   } catch (error) {
     for (const open of fresh) open.close().catch(() => undefined);
     throw error;
-  }
-}
-
-function createOrRefuse(options: ProviderOptions, refuse: (mistake: string) => OperatorError): OpenProvider {
-  try {
-    return createProvider(options);
-  } catch (error) {
-    throw error instanceof OperatorError ? refuse(error.message) : error;
   }
 }
 

@@ -6,6 +6,7 @@ import { RESOLUTION_LABEL } from './resolution.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
+  readonly payments: Readonly<Record<string, PaymentEntry>>;
   readonly models: readonly ModelEntry[];
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
@@ -34,6 +35,14 @@ export interface UpstreamEntry {
   /** True for an upstream that is switched on in sandbox mode only. */
   readonly sandbox: boolean;
 }
+
+/** An account with a payment provider. */
+export interface PaymentEntry extends UpstreamEntry {
+  /** What becomes of an account whose money is spent before it is taken back. */
+  readonly shortfall: (typeof SHORTFALL_RULES)[number];
+}
+
+export const SHORTFALL_RULES = ['suspend', 'keep'] as const;
 
 export interface RouteEntry {
   readonly upstream: string;
@@ -156,14 +165,20 @@ const thresholds = Joi.object({
     .messages({ 'number.greater': '{{#label}} must be above smart.thresholds.standard' }),
 });
 
+const plugged = {
+  plugin: name.required(),
+  settings: Joi.object().unknown(true).default({}),
+  sandbox: Joi.boolean().default(false),
+};
+
+/** Part of paths and of the ids of ledger entries. */
+const paymentName = Joi.string().pattern(/^[a-z0-9-]{1,40}$/, 'lower-case letters, digits and dashes');
+
 export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
-  upstreams: Joi.object().pattern(
-    name,
-    Joi.object({
-      plugin: name.required(),
-      settings: Joi.object().unknown(true).default({}),
-      sandbox: Joi.boolean().default(false),
-    }),
+  upstreams: Joi.object().pattern(name, Joi.object(plugged)),
+  payments: Joi.object().pattern(
+    paymentName,
+    Joi.object({ ...plugged, shortfall: Joi.valid(...SHORTFALL_RULES).default('suspend') }),
   ),
   models: Joi.array().items(
     Joi.alternatives().conditional('.type', {

@@ -4,7 +4,7 @@ import type { MakeAccountSchema, MakeSchema } from './account-contract.ts';
 import type { ProviderPlugin } from './contract.ts';
 
 /** The schema of a plugin's settings, whatever its `settings` returns. */
-export function schemaOf(plugin: ProviderPlugin): Joi.ObjectSchema {
+export function schemaOf(plugin: Pick<ProviderPlugin, 'settings'>): Joi.ObjectSchema {
   return plugin.settings(Joi, makeAccountSchema);
 }
 

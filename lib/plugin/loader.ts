@@ -1,4 +1,4 @@
-// Loads the plugins: every folder beside `lib` and in PROVIDERS_PATH whose `index` exports one by default.
+// Loads plugins of one kind: every folder beside `lib` and on the path of its kind whose `index` exports one by default.
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -6,22 +6,29 @@ import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../operator-error.ts';
 import type { ProviderPlugin } from './contract.ts';
 import { findWordsFlaw } from './fault-words.ts';
+import type { Plugin } from './settings.ts';
 
 export interface PluginFolders {
   /** The folder of the shipped plugins. */
   readonly shipped: string;
   /** Further folders of plugin folders. */
   readonly path: readonly string[];
+  /** The variable that names them; default `PROVIDERS_PATH`. */
+  readonly variable?: string;
 }
 
 /** Plugins by name. A broken one throws an OperatorError of one line that names its folder. */
-export async function loadPlugins({ shipped, path }: PluginFolders): Promise<Map<string, ProviderPlugin>> {
-  const plugins = new Map<string, ProviderPlugin>();
+export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
+  shipped,
+  path,
+  variable = 'PROVIDERS_PATH',
+}: PluginFolders): Promise<Map<string, Kind>> {
+  const plugins = new Map<string, Kind>();
   const folders = new Map<string, string>();
   for (const parent of [shipped, ...path]) {
-    for (const name of await listFolders(parent, parent === shipped ? 'the shipped plugins' : 'PROVIDERS_PATH')) {
+    for (const name of await listFolders(parent, parent === shipped ? 'the shipped plugins' : variable)) {
       const folder = resolve(parent, name);
-      const plugin = await loadPlugin(folder);
+      const plugin = await loadPlugin<Kind>(folder);
       const other = folders.get(name);
       if (other !== undefined) throw new OperatorError(`Two plugins are named ${name}: ${other} and ${folder}`);
       folders.set(name, folder);
@@ -32,7 +39,7 @@ export async function loadPlugins({ shipped, path }: PluginFolders): Promise<Map
 }
 
 /** Loads the plugin of one folder. */
-export async function loadPlugin(folder: string): Promise<ProviderPlugin> {
+export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: string): Promise<Kind> {
   const file = INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
   if (file === undefined) throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
   const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
@@ -40,7 +47,7 @@ export async function loadPlugin(folder: string): Promise<ProviderPlugin> {
   });
   const reason = findFlaw(module.default, folder);
   if (reason !== undefined) throw broken(folder, reason);
-  return module.default as ProviderPlugin;
+  return module.default as Kind;
 }
 
 /** Compiled first: under `node_modules` Node does not run TypeScript. */
@@ -63,7 +70,7 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 
 function findFlaw(plugin: unknown, folder: string): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
-  const { contract, name, settings, faultWords, create } = plugin as Partial<Record<keyof ProviderPlugin, unknown>>;
+  const { contract, name, settings, faultWords, create } = plugin as Partial<Record<keyof Plugin, unknown>>;
   if (contract !== CONTRACT_VERSION)
     return `it has contract version ${contract}, but this gateway needs ${CONTRACT_VERSION}`;
   if (name !== basename(resolve(folder))) {

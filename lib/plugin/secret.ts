@@ -8,13 +8,23 @@ const SECRET_CHARS_MIN = 6;
 
 /** Every string under a key marked `.meta({ secret: true })`, under `apiKey` anyway, and the password of `proxy`. */
 export function findSecrets(schema: Joi.Schema, settings: unknown): readonly string[] {
+  return [...allSecrets(schema, settings)].filter((secret) => secret.length >= SECRET_CHARS_MIN);
+}
+
+/** Whether the settings have no secret at all, or one that is blank. */
+export function lacksSecret(schema: Joi.Schema, settings: unknown): boolean {
+  const found = [...allSecrets(schema, settings)];
+  return found.length === 0 || found.some((secret) => secret.trim() === '');
+}
+
+function allSecrets(schema: Joi.Schema, settings: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   collect(schema.describe(), settings, found);
   if (isRecord(settings)) {
     addStrings(settings.apiKey, found);
     if (typeof settings.proxy === 'string') addPassword(settings.proxy, found);
   }
-  return [...found].filter((secret) => secret.length >= SECRET_CHARS_MIN);
+  return found;
 }
 
 /** The text with every secret replaced. */

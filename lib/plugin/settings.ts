@@ -1,18 +1,33 @@
-// Makes a provider from an upstream's settings: checked by the plugin's own schema, with its origins and secrets found.
+// Makes a provider from its settings: checked by the plugin's own schema, with its origins and secrets found.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../operator-error.ts';
 import { schemaOf } from './account-settings.ts';
-import type { HostClock, Provider, ProviderPlugin } from './contract.ts';
+import type { FaultWords, Host, HostClock, MakeAccountSchema, Provider } from './contract.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';
-import { findSecrets, scrub } from './secret.ts';
+import { findSecrets, lacksSecret, scrub } from './secret.ts';
 
-export interface ProviderOptions {
-  readonly plugin: ProviderPlugin;
+/** What every plugin is, whatever it makes. */
+export interface Plugin<Made extends Closable = Closable> {
+  readonly contract: 1;
+  readonly name: string;
+  settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
+  readonly faultWords?: FaultWords;
+  create(settings: object, host: Host): Made;
+}
+
+interface Closable {
+  close?(): Promise<void>;
+}
+
+export interface ProviderOptions<Made extends Closable = Provider> {
+  readonly plugin: Plugin<Made>;
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
+  /** What the operator knows it as; default `Upstream`. */
+  readonly title?: string;
   /** As the catalog has them, variables of the environment filled in. */
   readonly settings: unknown;
   readonly log: UpstreamLog;
@@ -20,10 +35,12 @@ export interface ProviderOptions {
   readonly clock?: HostClock;
 }
 
-export interface OpenProvider {
-  readonly provider: Provider;
+export interface OpenProvider<Made extends Closable = Provider> {
+  readonly provider: Made;
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[];
+  /** True when no setting is a secret, or one that is has nothing in it. */
+  readonly lacksSecret: boolean;
   readonly keyHealth: () => KeyHealth;
   /** Scheme, host and port of `baseUrl`; undefined when the settings have none. */
   readonly origin: string | undefined;
@@ -34,11 +51,12 @@ export interface OpenProvider {
 }
 
 /** Throws an OperatorError of one line that names the upstream. Reads the file that `ca` names, and does no other I/O. */
-export function createProvider(options: ProviderOptions): OpenProvider {
+export function createProvider<Made extends Closable = Provider>(options: ProviderOptions<Made>): OpenProvider<Made> {
   const { plugin, upstream, log, clock } = options;
   const { settings, secrets, schema } = checkSettings(options);
-  const proxy = readProxy(settings, upstream);
-  const ca = readCa(settings, upstream);
+  const title = titleOf(options);
+  const proxy = readProxy(settings, title);
+  const ca = readCa(settings, title);
   const host = createHost({
     upstream,
     log,
@@ -46,17 +64,18 @@ export function createProvider(options: ProviderOptions): OpenProvider {
     schema,
     keys: readKeys(settings),
     faultWords: plugin.faultWords,
-    allowedOrigins: findOrigins(settings, upstream),
+    allowedOrigins: findOrigins(settings, title),
     ...(proxy !== undefined && { proxy }),
     ...(ca !== undefined && { ca }),
     ...(clock && { clock }),
   });
-  const provider = attempt(`Upstream \`${upstream}\`: plugin ${plugin.name}`, () => plugin.create(settings, host));
+  const provider = attempt(`${title}: plugin ${plugin.name}`, () => plugin.create(settings, host));
   return {
     provider,
     secrets,
+    lacksSecret: lacksSecret(schema, settings),
     keyHealth: host.keyHealth,
-    origin: baseOriginOf(settings, upstream),
+    origin: baseOriginOf(settings, title),
     proxy,
     async close() {
       await provider.close?.();
@@ -66,11 +85,12 @@ export function createProvider(options: ProviderOptions): OpenProvider {
 }
 
 /** Throws an OperatorError of one line that names the upstream and every wrong setting. */
-export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptions, 'log' | 'clock'>): {
+export function checkSettings(options: Omit<ProviderOptions<Closable>, 'log' | 'clock'>): {
   readonly settings: object;
   readonly secrets: readonly string[];
   readonly schema: Joi.ObjectSchema;
 } {
+  const { plugin, settings } = options;
   const schema = attempt(`Plugin ${plugin.name}: settings()`, () => schemaOf(plugin));
   if (!Joi.isSchema(schema)) throw new OperatorError(`Plugin ${plugin.name}: settings() does not return a joi schema`);
   const { value, error } = schema.validate(settings ?? {}, {
@@ -81,9 +101,13 @@ export function checkSettings({ plugin, upstream, settings }: Omit<ProviderOptio
   const secrets = findSecrets(schema, value);
   if (error) {
     const words = error.details.map((detail) => detail.message).join('; ');
-    throw new OperatorError(`Upstream \`${upstream}\`: bad settings: ${scrub(words, secrets)}`);
+    throw new OperatorError(`${titleOf(options)}: bad settings: ${scrub(words, secrets)}`);
   }
   return { settings: value, secrets, schema };
+}
+
+function titleOf({ upstream, title = 'Upstream' }: Pick<ProviderOptions, 'upstream' | 'title'>): string {
+  return `${title} \`${upstream}\``;
 }
 
 function readKeys(settings: object): readonly string[] {
@@ -92,10 +116,10 @@ function readKeys(settings: object): readonly string[] {
 }
 
 /** The origins of `baseUrl` and of every other setting whose name ends in `Url`, at any depth. */
-function findOrigins(settings: object, upstream: string): readonly string[] {
+function findOrigins(settings: object, title: string): readonly string[] {
   const origins = new Set<string>();
   const visit = (name: string, value: unknown): void => {
-    if (typeof value === 'string' && name.endsWith('Url')) origins.add(originOf(value, `${upstream}\`: \`${name}`));
+    if (typeof value === 'string' && name.endsWith('Url')) origins.add(originOf(value, `${title}: \`${name}\``));
     else if (Array.isArray(value)) for (const element of value) visit(name, element);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) visit(key, inner);
@@ -105,27 +129,27 @@ function findOrigins(settings: object, upstream: string): readonly string[] {
   return [...origins];
 }
 
-function baseOriginOf(settings: object, upstream: string): string | undefined {
+function baseOriginOf(settings: object, title: string): string | undefined {
   if (!('baseUrl' in settings) || typeof settings.baseUrl !== 'string') return undefined;
-  return originOf(settings.baseUrl, `${upstream}\`: \`baseUrl`);
+  return originOf(settings.baseUrl, `${title}: \`baseUrl\``);
 }
 
 function originOf(text: string, where: string): string {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new OperatorError(`Upstream \`${where}\` is not an http or https URL`);
+    throw new OperatorError(`${where} is not an http or https URL`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new OperatorError(`Upstream \`${where}\` carries a user or password; they belong in a setting of their own`);
+    throw new OperatorError(`${where} carries a user or password; they belong in a setting of their own`);
   }
   return url.origin;
 }
 
-function readProxy(settings: object, upstream: string): string | undefined {
+function readProxy(settings: object, title: string): string | undefined {
   if (!('proxy' in settings) || settings.proxy === undefined) return undefined;
   const url = typeof settings.proxy === 'string' ? URL.parse(settings.proxy) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new OperatorError(`Upstream \`${upstream}\`: \`proxy\` is not an http or https URL`);
+    throw new OperatorError(`${title}: \`proxy\` is not an http or https URL`);
   }
   return url.href;
 }
@@ -133,9 +157,9 @@ function readProxy(settings: object, upstream: string): string | undefined {
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** The certificates in the file that `ca` names: of an authority that only some machines know. */
-function readCa(settings: object, upstream: string): string | undefined {
+function readCa(settings: object, title: string): string | undefined {
   if (!('ca' in settings) || typeof settings.ca !== 'string') return undefined;
-  const refuse = (what: string) => new OperatorError(`Upstream \`${upstream}\`: \`ca\`: ${settings.ca} ${what}`);
+  const refuse = (what: string) => new OperatorError(`${title}: \`ca\`: ${settings.ca} ${what}`);
   try {
     const pem = readFileSync(settings.ca, 'utf8');
     for (const [certificate] of pem.matchAll(CERTIFICATE)) new X509Certificate(certificate);

@@ -26,6 +26,7 @@ describe('catalog files', () => {
     expect([...(sources?.keys() ?? [])]).to.deep.equal(['upstreams.one', 'models[0]', 'models[1]']);
     expect(file).to.deep.equal({
       upstreams: { one: { plugin: 'p', settings: {}, sandbox: false } },
+      payments: {},
       models: [
         {
           ...TEXT,

@@ -1,9 +1,8 @@
 // A live catalog over a folder that a test writes, with a plugin of a third party.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
+import { type CatalogConfig, type LiveCatalog, openLiveCatalog } from '../../lib/catalog/live.ts';
 import type { TextModel } from '../../lib/catalog/model.ts';
-import type { Config } from '../../lib/config.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { until } from '../../testkit/client.ts';
 import { type CatalogFolder, catalogOf, makeFolder, TEXT } from './folder.ts';
@@ -37,6 +36,7 @@ export interface LoadOptions {
   readonly lookEveryMs?: number;
   /** Instead of the stage's own. */
   readonly catalogDir?: string;
+  readonly paymentsPath?: readonly string[];
 }
 
 export class CatalogStage {
@@ -68,11 +68,9 @@ export class CatalogStage {
     return this.#live;
   }
 
-  configOf(
-    options: LoadOptions,
-  ): Pick<Config, 'catalogDir' | 'catalogVariables' | 'providersPath' | 'env' | 'totalTimeoutMs'> {
-    const { env = {}, totalTimeoutMs = 60_000, catalogDir = this.folder.catalog } = options;
-    return { catalogDir, catalogVariables: ['*'], providersPath: [this.plugins], env, totalTimeoutMs };
+  configOf(options: LoadOptions): CatalogConfig {
+    const { env = {}, totalTimeoutMs = 60_000, catalogDir = this.folder.catalog, paymentsPath = [] } = options;
+    return { catalogDir, catalogVariables: ['*'], providersPath: [this.plugins], paymentsPath, env, totalTimeoutMs };
   }
 
   async load(options: LoadOptions = {}): Promise<void> {

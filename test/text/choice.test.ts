@@ -34,7 +34,7 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): 
   const defaults = { image: [], edit: [] };
   const upstreams = { up: upstream, off: upstream };
   const open = new Map([['up', { provider, origin: undefined }]]);
-  return buildCatalog({ upstreams, models, smart, vision: [], defaults, retired: {} }, open);
+  return buildCatalog({ upstreams, payments: {}, models, smart, vision: [], defaults, retired: {} }, open);
 }
 
 function ask(text: string, model = 'smart'): TextRequest {

@@ -199,6 +199,7 @@ function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: 
   return buildCatalog(
     {
       upstreams: Object.fromEntries(names.map((name) => [name, { plugin: 'test', settings: {}, sandbox: false }])),
+      payments: {},
       models: [
         {
           id: 'model-a',

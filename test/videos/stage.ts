@@ -149,6 +149,7 @@ function catalogOf(videos: readonly VideoProvider[]): Catalog {
   return buildCatalog(
     {
       upstreams: Object.fromEntries(names.map((name) => [name, entry])),
+      payments: {},
       models: [
         {
           ...{ id: 'film', aliases: [], type: 'video', provider: 'Test', order: 'listed', price: { second: '9' } },

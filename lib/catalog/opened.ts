@@ -1,0 +1,86 @@
+// Opens what a catalog names by plugin and settings, upstreams and payment providers: what an edit leaves as it was keeps
+// its connections.
+import type { Config } from '../config.ts';
+import { OperatorError } from '../operator-error.ts';
+import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../plugin/settings.ts';
+import { type CatalogFile, mistakeIn, type UpstreamEntry } from './schema.ts';
+import { substitute } from './variables.ts';
+
+export interface Opened<Made extends object = object> {
+  /** What it was made from. */
+  readonly fingerprint: string;
+  readonly open: OpenProvider<Made>;
+}
+
+/** One section of a catalog, and what opens it. */
+export interface Section<Made extends object> {
+  readonly name: 'upstreams' | 'payments';
+  /** `Upstream`: what the operator knows an entry as. */
+  readonly title: string;
+  /** The variable that names further folders of its plugins. */
+  readonly variable: string;
+  readonly plugins: ReadonlyMap<string, Plugin<Made>>;
+}
+
+export interface OpenOptions<Made extends object> {
+  readonly file: CatalogFile;
+  readonly env: Config['env'];
+  /** Whether entries marked `sandbox` are switched on. */
+  readonly sandbox: boolean;
+  readonly log: ProviderOptions['log'];
+  /** What was open before. */
+  readonly before: ReadonlyMap<string, Opened<Made>>;
+  /** Takes what is made now, so that a failure further on can close it. */
+  readonly fresh: OpenProvider<object>[];
+}
+
+export interface OpenSection<Made extends object> {
+  readonly opened: ReadonlyMap<string, Opened<Made>>;
+  /** The variables that entries lack which are therefore switched off. */
+  readonly switchedOff: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Throws an `OperatorError` that names the entry. */
+export function openSection<Made extends object>(
+  section: Section<Made>,
+  { file, env, sandbox, log, before, fresh }: OpenOptions<Made>,
+): OpenSection<Made> {
+  const { name: sectionName, title, variable, plugins } = section;
+  const opened = new Map<string, Opened<Made>>();
+  const switchedOff = new Map<string, readonly string[]>();
+  for (const [name, entry] of Object.entries<UpstreamEntry>(file[sectionName])) {
+    const plugin = plugins.get(entry.plugin);
+    const refuse = (mistake: string) => new OperatorError(mistakeIn(file, `${sectionName}.${name}`, mistake));
+    if (!plugin) {
+      const what = `${title.toLowerCase()} ${name}`;
+      throw refuse(`${what}: unknown plugin ${entry.plugin}, neither shipped nor in ${variable}`);
+    }
+    const missing = new Set<string>();
+    const settings = substitute(entry.settings, env, missing);
+    if (entry.sandbox && !sandbox) continue;
+    if (missing.size > 0) {
+      switchedOff.set(name, [...missing]);
+      continue;
+    }
+    const fingerprint = JSON.stringify([entry.plugin, settings]);
+    const kept = before.get(name);
+    if (kept?.fingerprint === fingerprint) opened.set(name, kept);
+    else {
+      const open = createOrRefuse({ plugin, upstream: name, title, settings, log }, refuse);
+      fresh.push(open);
+      opened.set(name, { fingerprint, open });
+    }
+  }
+  return { opened, switchedOff };
+}
+
+function createOrRefuse<Made extends object>(
+  options: ProviderOptions<Made>,
+  refuse: (mistake: string) => OperatorError,
+): OpenProvider<Made> {
+  try {
+    return createProvider(options);
+  } catch (error) {
+    throw error instanceof OperatorError ? refuse(error.message) : error;
+  }
+}

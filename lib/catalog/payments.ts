@@ -1,0 +1,41 @@
+// The payment providers that a catalog switches on, and what may not stand side by side.
+import { OperatorError } from '../operator-error.ts';
+import type { PaymentProvider } from '../payments/contract.ts';
+import type { Opened } from './opened.ts';
+import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';
+
+/** A payment provider that is switched on. */
+export interface OpenPayment {
+  /** Its name in the catalog, in its paths and in the ids of ledger entries. */
+  readonly name: string;
+  readonly provider: PaymentProvider;
+  readonly shortfall: PaymentEntry['shortfall'];
+}
+
+/** Throws an `OperatorError` that names the entry. */
+export function paymentsOf(
+  file: CatalogFile,
+  opened: ReadonlyMap<string, Opened<PaymentProvider>>,
+  sandbox: boolean,
+): ReadonlyMap<string, OpenPayment> {
+  const refuse = (name: string, mistake: string) => {
+    return new OperatorError(mistakeIn(file, `payments.${name}`, `payments.${name}: ${mistake}`));
+  };
+  const live = [...opened].find(([, { open }]) => open.provider.live)?.[0];
+  const payments = new Map<string, OpenPayment>();
+  for (const [name, { open }] of opened) {
+    const { provider, lacksSecret } = open;
+    if (provider.live && lacksSecret) throw refuse(name, 'it takes real money, but has an empty secret or none');
+    if (provider.live && sandbox) {
+      throw refuse(
+        name,
+        'it takes real money, which the sandbox must not: set SANDBOX=off or a variable of an upstream',
+      );
+    }
+    if (!provider.live && live !== undefined) {
+      throw refuse(name, `its money is not real, and ${live} takes real money: switch one of the two off`);
+    }
+    payments.set(name, { name, provider, shortfall: file.payments[name]?.shortfall ?? 'suspend' });
+  }
+  return payments;
+}

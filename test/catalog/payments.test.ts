@@ -1,0 +1,116 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { catalogOf, TEXT, variable } from './folder.ts';
+import { CatalogStage, type LoadOptions } from './stage.ts';
+
+const PLUGIN = `
+export default {
+  contract: 1,
+  name: 'till',
+  settings: (joi) => joi.object({
+    shop: joi.string().default('shop'),
+    live: joi.boolean().default(true),
+    secret: joi.string().allow('').meta({ secret: true }),
+  }),
+  create: ({ shop, live }, host) => ({ shop, live, methods: ['card'], redirectHosts: [], name: host.upstream }),
+};
+`;
+
+describe('payment providers of a catalog', () => {
+  const stage = new CatalogStage();
+  const { up } = stage;
+  beforeEach(() => {
+    stage.open();
+    mkdirSync(join(tills(), 'till'), { recursive: true });
+    writeFileSync(join(tills(), 'till', 'index.js'), PLUGIN);
+    writeFileSync(join(tills(), 'package.json'), '{ "type": "module" }');
+  });
+  afterEach(() => stage.close());
+
+  const tills = () => join(stage.folder.root, 'tills');
+  const till = (settings: object, more: object = {}) => ({ plugin: 'till', settings, ...more });
+  const REAL = till({ secret: 'a-long-secret' });
+  const TRIAL = till({ live: false });
+
+  function write(payments: object): void {
+    stage.folder.write(catalogOf({ upstreams: { one: up('key-of-one') }, models: [TEXT], payments }));
+  }
+
+  async function load(payments: object, options: LoadOptions = {}): Promise<readonly string[]> {
+    write(payments);
+    await stage.load({ paymentsPath: [tills()], ...options });
+    return [...stage.live.payments().keys()];
+  }
+
+  async function mistake(payments: object, options: LoadOptions = {}): Promise<string> {
+    const error: unknown = await load(payments, options).catch((thrown: unknown) => thrown);
+    expect(error, String(error)).to.be.instanceOf(OperatorError);
+    return (error as Error).message;
+  }
+
+  it('are made by the plugins of PAYMENTS_PATH, with their secrets kept out of the log', async () => {
+    expect(await load({ main: REAL })).to.deep.equal(['main']);
+    const payment = stage.live.payments().get('main');
+    expect([payment?.provider.shop, payment?.shortfall]).to.deep.equal(['shop', 'suspend']);
+    expect(stage.secrets).to.include('a-long-secret');
+  });
+
+  it('are switched off by a variable that is not set', async () => {
+    const payments = { main: till({ secret: variable('TILL_SECRET') }), other: REAL };
+    expect(await load(payments, { env: { TILL_SECRET: '' } })).to.deep.equal(['other']);
+  });
+
+  it('come and go by an edit, and stay as they were after a bad one', async () => {
+    await load({ main: REAL });
+    const before = stage.live.payments().get('main')?.provider;
+    write({ main: REAL, second: till({ secret: 'another-secret', shop: 'second' }, { shortfall: 'keep' }) });
+    expect(await stage.live.reload()).to.equal(true);
+    expect(stage.live.payments().get('main')?.provider).to.equal(before);
+    expect(stage.live.payments().get('second')?.shortfall).to.equal('keep');
+    write({ main: REAL, second: TRIAL });
+    expect(await stage.live.reload()).to.equal(false);
+    expect([...stage.live.payments().keys()]).to.deep.equal(['main', 'second']);
+    write({});
+    expect(await stage.live.reload()).to.equal(true);
+    expect(stage.live.payments().size).to.equal(0);
+  });
+
+  for (const [name, settings] of Object.entries({
+    'an empty secret': { secret: '' },
+    'a blank secret': { secret: '  ' },
+    'no secret': {},
+  })) {
+    it(`are refused with real money and ${name}`, async () => {
+      expect(await mistake({ main: till(settings) })).to.match(
+        /models\.json: payments\.main: it takes real money, but has an empty secret or none$/,
+      );
+    });
+  }
+
+  it('are refused where play money stands beside real money, in either order', async () => {
+    const words = /models\.json: payments\.trial: its money is not real, and main takes real money/;
+    expect(await mistake({ main: REAL, trial: TRIAL })).to.match(words);
+    expect(await mistake({ trial: TRIAL, main: REAL })).to.match(words);
+    expect(await load({ trial: TRIAL })).to.deep.equal(['trial']);
+  });
+
+  it('take no real money in the sandbox', async () => {
+    const words = /payments\.main: it takes real money, which the sandbox must not/;
+    expect(await mistake({ main: REAL }, { sandbox: true })).to.match(words);
+    expect(await load({ trial: { ...TRIAL, sandbox: true } }, { sandbox: false })).to.deep.equal([]);
+  });
+
+  it('are refused with a name that is no part of a path, and with an unknown plugin', async () => {
+    expect(await mistake({ 'Main/1': REAL })).to.match(/payments\.Main\/1/);
+    expect(await mistake({ main: { plugin: 'purse' } })).to.match(
+      /payment provider main: unknown plugin purse, neither shipped nor in PAYMENTS_PATH$/,
+    );
+  });
+
+  it('may not name the variables of the service', async () => {
+    const payments = { main: till({ secret: variable('DATABASE_URL') }) };
+    expect(await mistake(payments)).to.match(/payments\.main\.settings\.secret: DATABASE_URL belongs to the service/);
+  });
+});
