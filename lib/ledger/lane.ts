@@ -26,6 +26,7 @@ export interface Lane<Item> {
   /** Operations that were never sent. */
   fresh(): number;
   add(item: Item): void;
+  /** Takes in what failed alone elsewhere or here; from the second in a row on, attempts here become rare. */
   park(part: Part<Item>): void;
   /** What goes next; undefined when nothing is due. It is under way until `succeeded` or `failed`. */
   take(now: number): Part<Item> | undefined;
@@ -44,6 +45,9 @@ export interface Lane<Item> {
 /** A batch that failed so often is tried in parts, whoever is to blame. */
 const FAILURES_TOGETHER = 3;
 const PAUSE_MS = { least: 20, most: 500 };
+/** So many operations in a row that fail alone: it is not they, it is their wallet. */
+const DOUBTS = 2;
+const CLOSED_MS = { least: 100, most: 1000 };
 const PARKED_MS = { least: 100, most: 30_000 };
 
 export function createLane<Item extends Submission>(batchMax: number): Lane<Item> {
@@ -55,6 +59,10 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
   /** In a row, of batches that may be as good as any. */
   let failures = 0;
   let succeededSoFar = 0;
+  /** In a row, of operations that failed alone and came here to wait. */
+  let doubts = 0;
+  /** Until then nothing is tried: each attempt at a damaged wallet takes the store's time from the others. */
+  let closedUntil = 0;
   /** What is new and what failed take turns. */
   let newLast = false;
 
@@ -83,6 +91,7 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
     const part = judge(underWay as Part<Item>, blames);
     underWay = undefined;
     if (!part.guilty) failures += 1;
+    else if (doubts >= DOUBTS) closedUntil = now + backoff(CLOSED_MS, doubts);
     const pauseMs = part.guilty ? 0 : backoff(PAUSE_MS, failures);
     const alone = part.items.length === 1;
     if (alone && part.guilty) {
@@ -98,21 +107,27 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
   return {
     fresh: () => fresh.length,
     add: (item) => void fresh.push(item),
-    park: (part) => void again.push(part),
+    park(part) {
+      doubts += 1;
+      again.push(part);
+    },
     take(now) {
+      if (now < closedUntil) return undefined;
       underWay = next(now);
       return underWay;
     },
     succeeded() {
       underWay = undefined;
       failures = 0;
+      doubts = 0;
+      closedUntil = 0;
       succeededSoFar += 1;
       size = Math.min(batchMax, size * 2);
     },
     failed,
     dueAt() {
-      if (fresh.length > 0) return 0;
-      return again.length === 0 ? undefined : Math.min(...again.map(({ dueAt }) => dueAt));
+      if (fresh.length > 0) return closedUntil;
+      return again.length === 0 ? undefined : Math.max(closedUntil, Math.min(...again.map(({ dueAt }) => dueAt)));
     },
     *items() {
       yield* underWay?.items ?? [];

@@ -157,7 +157,7 @@ export function createQueue({
     running.busy = false;
     const dueAt = running.lane.dueAt();
     if (dueAt !== undefined) {
-      running.timer = setTimeout(() => schedule(running), dueAt - performance.now()).unref();
+      running.timer = setTimeout(() => schedule(running), Math.max(0, dueAt - performance.now())).unref();
     } else if (running.name !== SHARED) lanes.delete(running.name);
   }
 

@@ -145,6 +145,35 @@ describe('ledger lane', () => {
     expect(run('', 'batch').sent).to.deep.equal(['a']);
   });
 
+  it('is closed for a while once several in a row have failed alone, at most for a second, until one goes through', () => {
+    const pauses: number[] = [];
+    for (const id of 'abcdefghijkl') {
+      const [waiting] = add(id) as [Submission];
+      expect(take()).to.equal(id);
+      lane.park(lane.failed('batch', now).parked as Part<Submission>);
+      waiting.abandoned = true;
+      lane.drop();
+      const [next] = add('z') as [Submission];
+      const opensAt = lane.dueAt() as number;
+      pauses.push(Math.max(0, opensAt - now));
+      if (opensAt > now) {
+        now = opensAt - 1;
+        expect(take()).to.equal('');
+        now = opensAt;
+      }
+      next.abandoned = true;
+      lane.drop();
+    }
+    expect(pauses.slice(0, 2)).to.deep.equal([0, 0]);
+    for (const pause of pauses.slice(2)) expect(pause).to.be.within(50, 1000);
+    expect(pauses.at(-1)).to.be.at.least(500);
+    add('x');
+    expect(take()).to.equal('x');
+    lane.succeeded();
+    add('y');
+    expect(lane.dueAt()).to.equal(0);
+  });
+
   it('forgets what nobody waits for unless it was tried or is under way', () => {
     const [a, b, c] = add(...'abc') as [Submission, Submission, Submission];
     take();
