@@ -19,6 +19,8 @@ interface Row {
   /** Whether the same request may succeed when sent again; false becomes `x-should-retry: false`. */
   readonly retryable: boolean;
   readonly text: (detail: FaultDetail) => string;
+  /** A name by which clients know the fault; they find it in `error.details`. */
+  readonly errorCode?: string;
 }
 
 /** Values for the words of a fault; all of them are safe to show to a client. */
@@ -78,6 +80,10 @@ const table = {
   invalid_json: invalid((d) => `The request body is not valid JSON${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_form: invalid((d) => `The request body is not valid form data${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_field: invalid((d) => `Invalid \`${d.field}\`: ${d.hint}.`),
+  thread_unsupported: {
+    ...invalid(() => 'Threads are not kept here: send the whole history, without `thread`.'),
+    errorCode: 'thread_unsupported_request',
+  },
   unknown_model: invalid(
     (d) =>
       `Unknown model \`${d.model}\`.${d.hint ? ` Did you mean ${d.hint}?` : ''} See GET /api/v1/models for the list.`,
@@ -302,6 +308,7 @@ export interface FaultData {
   readonly chatCode: string;
   readonly retryable: boolean;
   readonly detail: FaultDetail;
+  readonly errorCode?: string;
 }
 
 /** A failure a client may see: a Boom whose message is one of ours. */
@@ -311,8 +318,9 @@ export type Fault = Boom<FaultData>;
 export function fault(code: FaultCode, detail: FaultDetail = {}, cause?: unknown): Fault {
   const row: Row = table[code];
   const message = row.text(detail) + (detail.refunded ? ' Charge refunded.' : '');
-  const { status: statusCode, type, chatCode, retryable } = row;
-  const boom = new Boom(message, { statusCode, data: { code, type, chatCode, retryable, detail }, ctor: fault });
+  const { status: statusCode, type, chatCode, retryable, errorCode } = row;
+  const data = { code, type, chatCode, retryable, detail, ...(errorCode !== undefined && { errorCode }) };
+  const boom = new Boom<FaultData>(message, { statusCode, data, ctor: fault });
   if (cause !== undefined) boom.cause = cause;
   return boom;
 }

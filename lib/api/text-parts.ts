@@ -1,6 +1,6 @@
 // A text request in steps, for the thread that parses long ones.
-import type { TextContent } from '../plugin/contract.ts';
-import type { RequestContent, RequestMessage, TextRequest } from '../text/request.ts';
+import type { TextContent, Tool, ToolCallContent } from '../plugin/contract.ts';
+import type { RequestContent, RequestMessage, RequestResult, TextRequest } from '../text/request.ts';
 import {
   type Cut,
   groupSteps,
@@ -11,55 +11,101 @@ import {
   slicesOf,
 } from './parts.ts';
 
-/** A message without its content, one content of the last message, more of the text of the last content. */
+/**
+ * A message without its content, one content of the last message, more of the text of the last content, a result without
+ * its content, whose own follows until its end, a tool.
+ */
 export type TextStep =
   | { readonly message: RequestMessage }
-  | { readonly content: TextContent }
+  | { readonly content: TextContent | ToolCallContent }
   | PictureStep
   | { readonly text: string }
+  | { readonly result: RequestResult }
+  | { readonly end: 'result' }
+  | { readonly tool: Tool }
   | { readonly system: string };
 
-/** Its head has neither a system prompt nor messages. */
+/** Its head has neither a system prompt nor messages, nor the definitions of tools. */
 export function cutTextRequest(whole: TextRequest): Cut<TextRequest> {
-  return { head: { ...whole, system: undefined, messages: [] }, groups: groupSteps(stepsOf(whole), charactersOf) };
+  const { tools } = whole;
+  const head = { ...whole, system: undefined, messages: [], ...(tools && { tools: { ...tools, list: [], text: '' } }) };
+  return { head, groups: groupSteps(stepsOf(whole), charactersOf) };
 }
 
 function charactersOf(step: TextStep): number {
-  if ('content' in step) return step.content.text.length;
+  if ('content' in step) return textOf(step.content).length;
   if ('text' in step) return step.text.length;
+  if ('tool' in step) return TOOL_CHARACTERS;
   return 'system' in step ? step.system.length : 0;
 }
 
-function* stepsOf({ system, messages }: TextRequest): Generator<TextStep> {
+/** About. */
+const TOOL_CHARACTERS = 4096;
+
+function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep> {
   if (system !== undefined) for (const slice of slicesOf(system)) yield { system: slice };
+  for (const tool of tools?.list ?? []) yield { tool };
   for (const message of messages) {
     yield { message: { ...message, content: [] } };
-    for (const content of message.content) {
-      if (content.type === 'picture') {
-        yield pictureStep(content);
-        continue;
-      }
-      const [first = '', ...more] = slicesOf(content.text);
-      yield { content: { ...content, text: first } };
-      for (const text of more) yield { text };
-    }
+    for (const content of message.content) yield* contentSteps(content);
   }
+}
+
+function* contentSteps(content: RequestContent): Generator<TextStep> {
+  if (content.type === 'picture') {
+    yield pictureStep(content);
+    return;
+  }
+  if (content.type === 'tool-result') {
+    yield { result: { ...content, content: [] } };
+    for (const inner of content.content) yield* contentSteps(inner);
+    yield { end: 'result' };
+    return;
+  }
+  const [first = '', ...more] = slicesOf(textOf(content));
+  yield { content: withText(content, first) };
+  for (const text of more) yield { text };
+}
+
+function textOf(content: TextContent | ToolCallContent): string {
+  return content.type === 'text' ? content.text : content.json;
+}
+
+function withText<Content extends TextContent | ToolCallContent>(content: Content, text: string): Content {
+  return content.type === 'text' ? { ...content, text } : { ...content, json: text };
 }
 
 export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextStep> {
   const messages: (RequestMessage & { content: RequestContent[] })[] = [];
+  const list: Tool[] = [];
+  /** Where contents go: the last message, or the open result. */
+  let contents: RequestContent[] = [];
   let system: string | undefined;
 
   function add(step: TextStep): void {
-    if ('message' in step) messages.push({ ...step.message, content: [] });
-    else if ('system' in step) system = (system ?? '') + step.system;
-    else {
-      const contents = messages.at(-1)?.content ?? [];
-      const last = contents.at(-1);
-      if ('content' in step) contents.push(step.content);
-      else if ('picture' in step) contents.push(receivedPicture(step.picture));
-      // A rope: nothing is copied.
-      else if (last?.type === 'text') contents[contents.length - 1] = { ...last, text: last.text + step.text };
+    if ('message' in step) {
+      contents = [];
+      messages.push({ ...step.message, content: contents });
+    } else if ('system' in step) system = (system ?? '') + step.system;
+    else if ('tool' in step) list.push(step.tool);
+    else if ('result' in step) open(step.result);
+    else if ('end' in step) contents = messages.at(-1)?.content ?? [];
+    else if ('content' in step) contents.push(step.content);
+    else if ('picture' in step) contents.push(receivedPicture(step.picture));
+    else append(step.text);
+  }
+
+  function open(result: RequestResult): void {
+    const inner: RequestResult['content'][number][] = [];
+    contents.push({ ...result, content: inner });
+    contents = inner as RequestContent[];
+  }
+
+  function append(text: string): void {
+    const last = contents.at(-1);
+    // A rope: nothing is copied.
+    if (last?.type === 'text' || last?.type === 'tool-call') {
+      contents[contents.length - 1] = withText(last, textOf(last) + text);
     }
   }
 
@@ -67,6 +113,6 @@ export function joinTextRequest(head: TextRequest): Joining<TextRequest, TextSte
     add: (group) => {
       for (const step of group) add(step);
     },
-    whole: () => ({ ...head, system, messages }),
+    whole: () => ({ ...head, system, messages, ...(head.tools && { tools: { ...head.tools, list } }) }),
   };
 }

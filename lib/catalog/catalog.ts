@@ -16,6 +16,8 @@ import { type CatalogFile, mistakeIn, type SmartEntry } from './schema.ts';
 export interface SmartModel {
   /** The model that runs requests of the tier: one of its own, or of the next tier that has one. */
   readonly models: Readonly<Record<SmartTier, TextModel>>;
+  /** The same of models with tools; undefined when no tier has one. */
+  readonly withTools: Readonly<Record<SmartTier, TextModel>> | undefined;
   /** Absent: the router's own. */
   readonly thresholds: SmartThresholds | undefined;
 }
@@ -78,15 +80,24 @@ function buildSmart(
   byName: ReadonlyMap<string, Model>,
   warnings: string[],
 ): SmartModel | undefined {
-  const own = SMART_TIERS.map((tier) => usableOf('text', tiers[tier], byName)[0]);
-  const models = SMART_TIERS.map((tier, at) => {
-    const [first, ...others] = [...own.slice(at), ...own.slice(0, at).reverse()];
-    const other = others.find((model) => model !== undefined);
-    if (!first && other) warnings.push(`smart.${tier}: none of its models has a route; ${other.id} answers instead`);
-    return first ?? other;
-  });
-  const [lite, standard, heavy] = models;
-  return lite && standard && heavy && { models: { lite, standard, heavy }, thresholds };
+  const usable = SMART_TIERS.map((tier) => usableOf('text', tiers[tier], byName));
+  const own = usable.map(([first]) => first);
+  const models = fillTiers(own);
+  for (const [at, tier] of SMART_TIERS.entries()) {
+    if (models && !own[at]) {
+      warnings.push(`smart.${tier}: none of its models has a route; ${models[tier].id} answers instead`);
+    }
+  }
+  const withTools = fillTiers(usable.map((each) => each.find(({ tools }) => tools)));
+  return models && { models, withTools, thresholds };
+}
+
+/** Each tier has its own model, or that of the next tier. */
+function fillTiers(own: readonly (TextModel | undefined)[]): Readonly<Record<SmartTier, TextModel>> | undefined {
+  const [lite, standard, heavy] = SMART_TIERS.map((_, at) =>
+    [...own.slice(at), ...own.slice(0, at).reverse()].find((model) => model !== undefined),
+  );
+  return lite && standard && heavy && { lite, standard, heavy };
 }
 
 function checkRoutes(file: CatalogFile, problems: string[]): void {

@@ -53,7 +53,9 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
   switch (entry.type) {
     case 'text': {
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
-      return { ...entry, routes, price, prices: pricesOf(price) };
+      // Of use only where a route carries them.
+      const tools = entry.tools && routes.some(({ provider }) => provider.tools);
+      return { ...entry, tools, routes, price, prices: pricesOf(price) };
     }
     case 'image': {
       const price = { request: priceOf(entry.price.request) };

@@ -1,4 +1,5 @@
 // The part of the contract that says what a provider is asked for, and what it gives: types only.
+import type { Picture, Size, TextMessage, Tools } from './content-contract.ts';
 import type { UpstreamFault } from './fault-contract.ts';
 import type { RouteOptions } from './request-contract.ts';
 
@@ -17,38 +18,8 @@ export interface TextCall extends ProviderCall {
   readonly messages: readonly TextMessage[];
   /** Most output tokens the answer may have, reasoning included: 1 to 32768. */
   readonly maxTokens: number;
-}
-
-export interface TextMessage {
-  readonly role: 'user' | 'assistant';
-  /** Never empty. */
-  readonly content: readonly Content[];
-}
-
-export type Content = TextContent | ImageContent;
-
-export interface TextContent {
-  readonly type: 'text';
-  readonly text: string;
-}
-
-/** A picture in a message of the user. */
-export interface ImageContent extends Picture {
-  readonly type: 'image';
-}
-
-/** A picture of the client's: checked by its first bytes. A URL of a client's never reaches a provider. */
-export interface Picture {
-  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-  readonly bytes: Uint8Array;
-  /** By its header; absent where that does not tell. A small file may be a picture that takes gigabytes. */
-  readonly size?: Size | undefined;
-}
-
-/** In pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
+  /** Only for a provider with `tools`; absent when the model may call none. */
+  readonly tools?: Tools;
 }
 
 export interface ImageCall extends ProviderCall {

@@ -9,6 +9,7 @@ import type { VideoProvider } from './video-contract.ts';
 
 export type * from './account-contract.ts';
 export type * from './call-contract.ts';
+export type * from './content-contract.ts';
 export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
 export type * from './image-contract.ts';
@@ -44,6 +45,8 @@ export interface Provider {
    * `start, (block-start, block-delta*, block-end)*, finish`, with `usage` anywhere. Ends after the upstream's end.
    */
   text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
+  /** True when `text` carries tools: their definitions, calls and results. Calls with tools pass over other providers. */
+  readonly tools?: boolean;
   /** Makes or edits pictures; resolves when they are there. It asks the upstream for them once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;

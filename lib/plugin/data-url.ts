@@ -1,6 +1,7 @@
 // Data URLs: pictures on their way to an upstream, and results that come inline.
 import { Buffer } from 'node:buffer';
-import type { MediaSource, Picture } from './call-contract.ts';
+import type { MediaSource } from './call-contract.ts';
+import type { Picture } from './content-contract.ts';
 import type { Base64 } from './request-contract.ts';
 
 export function dataUrlOf({ mediaType, bytes }: Picture, base64: Base64): string {

@@ -43,6 +43,8 @@ export interface Host {
   tokens(source: TokenSource): TokenAuth;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
+  /** The arguments of a call of a tool as an object, for upstreams that take no text: what is none is put into one. */
+  argumentsOf(json: string): JsonObject;
   /** For pictures. */
   readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */
@@ -119,12 +121,30 @@ export interface AnswerWriter {
   start(names: { readonly id?: unknown; readonly model?: unknown }): void;
   /** A fragment. Another `block` than the last one's ends that one and begins the next. */
   text(text: string, block?: unknown): void;
+  /**
+   * A piece of a call of a tool. Pieces of one call share a `block`, and calls may come interleaved. The first `id` and
+   * `name` count, and only strings; `json` is a fragment of the arguments. `done` says that no piece will follow.
+   */
+  tool(piece: ToolPiece): void;
   /** Counts so far. Numbers above 0 count, also as strings; anything else counts as absent. */
   usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void;
   /** The upstream's own word that the answer is over; kept back until no more text can follow. */
   finish(reason: FinishReason, raw: string): void;
   /** The protocol's end mark: nothing that follows counts. After text it is a finish if there was none. */
   done(mark: string): void;
+}
+
+export interface ToolPiece {
+  /** The reader's name for the call. */
+  readonly block: unknown;
+  /** Without one the call gets one. */
+  readonly id?: unknown;
+  readonly name?: unknown;
+  /** Text of the arguments; any other value is the arguments as a whole. */
+  readonly json?: unknown;
+  /** What the upstream wants back with the call in later requests. */
+  readonly state?: unknown;
+  readonly done?: boolean;
 }
 
 export interface Polling<T> {

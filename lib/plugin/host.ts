@@ -1,5 +1,6 @@
 // What a plugin is given: requests, answers, polling, faults, a log and a clock, for one upstream.
 import Joi from 'joi';
+import { readArguments } from '../stream/arguments.ts';
 import { createAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import { sourcesOf } from './data-url.ts';
@@ -67,6 +68,7 @@ export function createHost(options: HostOptions): ClosableHost {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
+    argumentsOf: readArguments,
     image: { fill: fillForImage, sourcesOf },
     video: createHostVideo({ ask, json, fault, perRoute }),
     fault,

@@ -1,6 +1,7 @@
 // Videos made as jobs: what a plugin does, and what the host does for all of them alike. Types only.
 import type { AccountSettings } from './account-contract.ts';
-import type { MediaSource, Picture, VideoCall, VideoRef, VideoState } from './call-contract.ts';
+import type { MediaSource, VideoCall, VideoRef, VideoState } from './call-contract.ts';
+import type { Picture } from './content-contract.ts';
 import type { FillOptions } from './image-contract.ts';
 import type { Base64, HeaderFields, HostRequest, JsonObject, KeyHeaders, TokenAuth } from './request-contract.ts';
 

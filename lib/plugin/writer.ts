@@ -1,6 +1,7 @@
 // Writes the parts of one answer in their grammar, whatever the order and the pieces an upstream tells them in.
-import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
-import type { AnswerWriter } from './host-contract.ts';
+import type { Block, FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { AnswerWriter, ToolPiece } from './host-contract.ts';
+import { ToolCalls } from './tool-calls.ts';
 
 export class Writer implements AnswerWriter {
   /** True once the finish was written. */
@@ -16,6 +17,9 @@ export class Writer implements AnswerWriter {
   #block: unknown;
   #isOpen = false;
   #index = 0;
+  #tools: ToolCalls | undefined;
+  /** Text that came within a call. */
+  #late = '';
   /** The first half of a character whose other half is in the next fragment. */
   #half = '';
   #input: number | undefined;
@@ -34,13 +38,13 @@ export class Writer implements AnswerWriter {
 
   /** Before a value is read. */
   begin(): void {
-    this.#wasOpen = this.#isOpen;
+    this.#wasOpen = this.#isOpen || this.#index > 0;
     this.#hasText = false;
     this.#hasUsage = false;
     this.#hasReason = false;
   }
 
-  /** After a value was read: a reason that came alone after text, or counts alone after a reason, end the answer. */
+  /** After a value was read: a reason that came alone after text or calls, or counts alone after a reason, end the answer. */
   settle(): void {
     if (!this.#reason || this.finished || this.#hasText) return;
     if (this.#hasReason ? this.#wasOpen : this.#hasUsage) this.close();
@@ -49,6 +53,7 @@ export class Writer implements AnswerWriter {
   /** Nothing follows: writes the finish that was kept back. True when the answer is finished. */
   close(): boolean {
     if (!this.#reason || this.finished) return this.finished;
+    this.#endTools();
     this.#endBlock();
     this.#start();
     const { reason, raw } = this.#reason;
@@ -65,10 +70,52 @@ export class Writer implements AnswerWriter {
   text(text: string, block?: unknown): void {
     if (text === '' || this.finished) return;
     this.#hasText = true;
+    if (this.#tools && !this.#leaveTools(text)) return;
     if (block !== this.#block) {
       this.#endBlock();
       this.#block = block;
     }
+    this.#take(text, TEXT);
+  }
+
+  tool(piece: ToolPiece): void {
+    if (this.finished) return;
+    this.#hasText = true;
+    this.#tools ??= this.#openTools();
+    this.#tools.take(piece);
+  }
+
+  #openTools(): ToolCalls {
+    return new ToolCalls({
+      open: (call) => {
+        this.#endBlock();
+        this.#block = call;
+        this.#open({ type: 'tool', ...call });
+      },
+      write: (json) => this.#take(json, undefined),
+      close: () => this.#endBlock(),
+    });
+  }
+
+  /** False while a call is not complete: the text then waits for its end. */
+  #leaveTools(text: string): boolean {
+    if (this.#tools?.isBusy) {
+      this.#late += text;
+      return false;
+    }
+    this.#endTools();
+    return true;
+  }
+
+  #endTools(): void {
+    const late = this.#late;
+    this.#late = '';
+    this.#tools?.end();
+    if (late !== '') this.#take(late, TEXT);
+  }
+
+  /** Into the open block, or into a new one. */
+  #take(text: string, block: Block | undefined): void {
     let whole = this.#half === '' ? text : this.#joinHalf(text);
     const last = whole.charCodeAt(whole.length - 1);
     if (last >= FIRST_HALF && last < SECOND_HALF) {
@@ -76,7 +123,7 @@ export class Writer implements AnswerWriter {
       whole = whole.slice(0, -1);
       if (whole === '') return;
     }
-    this.#write(whole);
+    this.#write(whole, block);
   }
 
   usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void {
@@ -106,17 +153,19 @@ export class Writer implements AnswerWriter {
     this.isDone = true;
   }
 
-  #write(text: string): void {
-    if (!this.#isOpen) {
-      this.#start();
-      this.#isOpen = true;
-      this.#parts.push({ type: 'block-start', index: this.#index, block: { type: 'text' } });
-    }
+  #write(text: string, block: Block | undefined): void {
+    if (!this.#isOpen && block) this.#open(block);
     this.#parts.push({ type: 'block-delta', index: this.#index, text });
   }
 
+  #open(block: Block): void {
+    this.#start();
+    this.#isOpen = true;
+    this.#parts.push({ type: 'block-start', index: this.#index, block });
+  }
+
   #endBlock(): void {
-    if (this.#half !== '') this.#write(REPLACEMENT);
+    if (this.#half !== '') this.#write(REPLACEMENT, TEXT);
     this.#half = '';
     if (!this.#isOpen) return;
     this.#parts.push({ type: 'block-end', index: this.#index });
@@ -138,6 +187,8 @@ export class Writer implements AnswerWriter {
     return half + text;
   }
 }
+
+const TEXT: Block = { type: 'text' };
 
 const FIRST_HALF = 0xd800;
 const SECOND_HALF = 0xdc00;

@@ -1,21 +1,30 @@
 // Folds the parts of an answer into one reply, for calls that do not stream.
 
 import type { BillingPart, FinishReason, StreamPart } from './part.ts';
+import type { Block, TextBlock, ToolBlock } from './provider-part.ts';
 import type { SmartRouting } from './smart.ts';
+
+/** A block with its text; that of a call is the JSON of its arguments. */
+export type ReplyBlock = (TextBlock | ToolBlock) & { readonly text: string };
 
 export interface CollectedReply {
   /** Without the dialect's prefix. */
   readonly id: string;
   /** The model that answered. */
   readonly model: string;
-  /** The texts of the blocks, in order; at least one. */
-  readonly blocks: readonly string[];
+  /** In order; at least one. */
+  readonly blocks: readonly ReplyBlock[];
   readonly input: number;
   readonly output: number;
   readonly reason: FinishReason;
   readonly billing: BillingPart;
   /** Present when the smart model was asked for. */
   readonly smart?: SmartRouting;
+}
+
+/** The text of a reply without its calls. */
+export function replyText({ blocks }: CollectedReply): string {
+  return blocks.map(({ type, text }) => (type === 'text' ? text : '')).join('');
 }
 
 export interface Collector {
@@ -25,7 +34,7 @@ export interface Collector {
 }
 
 export function createCollector(): Collector {
-  const blocks: string[] = [];
+  const blocks: { readonly block: Block; text: string }[] = [];
   let id = '';
   let model = '';
   let input = 0;
@@ -42,10 +51,11 @@ export function createCollector(): Collector {
         smart = part.smart;
         break;
       case 'block-start':
-        blocks[part.index] = '';
+        blocks.push({ block: part.block, text: '' });
         break;
       case 'block-delta':
-        blocks[part.index] += part.text;
+        // The last one is the open one.
+        (blocks.at(-1) as (typeof blocks)[number]).text += part.text;
         break;
       case 'usage':
         input = part.input ?? input;
@@ -70,7 +80,8 @@ export function createCollector(): Collector {
     },
     reply() {
       if (!billing) throw new Error('the answer is not complete');
-      return { id, model, blocks, input, output, reason, billing, ...(smart && { smart }) };
+      const whole = blocks.map(({ block, text }) => ({ ...block, text }));
+      return { id, model, blocks: whole, input, output, reason, billing, ...(smart && { smart }) };
     },
   };
 }

@@ -1,12 +1,15 @@
 // The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
-// start, one block of text, and at the end one finish or one error; and no more of it than was asked for.
+// start, blocks of text and calls of tools one after the other, and at the end one finish or one error; and no more of it
+// than was asked for.
 import { type Fault, fault } from '../faults.ts';
 import type { StreamPart } from './part.ts';
-import type { BlockEndPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
+import type { Block, BlockStartPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
 export interface GuardOptions {
   /** Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer. */
   readonly outputMax: number;
+  /** False for a call without tools: a model that calls one all the same has its calls dropped. */
+  readonly tools?: boolean;
 }
 
 export interface Guard {
@@ -37,7 +40,9 @@ const FAR_BEYOND = 4;
 const FIRST_HALF = 0xd800;
 const SECOND_HALF = 0xdc00;
 
-export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
+export function createGuard(
+  { outputMax, tools = true }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY },
+): Guard {
   const charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
   let started = false;
   let finish: FinishPart | undefined;
@@ -45,22 +50,30 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
   let failed = false;
   /** The finish was passed on. */
   let ended = false;
-  /** The upstream's block; ours is always the first. */
+  /** The upstream's block. */
   let openBlock: number | undefined;
   let nextBlock = 0;
+  /** Ours: texts that follow each other are one to the client, whose end is known only when something else follows. */
+  let block = -1;
+  let open: Block['type'] | undefined;
+  let isDropping = false;
+  let hasTools = false;
+  /** Of the open block. */
+  let hasText = false;
   let characters = 0;
   let outputTokens = 0;
 
-  /** The part that may pass, undefined when it is to be dropped; throws on a breach. */
-  function accept(part: ProviderPart): ProviderPart | undefined {
+  /** What may pass of a part, undefined when it is to be dropped; throws on a breach. */
+  function accept(part: ProviderPart): ProviderPart | readonly ProviderPart[] | undefined {
     if (finish && part?.type !== 'usage') return undefined;
     switch (part.type) {
       case 'block-delta':
         if (openBlock === undefined || part.index !== openBlock) throw breach('a delta outside its block');
         if (typeof part.text !== 'string') throw breach('a delta without text');
-        if (part.text === '') return undefined;
+        if (part.text === '' || isDropping) return undefined;
         characters += part.text.length;
-        return openBlock === 0 ? part : { ...part, index: 0 };
+        hasText = true;
+        return part.index === block ? part : { ...part, index: block };
       case 'usage':
         if (typeof part.output === 'number') outputTokens = part.output;
         return part;
@@ -70,21 +83,55 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
         return part;
       case 'block-start':
         if (!started || openBlock !== undefined || part.index !== nextBlock) throw breach('a block out of order');
-        if (part.block?.type !== 'text') throw breach('a block of an unknown type');
+        checkBlock(part.block);
         openBlock = part.index;
         nextBlock += 1;
-        return openBlock === 0 ? part : undefined;
+        return openOurs(part);
       case 'block-end':
         if (openBlock === undefined || part.index !== openBlock) throw breach('the end of a block that is not open');
         openBlock = undefined;
-        return undefined;
+        isDropping = false;
+        return open === 'tool' ? closeOurs() : undefined;
       case 'finish':
         if (!started || openBlock !== undefined) throw breach('a finish before the end of its block');
-        finish = REASONS.has(part.reason) ? part : { ...part, reason: 'other' };
+        finish = { ...part, reason: reasonOf(part.reason) };
         return undefined;
       default:
         throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
     }
+  }
+
+  function openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
+    const { type } = part.block;
+    isDropping = type === 'tool' && !tools;
+    if (isDropping || (type === 'text' && open === 'text')) return undefined;
+    const ended = closeOurs();
+    block += 1;
+    open = type;
+    hasText = false;
+    hasTools ||= type === 'tool';
+    const begun = part.index === block ? part : { ...part, index: block };
+    return ended.length === 0 ? begun : [...ended, begun];
+  }
+
+  /** A call without arguments has empty ones. */
+  function closeOurs(): readonly ProviderPart[] {
+    if (!open) return [];
+    const isEmpty = open === 'tool' && !hasText;
+    open = undefined;
+    if (!isEmpty) return [{ type: 'block-end', index: block }];
+    characters += EMPTY_ARGUMENTS.length;
+    return [
+      { type: 'block-delta', index: block, text: EMPTY_ARGUMENTS },
+      { type: 'block-end', index: block },
+    ];
+  }
+
+  /** Some upstreams say that an answer with calls just ended, and what is dropped is no reason to end. */
+  function reasonOf(reason: FinishReason): FinishReason {
+    if (!REASONS.has(reason)) return hasTools ? 'tool' : 'other';
+    if (hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
+    return reason === 'tool' && !hasTools ? 'stop' : reason;
   }
 
   function push(parts: readonly ProviderPart[]): readonly StreamPart[] {
@@ -97,7 +144,10 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
         if (part?.type === 'block-delta' && isCountedOut()) return cutOff(passed ?? parts.slice(0, at));
         const accepted = accept(part);
         if (accepted === undefined || accepted !== part) passed ??= parts.slice(0, at);
-        if (accepted && passed) passed.push(accepted);
+        if (accepted && passed) {
+          if (isPart(accepted)) passed.push(accepted);
+          else passed.push(...accepted);
+        }
         if (characters > charactersMax) return cutOff(passed ?? parts.slice(0, at + 1));
       } catch (error) {
         passed ??= parts.slice(0, at);
@@ -134,7 +184,7 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
     if (!finish) return broken(fault('upstream_truncated'));
     if (characters === 0 && !(outputTokens > 0)) return broken(fault('upstream_empty'));
     ended = true;
-    return nextBlock > 0 ? [BLOCK_END, finish] : [finish];
+    return open ? [...closeOurs(), finish] : [finish];
   }
 
   function broken(reason: Fault): readonly StreamPart[] {
@@ -158,8 +208,18 @@ export function createGuard({ outputMax }: GuardOptions = { outputMax: Number.PO
   };
 }
 
-/** Several blocks of text are one to the client: its end is known only at the end of the answer. */
-const BLOCK_END: BlockEndPart = { type: 'block-end', index: 0 };
+const EMPTY_ARGUMENTS = '{}';
+
+function checkBlock(block: Block): void {
+  if (block?.type === 'text') return;
+  if (block?.type !== 'tool') throw breach('a block of an unknown type');
+  if (!isName(block.id) || !isName(block.name)) throw breach('a call of a tool without its id or its name');
+  if (block.state !== undefined && typeof block.state !== 'string') throw breach('a state that is no text');
+}
+
+const isName = (name: unknown): boolean => typeof name === 'string' && name !== '';
+
+const isPart = (accepted: ProviderPart | readonly ProviderPart[]): accepted is ProviderPart => 'type' in accepted;
 
 /** At most this many characters of a text, with no surrogate pair torn. */
 function beginningOf(text: string, length: number): string {

@@ -3,10 +3,22 @@
 /** Why an answer ended: at its natural end, at the token limit, by a content filter, for a tool call, or otherwise. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';
 
-/** What a content block holds. */
 export interface TextBlock {
   readonly type: 'text';
 }
+
+/** A call of a tool; the fragments of its block are the JSON of its arguments. None at all is `{}`. */
+export interface ToolBlock {
+  readonly type: 'tool';
+  /** Names the call for its result; never empty. */
+  readonly id: string;
+  readonly name: string;
+  /** What the upstream wants back with the call in later requests, in no form of ours. */
+  readonly state?: string;
+}
+
+/** What a content block holds. */
+export type Block = TextBlock | ToolBlock;
 
 /** The answer begins; `id` and `model` are the upstream's own names, for the log. */
 export interface StartPart {
@@ -19,7 +31,7 @@ export interface StartPart {
 export interface BlockStartPart {
   readonly type: 'block-start';
   readonly index: number;
-  readonly block: TextBlock;
+  readonly block: Block;
 }
 
 /** A fragment of the open block. */

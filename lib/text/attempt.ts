@@ -14,6 +14,8 @@ export interface AttemptOptions {
   readonly route: Route;
   /** The model that the route leads to. */
   readonly model: string;
+  /** Whether it is asked with tools: other calls of tools are dropped. */
+  readonly tools?: boolean;
   /** Makes what is asked, which the attempt does not keep; the route adds its model and options. */
   readonly call: () => Omit<TextCall, 'model' | 'options'>;
   /** The most output the upstream may give: beyond it the answer is cut and the upstream closed. */
@@ -55,8 +57,8 @@ const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Ending<FinishPart>> {
-  const { model, sink, signal, timeouts, deadline, outputMax, onFirst } = options;
-  const guard = createGuard({ outputMax });
+  const { model, tools = false, sink, signal, timeouts, deadline, outputMax, onFirst } = options;
+  const guard = createGuard({ outputMax, tools });
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
   const watch = createWatch({

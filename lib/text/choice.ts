@@ -1,12 +1,13 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
 import { notAllowed, refuseModel } from '../catalog/allowed.ts';
-import { type Catalog, SMART_ID } from '../catalog/catalog.ts';
+import { type Catalog, SMART_ID, type SmartModel } from '../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import type { TextModel } from '../catalog/model.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { route } from '../smart/route.ts';
 import { SMART_TIERS, type SmartRouting, type SmartTier } from '../stream/smart.ts';
 import type { TextRequest } from './request.ts';
+import { usesTools, withoutTalk } from './tools.ts';
 
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
@@ -19,19 +20,22 @@ export interface Choice {
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
-  const routing = route(request, smart.thresholds);
-  const model = tiersFrom(routing.tier)
-    .map((tier) => smart.models[tier])
-    .find((each) => allowsModel(limits, each));
+  const { system } = request;
+  const routing = route({ system, messages: withoutTalk(request) }, smart.thresholds);
+  const model = modelsFrom(smart, routing.tier, usesTools(request)).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowed(limits, SMART_ID);
   return { model, smart: routing };
 }
 
-/** The models one of which will be chosen, whatever the request says. Throws as `chooseModel` does. */
-export function modelsFor(catalog: Catalog, name: string, limits: KeyLimits): readonly TextModel[] {
-  const smart = findSmartModel(catalog, name);
-  if (!smart) return [findNamed(catalog, name, limits)];
-  const models = Object.values(smart.models).filter((model) => allowsModel(limits, model));
+/** The models one of which will be chosen, whatever the texts of the request say. Throws as `chooseModel` does. */
+export function modelsFor(
+  catalog: Catalog,
+  request: Pick<TextRequest, 'model' | 'tools' | 'hasCalls'>,
+  limits: KeyLimits,
+): readonly TextModel[] {
+  const smart = findSmartModel(catalog, request.model);
+  if (!smart) return [findNamed(catalog, request.model, limits)];
+  const models = modelsFrom(smart, 'lite', usesTools(request)).filter((model) => allowsModel(limits, model));
   if (models.length === 0) throw notAllowed(limits, SMART_ID);
   return models;
 }
@@ -40,6 +44,13 @@ function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel
   const model = findTextModel(catalog, name);
   refuseModel(limits, model);
   return model;
+}
+
+/** The models of smart for a tier, in order of preference; where tools matter, those that have them come first. */
+function modelsFrom({ models, withTools }: SmartModel, tier: SmartTier, tools: boolean): readonly TextModel[] {
+  const tiers = tiersFrom(tier);
+  const plain = tiers.map((each) => models[each]);
+  return tools && withTools ? [...tiers.map((each) => withTools[each]), ...plain] : plain;
 }
 
 /** A tier, those above it, and then those below, as where a tier has no route. */

@@ -21,6 +21,7 @@ import { estimateInput } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
+import { demandsTool, usesTools, withoutTools } from './tools.ts';
 
 export interface TextEngineOptions {
   /** The catalog in force now. */
@@ -47,6 +48,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
       const candidates = candidatesOf({ request, model, catalog: catalog(), health });
+      refuseDemand(request, candidates);
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<FinishPart, TextDue> = {
@@ -79,14 +81,14 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       deadline,
       onAttempt,
       isCommitted: () => sink.hasText,
-      attempt: ({ route, model }, onFirst) => {
+      attempt: ({ route, model, tools }, onFirst) => {
         onAsk();
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        const call = () => callOf(request);
-        return attempt({ route, model, call, outputMax, sink, signal, timeouts, deadline, onFirst });
+        const call = () => callOf(request, tools);
+        return attempt({ route, model, tools, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
     return request.images > 0 ? ending.then((ended) => (sink.hasText ? ended : asVision(ended))) : ending;
@@ -98,6 +100,8 @@ interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
+  /** Whether it is asked with the request's tools. */
+  readonly tools: boolean;
 }
 
 interface Choosing {
@@ -107,15 +111,27 @@ interface Choosing {
   readonly health: RouteHealth;
 }
 
-/** The routes of the model; pictures are looked at by the catalog's vision models in its place. */
+/**
+ * The routes of the model; pictures are looked at by the catalog's vision models in its place. Where tools matter, those
+ * without them are asked only when there are no others.
+ */
 function candidatesOf({ request, model, catalog, health }: Choosing): readonly Candidate[] {
   const models = request.images > 0 ? catalog.vision : [model];
-  return models.flatMap((each) =>
+  const matters = usesTools(request);
+  const candidates = models.flatMap((each) =>
     health.inOrder(each).map((route) => {
-      const { upstream, key } = route;
-      return { upstream, key, route, model: each.id, delivery: each.delivery };
+      const { upstream, key, provider } = route;
+      const tools = matters && each.tools && provider.tools === true;
+      return { upstream, key, route, model: each.id, delivery: each.delivery, tools };
     }),
   );
+  const withTools = matters ? candidates.filter(({ tools }) => tools) : [];
+  return withTools.length > 0 ? withTools : candidates;
+}
+
+function refuseDemand(request: TextRequest, [first]: readonly Candidate[]): void {
+  if (!first || first.tools || !demandsTool(request)) return;
+  throw fault('invalid_field', { field: 'tool_choice', hint: `\`${first.model}\` has no tools that it could call` });
 }
 
 /** Why no vision model answered: what the client can fix is passed on as it is. */
@@ -201,9 +217,15 @@ function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
   return { kind: 'text', model: id, prices, amount: textCost(price, held) };
 }
 
-function callOf(request: TextRequest): Omit<TextCall, 'model' | 'options'> {
-  const { system, maxTokens } = request;
-  return { messages: messagesOf(request), maxTokens, ...(system !== undefined && { system }) };
+function callOf(request: TextRequest, withTools: boolean): Omit<TextCall, 'model' | 'options'> {
+  const { system, maxTokens, images, tools } = request;
+  const messages = withTools ? request.messages : withoutTools(request);
+  return {
+    messages: messagesOf({ messages, images }),
+    maxTokens,
+    ...(system !== undefined && { system }),
+    ...(withTools && tools && { tools }),
+  };
 }
 
 /** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */

@@ -1,7 +1,8 @@
 // Estimates of input tokens, before any model has counted them.
+import type { ToolCallContent } from '../plugin/contract.ts';
 import { countCharacters, type PictureTokens, tokensOfCharacters } from '../stream/meter.ts';
 import { slicesOf } from '../stream/slices.ts';
-import type { InputEstimate, TextRequest } from './request.ts';
+import type { InputEstimate, RequestResult, TextRequest } from './request.ts';
 import { countTokens } from './tokens.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -61,9 +62,24 @@ function picturesOf(images: number, textTokens: number): PictureTokens | undefin
   return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
-function* textsOf({ system, messages }: TextRequest): Iterable<string> {
+function* textsOf({ system, messages, tools }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
-  for (const { content } of messages) for (const part of content) if (part.type === 'text') yield part.text;
+  if (tools) yield tools.text;
+  for (const { content } of messages) {
+    for (const part of content) {
+      if (part.type === 'text') yield part.text;
+      else if (part.type !== 'picture') yield* textsIn(part);
+    }
+  }
+}
+
+function* textsIn(part: ToolCallContent | RequestResult): Iterable<string> {
+  if (part.type === 'tool-result') {
+    for (const inner of part.content) if (inner.type === 'text') yield inner.text;
+    return;
+  }
+  yield part.name;
+  yield part.json;
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

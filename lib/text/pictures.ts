@@ -1,7 +1,7 @@
 // The pictures of a text request on their way to a model, let go at the end.
 import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../media/reference.ts';
-import type { Content, TextMessage } from '../plugin/contract.ts';
-import type { RequestContent, TextRequest } from './request.ts';
+import type { Content, TextMessage, ToolResultContent } from '../plugin/contract.ts';
+import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
 /** The request with all its pictures there. */
 export async function fetchPictures(
@@ -12,6 +12,8 @@ export async function fetchPictures(
   const fetched = await fetchReferences(picturesOf(request), fetch, signal);
   if (fetched.size === 0) return request;
   const there = (content: RequestContent): RequestContent => {
+    if (content.type === 'tool-result')
+      return { ...content, content: content.content.map(there) as RequestResult['content'] };
     const image = content.type === 'picture' ? fetched.get(content) : undefined;
     return image && content.type === 'picture' ? { ...content, source: image } : content;
   };
@@ -19,34 +21,51 @@ export async function fetchPictures(
 }
 
 export function picturesOf({ messages }: TextRequest): readonly RequestPicture[] {
-  return messages.flatMap(({ content }) => content.filter((part) => part.type === 'picture'));
+  return messages.flatMap(({ content }) => content.flatMap(picturesIn));
+}
+
+function picturesIn(part: RequestContent): readonly RequestPicture[] {
+  if (part.type === 'tool-result') return part.content.flatMap(picturesIn);
+  return part.type === 'picture' ? [part] : [];
 }
 
 /** Bytes of the texts, about, and of the pictures that came with the request. */
-export function bytesOf({ system = '', messages }: TextRequest): number {
-  let bytes = system.length;
-  for (const { content } of messages) {
-    for (const part of content) {
-      if (part.type === 'text') bytes += part.text.length;
-      else if (typeof part.source !== 'string') bytes += part.source.bytes.length;
-    }
-  }
+export function bytesOf({ system = '', messages, tools }: TextRequest): number {
+  let bytes = system.length + (tools?.text.length ?? 0);
+  for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
   return bytes;
+}
+
+function bytesIn(part: RequestContent): number {
+  switch (part.type) {
+    case 'text':
+      return part.text.length;
+    case 'picture':
+      return typeof part.source === 'string' ? 0 : part.source.bytes.length;
+    case 'tool-call':
+      return part.json.length;
+    case 'tool-result':
+      return part.content.reduce((sum, inner) => sum + bytesIn(inner), 0);
+  }
 }
 
 /** Empties a request that no route can need any more, whoever still refers to it. */
 export function letGo(request: TextRequest): void {
   for (const { source } of picturesOf(request)) if (typeof source !== 'string') source.release();
   Object.assign(request, { system: undefined, messages: [] } satisfies Partial<TextRequest>);
+  delete (request as { tools?: unknown }).tools;
 }
 
 /** Messages as a provider takes them: every picture is there. */
-export function messagesOf({ messages, images }: TextRequest): readonly TextMessage[] {
+export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 'images'>): readonly TextMessage[] {
   // Most calls have none: their messages go as they are.
   if (images === 0) return messages as readonly TextMessage[];
   return messages.map(({ role, content }) => ({ role, content: content.map(contentOf) }));
 }
 
 function contentOf(part: RequestContent): Content {
-  return part.type === 'text' ? part : { type: 'image', ...pictureOf(part) };
+  if (part.type === 'picture') return { type: 'image', ...pictureOf(part) };
+  return part.type === 'tool-result'
+    ? { ...part, content: part.content.map(contentOf) as ToolResultContent['content'] }
+    : part;
 }

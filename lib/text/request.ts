@@ -1,6 +1,6 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
 import type { RequestPicture } from '../media/reference.ts';
-import type { TextContent, TextMessage } from '../plugin/contract.ts';
+import type { TextContent, TextMessage, ToolCallContent, ToolResultContent, Tools } from '../plugin/contract.ts';
 import type { PictureTokens } from '../stream/meter.ts';
 
 /** A message as it was read, before its pictures are there. */
@@ -8,7 +8,16 @@ export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
 }
 
-export type RequestContent = TextContent | RequestPicture;
+export type RequestContent = TextContent | RequestPicture | ToolCallContent | RequestResult;
+
+export interface RequestResult extends Omit<ToolResultContent, 'content'> {
+  readonly content: readonly (TextContent | RequestPicture)[];
+}
+
+export interface RequestTools extends Tools {
+  /** The definitions as text, for the estimate. */
+  readonly text: string;
+}
 
 /** How many input tokens a request has, estimated before any model has counted them. */
 export interface InputEstimate {
@@ -35,6 +44,10 @@ export interface TextRequest {
   readonly messageCount: number;
   /** Images in user messages. */
   readonly images: number;
+  /** Tools that the model may call; absent when there are none. */
+  readonly tools?: RequestTools;
+  /** True when messages have calls of tools; absent otherwise. */
+  readonly hasCalls?: true;
   /** Clamped to the maximum. */
   readonly maxTokens: number;
   readonly stream: boolean;

@@ -26,6 +26,7 @@ const RUSSIAN: FaultWords = {
   invalid_json: () => 'Запрос не разобран: это не JSON.',
   invalid_form: () => 'Форма не разобрана.',
   invalid_field: ({ field, hint }) => `Поле ${field} заполнено неверно: ${hint}.`,
+  thread_unsupported: () => 'История здесь не хранится: её присылают целиком.',
   unknown_model: ({ model }) => `Модели ${model} нет.`,
   retired_model: ({ model }) => `Модель ${model} снята.`,
   cannot_edit: ({ model }) => `Модель ${model} рисует, но не правит картинки.`,

@@ -28,9 +28,10 @@ function createProvider(settings: Settings, host: Host): Provider {
     request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire) } as const,
   }));
   return {
+    tools: true,
     text(call, signal) {
       const { url, request } = targetOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call), signal }, new Reply(host.fault));
+      return host.answer(url, { ...request, body: bodyOf(call, host.argumentsOf), signal }, new Reply(host.fault));
     },
   };
 }

@@ -8,6 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export class Reply implements AnswerReader {
   readonly #fault: HostFault;
   readonly #usage = new Usage();
+  /** The open call of a tool. */
+  #call: unknown;
 
   constructor(fault: HostFault) {
     this.#fault = fault;
@@ -16,13 +18,17 @@ export class Reply implements AnswerReader {
   take(event: Fields, out: AnswerWriter): void {
     switch (event.type) {
       case 'content_block_delta':
-        takeDelta(event, out);
+        this.#takeDelta(event, out);
         break;
       case 'message_start':
         this.#takeStart(event.message, out);
         break;
       case 'content_block_start':
-        takeBlock(event.index, event.content_block, out);
+        this.#takeBlock(event.index, event.content_block, out);
+        break;
+      case 'content_block_stop':
+        if (this.#call !== undefined) out.tool({ block: this.#call, done: true });
+        this.#call = undefined;
         break;
       case 'message_delta':
         this.#takeEnding(event.delta, event.usage, out);
@@ -54,9 +60,27 @@ export class Reply implements AnswerReader {
   #takeMessage(message: Fields, out: AnswerWriter): void {
     this.#takeStart(message, out);
     const content = typeof message.content === 'string' ? [{ text: message.content }] : message.content;
-    if (Array.isArray(content)) for (const [index, block] of content.entries()) takeBlock(index, block, out);
+    if (Array.isArray(content)) for (const [index, block] of content.entries()) this.#takeBlock(index, block, out);
     this.#finish(message.stop_reason, out);
     out.done(STOP);
+  }
+
+  #takeDelta({ index, delta }: Fields, out: AnswerWriter): void {
+    if (!isFields(delta)) return;
+    const { type, text, partial_json: json } = delta;
+    if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) out.text(text, index);
+    else if (typeof json === 'string' && this.#call !== undefined) out.tool({ block: this.#call, json });
+  }
+
+  /** Some endpoints put the first words, or all arguments, into the start of a block. */
+  #takeBlock(index: unknown, block: unknown, out: AnswerWriter): void {
+    if (!isFields(block)) return;
+    if (isText(block)) out.text(block.text, index);
+    if (block.type !== 'tool_use') return;
+    const { id, name, input } = block;
+    this.#call = `call ${index}`;
+    const isWhole = typeof input === 'string' || (isFields(input) && Object.keys(input).length > 0);
+    out.tool({ block: this.#call, id, name, ...(isWhole && { json: input }) });
   }
 
   #finish(stopReason: unknown, out: AnswerWriter): void {
@@ -77,17 +101,6 @@ export class Reply implements AnswerReader {
 
 /** The end mark, as the word for a reason where there is no other. */
 const STOP = 'message_stop';
-
-function takeDelta({ index, delta }: Fields, out: AnswerWriter): void {
-  if (!isFields(delta)) return;
-  const { type, text } = delta;
-  if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) out.text(text, index);
-}
-
-/** Some endpoints put the first words into the start of a block. */
-function takeBlock(index: unknown, block: unknown, out: AnswerWriter): void {
-  if (isFields(block) && isText(block)) out.text(block.text, index);
-}
 
 /** The documented reasons, then those that converting proxies let through; what is not here is `other`. */
 const REASONS = new Map<string, FinishReason | 'failed'>([

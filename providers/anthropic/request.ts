@@ -1,13 +1,6 @@
 // Settings of an upstream that speaks messages, and the request one text call becomes.
-import type {
-  AccountSettings,
-  Base64,
-  Content,
-  JsonBody,
-  KeyHeaders,
-  TextCall,
-  TextMessage,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, JsonBody, KeyHeaders, TextCall } from '../../lib/plugin/contract.ts';
+import { messageOf, toolsOf } from './messages.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 
@@ -39,25 +32,14 @@ export function authOf({ auth }: Wire): KeyHeaders {
   return auth === 'bearer' ? (key) => ({ authorization: `Bearer ${key}` }) : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf({ model, maxTokens, system, messages }: TextCall): JsonBody {
+export function bodyOf(call: TextCall, read: Host['argumentsOf']): JsonBody {
+  const { model, maxTokens, system, messages } = call;
   return (base64) => ({
     model,
     max_tokens: maxTokens,
     ...(system !== undefined && { system }),
-    messages: messages.map((message) => messageOf(message, base64)),
+    messages: messages.map((message) => messageOf(message, { base64, read })),
+    ...toolsOf(call),
     stream: true,
   });
-}
-
-/** One block of text goes as a plain string: it reads the same and small servers take nothing else. */
-function messageOf({ role, content }: TextMessage, base64: Base64): object {
-  const [first] = content;
-  if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
-  return { role, content: content.map((part) => blockOf(part, base64)) };
-}
-
-function blockOf(content: Content, base64: Base64): object {
-  if (content.type === 'text') return { type: 'text', text: content.text };
-  const { mediaType, bytes } = content;
-  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
 }

@@ -28,9 +28,10 @@ function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, (wire) => wire);
   const request = { method: 'POST', auth } as const;
   return {
+    tools: true,
     text(call, signal) {
       const url = urlOf(wireOf(call), call.model, 'streamGenerateContent?alt=sse');
-      return host.answer(url, { ...request, body: textBodyOf(call), signal }, readerOf(host.fault));
+      return host.answer(url, { ...request, body: textBodyOf(call, host.argumentsOf), signal }, readerOf(host.fault));
     },
     async image(call, signal) {
       const wire = wireOf(call);

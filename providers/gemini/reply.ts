@@ -1,10 +1,19 @@
 // Reads what the Gemini API generates: the chunks of a text, or the pictures of one reply.
 import { Buffer } from 'node:buffer';
-import type { AnswerReader, FinishReason, HostFault, MediaSource } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, FinishReason, HostFault, MediaSource } from '../../lib/plugin/contract.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function readerOf(fault: HostFault): AnswerReader {
+  let calls = 0;
+
+  /** A call comes whole. */
+  function takeCall({ functionCall, thoughtSignature }: Fields, out: AnswerWriter): void {
+    const { id, name, args } = fieldsOf(functionCall);
+    calls += 1;
+    out.tool({ block: `call ${calls}`, id, name, json: args, state: thoughtSignature, done: true });
+  }
+
   return {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
@@ -17,7 +26,11 @@ export function readerOf(fault: HostFault): AnswerReader {
       });
       refuseBlocked(chunk, fault);
       const [candidate = {}] = listOf(chunk.candidates);
-      for (const { text, thought } of partsOf(candidate)) if (typeof text === 'string' && !thought) out.text(text);
+      for (const part of partsOf(candidate)) {
+        const { text, thought } = part;
+        if (part.functionCall) takeCall(part, out);
+        else if (typeof text === 'string' && !thought) out.text(text);
+      }
       const { finishReason } = candidate;
       if (isReason(finishReason)) out.finish(reasonOf(finishReason), finishReason);
     },

@@ -1,13 +1,6 @@
 // Settings of the Gemini API, and the requests that calls become.
-import type {
-  AccountSettings,
-  Base64,
-  Content,
-  ImageCall,
-  JsonBody,
-  Picture,
-  TextCall,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, ImageCall, JsonBody, TextCall } from '../../lib/plugin/contract.ts';
+import { contentOf, inlineOf, isSigned, toolsOf } from './contents.ts';
 
 export interface Settings extends AccountSettings {
   /** Up to and without `/models`. */
@@ -21,13 +14,12 @@ export function urlOf({ baseUrl }: Settings, model: string, method: string): str
   return `${baseUrl.replace(/\/+$/, '')}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
-export function textBodyOf({ system, messages, maxTokens }: TextCall): JsonBody {
+export function textBodyOf(call: TextCall, read: Host['argumentsOf']): JsonBody {
+  const { model, system, messages, maxTokens, tools } = call;
   return (base64) => ({
     ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
-    contents: messages.map(({ role, content }) => ({
-      role: role === 'assistant' ? 'model' : 'user',
-      parts: content.map((part) => partOf(part, base64)),
-    })),
+    contents: messages.map((message) => contentOf(message, { base64, read, signs: isSigned(model) })),
+    ...(tools && toolsOf(tools)),
     generationConfig: { maxOutputTokens: maxTokens },
   });
 }
@@ -55,12 +47,4 @@ function aspectOf({ size, aspect }: ImageCall): string | undefined {
 function ratioOf(aspect: string): number {
   const [width, height] = aspect.split(':').map(Number);
   return Number(width) / Number(height);
-}
-
-function partOf(content: Content, base64: Base64): object {
-  return content.type === 'text' ? { text: content.text } : inlineOf(content, base64);
-}
-
-function inlineOf({ mediaType, bytes }: Picture, base64: Base64): object {
-  return { inlineData: { mimeType: mediaType, data: base64(bytes) } };
 }

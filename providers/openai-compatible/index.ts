@@ -43,6 +43,7 @@ export default plugin;
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({ wire, url: urlOf(wire), auth: authOf(wire) }));
   return {
+    tools: true,
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
       const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire), signal } as const;

@@ -7,6 +7,7 @@ import type {
   HostFault,
   UpstreamFaultKind,
 } from '../../lib/plugin/contract.ts';
+import { Calls } from './calls.ts';
 import type { Wire } from './request.ts';
 import { usageOf } from './usage.ts';
 
@@ -26,6 +27,7 @@ export class Reply implements AnswerReader {
   #hasDeltas = false;
   #hasReason = false;
   #isRefused = false;
+  readonly #calls = new Calls();
 
   constructor(fault: HostFault, deltas: Wire['deltas']) {
     this.#fault = fault;
@@ -58,12 +60,14 @@ export class Reply implements AnswerReader {
       const content = delta.content;
       if (content !== undefined && content !== null && content !== '') this.#takeDelta(textOf(content), out);
       if (delta.refusal) this.#takeRefusal(textOf(delta.refusal), out);
+      if (delta.tool_calls || delta.function_call) this.#calls.take(delta, out);
     }
     if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
     // Beside deltas a message repeats the text so far.
     if (message && !this.#hasDeltas) {
       this.#append(textOf(message.content), out);
       if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
+      if (message.tool_calls || message.function_call) this.#calls.take(message, out);
     }
   }
 

@@ -1,13 +1,6 @@
 // Settings of an upstream that speaks chat completions, and the request one text call becomes.
-import type {
-  AccountSettings,
-  Base64,
-  Content,
-  HostRequest,
-  JsonBody,
-  TextCall,
-  TextMessage,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, HostRequest, JsonBody, TextCall } from '../../lib/plugin/contract.ts';
+import { messagesOf, toolsOf } from './messages.ts';
 
 export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
 export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
@@ -47,28 +40,16 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
 
 export function bodyOf(call: TextCall, { maxTokensParam, usage }: Wire): JsonBody {
   return (base64) => {
-    const messages: object[] = call.messages.map((message) => messageOf(message, base64));
+    const messages: object[] = call.messages.flatMap((message) => messagesOf(message, base64));
     if (call.system !== undefined) messages.unshift({ role: 'system', content: call.system });
     return {
       model: call.model,
       messages,
+      ...(call.tools && toolsOf(call.tools)),
       stream: true,
       [maxTokensParam]: call.maxTokens,
       ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
       ...(usage === 'usage_include' && { usage: { include: true } }),
     };
   };
-}
-
-/** One block of text goes as a plain string: small servers read nothing else. */
-function messageOf({ role, content }: TextMessage, base64: Base64): object {
-  const [first] = content;
-  if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
-  return { role, content: content.map((part) => blockOf(part, base64)) };
-}
-
-function blockOf(content: Content, base64: Base64): object {
-  if (content.type === 'text') return { type: 'text', text: content.text };
-  const { mediaType, bytes } = content;
-  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64(bytes)}` } };
 }

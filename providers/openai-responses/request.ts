@@ -15,10 +15,11 @@ export function bodyOf({ model, system, messages, maxTokens }: TextCall): JsonBo
 
 /** What the model said before is another type than what it is told. */
 function contentOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
-  return content.map((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
+  return content.flatMap((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
 }
 
-function inputOf(content: Content, base64: Base64): object {
+function inputOf(content: Content, base64: Base64): object | [] {
   if (content.type === 'text') return { type: 'input_text', text: content.text };
+  if (content.type !== 'image') return [];
   return { type: 'input_image', image_url: `data:${content.mediaType};base64,${base64(content.bytes)}` };
 }

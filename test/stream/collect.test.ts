@@ -33,7 +33,7 @@ describe('collector', () => {
     expect(reply()).to.deep.equal({
       id: 'req_1',
       model: 'model-a',
-      blocks: ['Hello 👋', 'again', ''],
+      blocks: ['Hello 👋', 'again', ''].map((text) => ({ type: 'text', text })),
       input: 7,
       output: 3,
       reason: 'length',

@@ -77,7 +77,7 @@ describe('choice of the model', () => {
 
   it('knows before the text is there which models it may come to', () => {
     const idsOf = (models: readonly string[] | null, name: string) =>
-      modelsFor(catalogOf(), name, { ...NO_LIMITS, models }).map(({ id }) => id);
+      modelsFor(catalogOf(), { model: name }, { ...NO_LIMITS, models }).map(({ id }) => id);
     expect(idsOf(null, 'smart')).to.deep.equal(IDS);
     expect(idsOf(['big', 'small'], 'auto')).to.deep.equal(['small', 'big']);
     expect(idsOf(['big'], 'big-alias')).to.deep.equal(['big']);

@@ -16,18 +16,19 @@ export type FieldRules = Readonly<Record<string, FieldRule>>;
 
 /** Checks the fields of a body; throws a 400 fault that names the first wrong one. `null` is the same as absent. */
 export function checkFields<Fields>(rules: FieldRules, body: unknown): Fields {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw fault('invalid_json', { hint: 'an object is expected' });
-  }
-  const fields = body as Readonly<Record<string, unknown>>;
+  if (!isRecord(body)) throw fault('invalid_json', { hint: 'an object is expected' });
   for (const name in rules) {
     const { required, accepts, hint } = rules[name] as FieldRule;
-    const value = fields[name];
+    const value = body[name];
     if (value === undefined && required) throw invalidField(name, 'is required');
     if (value === undefined || (value === null && !required)) continue;
     if (!accepts(value)) throw invalidField(name, hint);
   }
   return body as Fields;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function invalidField(field: string, hint: string): Fault {

@@ -1,7 +1,9 @@
 // Reads the messages of both dialects: strict on types, lenient on blocks and roles that a text gateway does not use.
 import { countOf } from '../../count.ts';
-import type { RequestContent, RequestMessage } from '../../text/request.ts';
+import type { RequestPicture } from '../../media/reference.ts';
+import type { RequestContent, RequestMessage, RequestResult } from '../../text/request.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
+import { OpenCalls, readIsError, readToolCalls, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
 import { isPicture, PICTURE_TYPES, readPicture, type WireBlock } from './pictures.ts';
 
@@ -38,40 +40,76 @@ export const OTHER_BLOCK: Json = {
 export interface ReadMessages {
   /** Texts of messages with the roles `system` and `developer`. */
   readonly system: readonly string[];
-  /** The other messages that have text, oldest first. */
+  /** The other messages that have text, pictures, calls or results, oldest first. */
   readonly messages: readonly RequestMessage[];
-  /** Images in user messages. */
+  /** Images in user messages and in results. */
   readonly images: number;
+  /** Present when there are calls of tools. */
+  readonly hasCalls?: true;
 }
 
 export function readMessages(wire: readonly unknown[]): ReadMessages {
   const system: string[] = [];
   const messages: RequestMessage[] = [];
+  const calls = new OpenCalls();
   let images = 0;
   let prompt: { readonly content: readonly RequestContent[]; readonly field: string } | undefined;
   for (const [at, item] of wire.entries()) {
-    const field = `messages[${at}].content`;
-    const { role, content: given } = checkMessage(item, `messages[${at}]`);
-    const content =
-      given === null && role === 'assistant'
-        ? []
-        : readContent(given, field, WITH_PICTURES.has(role) ? PICTURES_MAX : 0);
+    const field = `messages[${at}]`;
+    const message = checkMessage(item, field);
+    const { role } = message;
+    if (role === 'assistant' && messages.at(-1)?.role === 'user') calls.checkNone();
+    const content = readMessage(message, field, calls);
     if (role === 'system' || role === 'developer') addTexts(system, content);
-    else if (content.length > 0) messages.push({ role: role === 'assistant' ? role : 'user', content });
-    for (const part of content) if (part.type === 'picture') images += 1;
-    if (role === 'user') prompt = { content, field };
+    else if (content.length > 0) addMessage(messages, { role: role === 'assistant' ? role : 'user', content });
+    images += countPictures(content);
+    if (role === 'user') prompt = { content, field: `${field}.content` };
   }
   if (!prompt) throw invalidField('messages', 'must contain a message with role user');
   if (prompt.content.length === 0) {
     throw invalidField(prompt.field, 'the last user message must contain text or an image');
   }
-  return { system, messages, images };
+  calls.checkNone();
+  return { system, messages, images, ...(calls.hasAny && { hasCalls: true }) };
+}
+
+/** Results of calls that were made together belong into one message. */
+function addMessage(messages: RequestMessage[], message: RequestMessage): void {
+  const last = messages.at(-1);
+  const isResult = ({ type }: RequestContent) => type === 'tool-result';
+  if (last?.content.every(isResult) && message.content.slice(0, 1).some(isResult)) {
+    messages[messages.length - 1] = { role: 'user', content: [...last.content, ...message.content] };
+  } else messages.push(message);
+}
+
+function countPictures(content: readonly RequestContent[]): number {
+  let pictures = 0;
+  for (const part of content) {
+    if (part.type === 'picture') pictures += 1;
+    else if (part.type === 'tool-result') pictures += countPictures(part.content);
+  }
+  return pictures;
+}
+
+function readMessage(message: WireMessage, field: string, calls: OpenCalls): readonly RequestContent[] {
+  const { role, content: given } = message;
+  const reading = { role, calls, picturesLeft: WITH_PICTURES.has(role) ? PICTURES_MAX : 0 };
+  if (role === 'tool') {
+    const { id, name } = calls.answer(message.tool_call_id, `${field}.tool_call_id`);
+    const content = readContent(given, `${field}.content`, reading) as RequestResult['content'];
+    return [{ type: 'tool-result', id, name, isError: false, content }];
+  }
+  const content = given === null && role === 'assistant' ? [] : readContent(given, `${field}.content`, reading);
+  if (role !== 'assistant') return content;
+  const called = readToolCalls(message.tool_calls, `${field}.tool_calls`, calls);
+  return called.length > 0 ? [...content, ...called] : content;
 }
 
 /** The texts of a system prompt given as a field. */
 export function readSystem(wire: string | readonly unknown[] | null | undefined): readonly string[] {
   const texts: string[] = [];
-  if (wire != null) addTexts(texts, readContent(wire, 'system', 0));
+  if (wire != null)
+    addTexts(texts, readContent(wire, 'system', { role: 'system', calls: new OpenCalls(), picturesLeft: 0 }));
   return texts;
 }
 
@@ -80,37 +118,71 @@ export function joinSystem(texts: readonly string[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n\n');
 }
 
-function checkMessage(item: unknown, field: string): { role: string; content: unknown } {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalidField(field, 'must be an object');
-  const { role, content = null } = item as { role?: unknown; content?: unknown };
-  if (!(ROLES as readonly unknown[]).includes(role))
-    throw invalidField(`${field}.role`, `must be one of ${NAMED_ROLES}`);
-  return { role: role as string, content };
+interface WireMessage {
+  readonly role: string;
+  readonly content: unknown;
+  readonly tool_calls?: unknown;
+  readonly tool_call_id?: unknown;
 }
 
-function readContent(given: unknown, field: string, picturesMax: number): readonly RequestContent[] {
+function checkMessage(item: unknown, field: string): WireMessage {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalidField(field, 'must be an object');
+  const message = item as Partial<WireMessage>;
+  const { role, content = null } = message;
+  if (!(ROLES as readonly unknown[]).includes(role))
+    throw invalidField(`${field}.role`, `must be one of ${NAMED_ROLES}`);
+  return { ...message, role: role as string, content };
+}
+
+/** What blocks are read with. */
+interface Reading {
+  /** Of the message; empty within a result. */
+  readonly role: string;
+  readonly calls: OpenCalls;
+  picturesLeft: number;
+}
+
+function readContent(given: unknown, field: string, reading: Reading): readonly RequestContent[] {
   if (typeof given === 'string') return given === '' ? [] : [{ type: 'text', text: given }];
   if (!Array.isArray(given)) throw invalidField(field, 'must be a string or an array of blocks');
   const content: RequestContent[] = [];
-  let pictures = 0;
   for (const [at, item] of given.entries()) {
-    const block = checkBlock(item, `${field}[${at}]`);
-    if (!isPicture(block)) {
-      for (const text of textsOf(block, 0)) content.push({ type: 'text', text });
-      continue;
-    }
-    pictures += 1;
-    // Before it is decoded: one picture too many costs nothing.
-    if (pictures > picturesMax) throw invalidField(field, tooManyPictures(picturesMax));
-    content.push(readPicture(block, `${field}[${at}]`));
+    const place = `${field}[${at}]`;
+    const block = checkBlock(item, place);
+    if (isPicture(block)) content.push(readOnePicture(block, { place, field, reading }));
+    else if (block.type === 'tool_use' && reading.role === 'assistant') {
+      content.push(readToolUse(block, place, reading.calls));
+    } else if (block.type === 'tool_result' && reading.role === 'user') {
+      content.push(readResult(block, place, reading));
+    } else for (const text of textsOf(block, 0)) content.push({ type: 'text', text });
   }
   return content;
 }
 
-function tooManyPictures(picturesMax: number): string {
-  return picturesMax === 0
-    ? 'only user messages may contain images'
-    : `a message may contain at most ${countOf(picturesMax, 'image')}`;
+/** `{ type: "tool_result", tool_use_id, content, is_error }` */
+function readResult(block: WireBlock, field: string, reading: Reading): RequestResult {
+  const { id, name } = reading.calls.answer(block.tool_use_id, `${field}.tool_use_id`);
+  const inner = { calls: reading.calls, role: '', picturesLeft: reading.picturesLeft };
+  const content = readContent(block.content ?? '', `${field}.content`, inner) as RequestResult['content'];
+  reading.picturesLeft = inner.picturesLeft;
+  return { type: 'tool-result', id, name, isError: readIsError(block.is_error, `${field}.is_error`), content };
+}
+
+function readOnePicture(
+  block: WireBlock,
+  { place, field, reading }: { readonly place: string; readonly field: string; readonly reading: Reading },
+): RequestPicture {
+  // Before it is decoded: one picture too many costs nothing.
+  if (reading.picturesLeft === 0) throw invalidField(field, tooManyPictures(reading.role));
+  reading.picturesLeft -= 1;
+  return readPicture(block, place);
+}
+
+function tooManyPictures(role: string): string {
+  const isAllowed = role === '' || WITH_PICTURES.has(role);
+  return isAllowed
+    ? `a message may contain at most ${countOf(PICTURES_MAX, 'image')}`
+    : 'only user messages may contain images';
 }
 
 function addTexts(texts: string[], content: readonly RequestContent[]): void {

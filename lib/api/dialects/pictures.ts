@@ -5,7 +5,7 @@ import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
 import type { RequestPicture } from '../../media/reference.ts';
 import { checkText } from '../../media/url.ts';
 import { constant, type Json, object, text } from '../openapi/schema.ts';
-import { invalidField } from './fields.ts';
+import { invalidField, isRecord } from './fields.ts';
 
 /** A block of content with the fields that may matter. */
 export interface WireBlock {
@@ -87,8 +87,4 @@ export function readLink(url: unknown, field: string): RequestPicture {
 
 function pictureOf(field: string, source: RequestPicture['source']): RequestPicture {
   return { type: 'picture', field, source };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

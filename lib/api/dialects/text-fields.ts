@@ -1,4 +1,5 @@
 // The fields that requests of both dialects share, and those that both ignore.
+import { fault } from '../../faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
 import { list, ref, text } from '../openapi/schema.ts';
 import type { FieldRule, FieldRules } from './fields.ts';
@@ -11,6 +12,10 @@ export interface TextFields {
   readonly max_completion_tokens?: number | null;
   readonly stream?: boolean | null;
   readonly system?: string | readonly unknown[] | null;
+  readonly tools?: readonly unknown[] | null;
+  readonly tool_choice?: unknown;
+  readonly parallel_tool_calls?: boolean | null;
+  readonly thread?: unknown;
 }
 
 /** Fields that clients send and no model sees; all other unknown fields are ignored too. */
@@ -20,8 +25,6 @@ export const IGNORED_FIELDS = [
   'top_k',
   'stop',
   'stop_sequences',
-  'tools',
-  'tool_choice',
   'response_format',
   'thinking',
   'reasoning_effort',
@@ -83,7 +86,18 @@ export function textFields(messages: { readonly schema: string; readonly descrip
       hint: 'must be a boolean, true or false',
       schema: { type: 'boolean', description: 'True for server-sent events.', default: false },
     },
+    thread: {
+      required: false,
+      accepts: () => true,
+      hint: '',
+      schema: { description: 'Refused: the gateway keeps no threads, and the whole history is to be sent.', not: {} },
+    },
   };
+}
+
+/** The gateway keeps no history: clients that hear of it in this way send all of theirs. */
+export function refuseThread({ thread }: TextFields): void {
+  if (thread !== undefined && thread !== null) throw fault('thread_unsupported');
 }
 
 /** `max_completion_tokens` counts when `max_tokens` is absent; what is above the maximum is clamped. */

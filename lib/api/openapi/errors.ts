@@ -18,6 +18,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     examples: [
       fault('invalid_json'),
       fault('invalid_field', { field: 'messages[0].content', hint: 'must be a string or an array of blocks' }),
+      fault('thread_unsupported'),
       fault('unknown_model', { model: 'no-such-model' }),
       fault('retired_model', { model: 'small-1', hint: 'small-2' }),
       fault('invalid_form', { hint: 'it ends too early' }),
@@ -144,9 +145,19 @@ const CHAT_CODES = choice([
 
 const MESSAGE = text('For people to read, and safe to log.');
 
+const DETAILS = {
+  ...object({ error_code: constant('thread_unsupported_request') }),
+  description: 'Of a request with a `thread` only.',
+};
+
 export const errorSchemas: Readonly<Record<string, Json>> = {
-  MessageError: object({ type: constant('error'), error: object({ type: TYPES, message: MESSAGE }) }),
-  ChatError: object({ error: object({ message: MESSAGE, type: TYPES, code: CHAT_CODES }) }),
+  MessageError: object({
+    type: constant('error'),
+    error: object({ type: TYPES, message: MESSAGE, details: DETAILS }, { optional: ['details'] }),
+  }),
+  ChatError: object({
+    error: object({ message: MESSAGE, type: TYPES, code: CHAT_CODES, details: DETAILS }, { optional: ['details'] }),
+  }),
 };
 
 export const headerComponents: Json = {

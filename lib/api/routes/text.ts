@@ -101,7 +101,7 @@ async function readRequest({ request, dialect, services, call, share }: Answerin
 /** Neither long texts are taken from where they were parsed, nor pictures fetched, for a wallet that cannot pay. */
 async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
-  const models = modelsFor(services.catalog(), head.model, holderOf(request).limits);
+  const models = modelsFor(services.catalog(), head, holderOf(request).limits);
   const reserves = models.map(({ price }) => textReserve(price, tokens));
   // Until the texts of a long request are there nobody knows which model smart will choose; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));

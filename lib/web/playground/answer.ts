@@ -3,7 +3,7 @@ import type { VideoView } from '../../api/routes/videos.ts';
 import { isFault } from '../../faults.ts';
 import { stateOf } from '../../http/context.ts';
 import type { Job } from '../../jobs/decide.ts';
-import type { CollectedReply } from '../../stream/collect.ts';
+import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { facts } from '../parts.ts';
@@ -24,7 +24,7 @@ export function answerPlace(
 }
 
 export function textAnswer(visit: OwnerVisit, reply: CollectedReply): Html {
-  return answerPlace(visit, { body: reply.blocks.join(''), outcome: textOutcome(visit, reply) });
+  return answerPlace(visit, { body: replyText(reply), outcome: textOutcome(visit, reply) });
 }
 
 export function textOutcome(visit: OwnerVisit, ending: TextEnding): Html {

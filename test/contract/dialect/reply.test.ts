@@ -18,7 +18,7 @@ const BILLING: BillingPart = {
 const REPLY: CollectedReply = {
   id: 'req_1',
   model: 'model-a',
-  blocks: ['Hello'],
+  blocks: [{ type: 'text', text: 'Hello' }],
   input: 7,
   output: 2,
   reason: 'stop',

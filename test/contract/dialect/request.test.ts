@@ -73,35 +73,16 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    'tool calls and results',
+    'function messages, and calls that are no call of the assistant',
     {
       messages: [
-        user('one'),
-        assistant([text('let me see'), { type: 'tool_use', id: 't', name: 'look', input: { text: { deep: 1 } } }]),
-        user([{ type: 'tool_result', tool_use_id: 't', content: [text('found'), { type: 'image', source: 1 }] }]),
-        user([{ type: 'tool_result', tool_use_id: 't', content: 'also found' }, text('hi')]),
-      ],
-    },
-    {
-      messages: [
-        said('user', 'one'),
-        said('assistant', 'let me see'),
-        said('user', 'found'),
-        said('user', 'also found', 'hi'),
-      ],
-    },
-  ],
-  [
-    'tool and function messages',
-    {
-      messages: [
-        user('one'),
-        { role: 'tool', content: 'result' },
+        user([text('one'), { type: 'tool_use', id: 't', name: 'look', input: {} }]),
         { role: 'function', content: [text('x')] },
+        assistant([text('two'), { type: 'tool_result', tool_use_id: 't', content: 'three' }]),
         user('hi'),
       ],
     },
-    { messages: [said('user', 'one'), said('user', 'result'), said('user', 'x'), said('user', 'hi')] },
+    { messages: [said('user', 'one'), said('user', 'x'), said('assistant', 'two', 'three'), said('user', 'hi')] },
   ],
   [
     'documents and thinking',
@@ -188,7 +169,7 @@ const refusals: readonly (readonly [asked: unknown, field: string, words: RegExp
   [{ messages: [user([{ type: 'text', text: 5 }])] }, 'messages[0].content[0].text', /string/],
   [{ messages: [assistant('hi')] }, 'messages', /role user/],
   [{ messages: [{ role: 'system', content: 'hi' }] }, 'messages', /role user/],
-  [{ messages: [{ role: 'tool', content: 'hi' }] }, 'messages', /role user/],
+  [{ messages: [{ role: 'function', content: 'hi' }] }, 'messages', /role user/],
   [{ messages: [user('hi'), user('')] }, 'messages[1].content', /must contain text/],
   [{ messages: [user([])] }, 'messages[0].content', /must contain text/],
   [{ messages: [user([{ type: 'input_audio' }])] }, 'messages[0].content', /must contain text/],
@@ -271,7 +252,7 @@ describe('the contract of dialects: requests', () => {
       const parsed = dialect.parse(body({ messages: [user([...four, text('what?')]), user(four)] }));
       expect(parsed).to.deep.include({ ...plain, messages: parsed.messages, messageCount: 2, images: 8 });
       const shown = parsed.messages.map(({ content }) =>
-        content.map((part) => (part.type === 'text' ? part.text : sourceOf(part))),
+        content.map((part) => (part.type === 'text' ? part.text : sourceOf(part as RequestPicture))),
       );
       const pictures = ['https://x.example/a.png', ...Array(3).fill('image/png')];
       expect(shown).to.deep.equal([[...pictures, 'what?'], pictures]);
@@ -318,7 +299,10 @@ describe('the contract of dialects: requests', () => {
   it('reads any conversation alike, and keeps every text', () => {
     const words = fc.string({ unit: 'binary', maxLength: 12 });
     const content = fc.oneof(words, fc.array(words.map(text), { maxLength: 3 }));
-    const message = fc.record({ role: fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool'), content });
+    const message = fc.record({
+      role: fc.constantFrom('user', 'assistant', 'system', 'developer', 'function'),
+      content,
+    });
     const conversation = fc.record({
       messages: fc.array(message, { maxLength: 6 }),
       last: fc.string({ minLength: 1 }),

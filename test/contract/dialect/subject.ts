@@ -64,7 +64,7 @@ const message: Subject = {
     'url' in source
       ? { type: 'image', source: { type: 'url', url: source.url } }
       : { type: 'image', source: { type: 'base64', media_type: 'image/png', data: source.data } },
-  reasons: { stop: 'end_turn', length: 'max_tokens', filter: 'refusal', tool: 'end_turn', other: 'end_turn' },
+  reasons: { stop: 'end_turn', length: 'max_tokens', filter: 'refusal', tool: 'tool_use', other: 'end_turn' },
   envelope: ({ type, message: words }) => ({ type: 'error', error: { type, message: words } }),
   idPrefix: 'msg_',
   read(events) {
@@ -110,7 +110,7 @@ const chat: Subject = {
     type: 'image_url',
     image_url: { url: 'url' in source ? source.url : `data:image/png;base64,${source.data}` },
   }),
-  reasons: { stop: 'stop', length: 'length', filter: 'content_filter', tool: 'stop', other: 'stop' },
+  reasons: { stop: 'stop', length: 'length', filter: 'content_filter', tool: 'tool_calls', other: 'stop' },
   envelope: ({ type, code, message: words }) => ({ error: { message: words, type, code } }),
   idPrefix: 'chatcmpl_',
   read(events) {

@@ -1,6 +1,8 @@
 // The chat-style error envelope.
 import type { Fault } from '../../../faults.ts';
+import { detailsOf } from '../fault-details.ts';
 
-export function chatFault({ data, message }: Fault): object {
-  return { error: { message, type: data?.type, code: data?.chatCode } };
+export function chatFault(fault: Fault): object {
+  const { data, message } = fault;
+  return { error: { message, type: data?.type, code: data?.chatCode, ...detailsOf(fault) } };
 }

@@ -1,26 +1,33 @@
 // From parts to chat-style chunks and replies.
-import type { CollectedReply } from '../../../stream/collect.ts';
+import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
+import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
+import { toWireId } from '../tool-id.ts';
 import { chatFault } from './fault.ts';
 
 const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   length: 'length',
   filter: 'content_filter',
-  tool: 'stop',
+  tool: 'tool_calls',
   other: 'stop',
 };
 
 const CHAT_ID_PREFIX = 'chatcmpl_';
 const DONE = 'data: [DONE]\n\n';
+/** What follows the delta of a chunk that is not the last. */
+const OPEN_END = ',"finish_reason":null}]}\n\n';
 
 const unixSeconds = () => Math.floor(Date.now() / 1000);
 
 export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
   const created = unixSeconds();
   let head = '';
+  /** Of a fragment of the open block: what is before its text and after it. */
   let prefix = '';
+  let suffix = '';
+  let calls = 0;
   let input = 0;
   let output = 0;
   let reason: FinishReason = 'other';
@@ -29,7 +36,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return `${prefix}${JSON.stringify(part.text)}},"finish_reason":null}]}\n\n`;
+        return `${prefix}${JSON.stringify(part.text)}${suffix}`;
       case 'usage':
         input = part.input ?? input;
         output = part.output ?? output;
@@ -37,9 +44,8 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
       case 'start': {
         const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
         head = `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`;
-        prefix = `${head}{"content":`;
         if (part.smart) routing = `,"smart_routing":${JSON.stringify(part.smart)}`;
-        return `${head}{"role":"assistant","content":""},"finish_reason":null}]}\n\n`;
+        return `${head}{"role":"assistant","content":""}${OPEN_END}`;
       }
       case 'finish':
         reason = part.reason;
@@ -52,9 +58,23 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
       case 'error':
         return `data: ${JSON.stringify(chatFault(part.fault))}\n\n${DONE}`;
       case 'block-start':
+        return begin(part.block);
       case 'block-end':
         return '';
     }
+  }
+
+  function begin(block: Block): string {
+    if (block.type === 'text') {
+      prefix = `${head}{"content":`;
+      suffix = `}${OPEN_END}`;
+      return '';
+    }
+    const index = calls;
+    calls += 1;
+    prefix = `${head}{"tool_calls":[{"index":${index},"function":{"arguments":`;
+    suffix = `}}]}${OPEN_END}`;
+    return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
   }
 
   return (parts) => {
@@ -68,8 +88,19 @@ function usageOf({ input, output }: { input: number; output: number }): object {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
+function toolCall(call: ToolBlock, json: string): object {
+  return { id: toWireId(call), type: 'function', function: { name: call.name, arguments: json } };
+}
+
+function messageOf(reply: CollectedReply): object {
+  const calls = reply.blocks.flatMap((block) => (block.type === 'tool' ? [toolCall(block, block.text)] : []));
+  const text = replyText(reply);
+  if (calls.length === 0) return { role: 'assistant', content: text };
+  return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
+}
+
 export function chatReply(reply: CollectedReply): object {
-  const message = { role: 'assistant', content: reply.blocks.join('') };
+  const message = messageOf(reply);
   return {
     id: `${CHAT_ID_PREFIX}${reply.id}`,
     object: 'chat.completion',

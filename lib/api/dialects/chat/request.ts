@@ -2,18 +2,23 @@
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages } from '../messages.ts';
-import { maxTokensOf, type TextFields } from '../text-fields.ts';
+import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
+import { readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
   const fields = checkFields<TextFields>(chatFields, body);
-  const { system, messages, images } = readMessages(fields.messages);
+  refuseThread(fields);
+  const tools = readChatTools(fields);
+  const { system, messages, images, hasCalls } = readMessages(fields.messages);
   return {
     model: fields.model,
     system: joinSystem(system),
     messages,
     messageCount: fields.messages.length,
     images,
+    ...(tools && { tools }),
+    ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
   };

@@ -1,7 +1,12 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
+import type { FieldRules } from '../fields.ts';
 import { textFields } from '../text-fields.ts';
+import { chatToolRules } from './tools.ts';
 
-export const chatFields = textFields({
-  schema: 'ChatMessage',
-  description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
-});
+export const chatFields: FieldRules = {
+  ...textFields({
+    schema: 'ChatMessage',
+    description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
+  }),
+  ...chatToolRules,
+};

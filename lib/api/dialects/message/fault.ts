@@ -1,6 +1,8 @@
 // The message-style error envelope.
 import type { Fault } from '../../../faults.ts';
+import { detailsOf } from '../fault-details.ts';
 
-export function messageFault({ data, message }: Fault): object {
-  return { type: 'error', error: { type: data?.type, message } };
+export function messageFault(fault: Fault): object {
+  const { data, message } = fault;
+  return { type: 'error', error: { type: data?.type, message, ...detailsOf(fault) } };
 }

@@ -1,14 +1,17 @@
 // From parts to message-style events and replies.
-import type { CollectedReply } from '../../../stream/collect.ts';
+import { readArguments } from '../../../stream/arguments.ts';
+import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
 import type { FinishReason, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
+import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
+import { toWireId } from '../tool-id.ts';
 import { messageFault } from './fault.ts';
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   filter: 'refusal',
-  tool: 'end_turn',
+  tool: 'tool_use',
   other: 'end_turn',
 };
 
@@ -18,19 +21,22 @@ function event(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** One fragment: only its text needs escaping. */
-function delta(index: number, text: string): string {
-  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`;
+/** A fragment up to its text, which alone needs escaping. */
+function deltaOf({ index, block }: BlockStartPart): string {
+  const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:`;
 }
 
 export function createMessageRenderer(): (parts: readonly StreamPart[]) => string {
   let input = 0;
   let output = 0;
+  /** Of the open block. */
+  let delta = '';
 
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return delta(part.index, part.text);
+        return `${delta}${JSON.stringify(part.text)}}}\n\n`;
       case 'usage':
         input = part.input ?? input;
         output = part.output ?? output;
@@ -38,10 +44,11 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
       case 'start':
         return event('message_start', { type: 'message_start', message: startOf(part, input) });
       case 'block-start':
+        delta = deltaOf(part);
         return event('content_block_start', {
           type: 'content_block_start',
           index: part.index,
-          content_block: { type: 'text', text: '' },
+          content_block: part.block.type === 'tool' ? toolUse(part.block, {}) : { type: 'text', text: '' },
         });
       case 'block-end':
         return event('content_block_stop', { type: 'content_block_stop', index: part.index });
@@ -67,6 +74,14 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
   };
 }
 
+function toolUse(call: ToolBlock, input: object): object {
+  return { type: 'tool_use', id: toWireId(call), name: call.name, input };
+}
+
+function contentOf(block: ReplyBlock): object {
+  return block.type === 'tool' ? toolUse(block, readArguments(block.text)) : { type: 'text', text: block.text };
+}
+
 function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${id}`,
@@ -87,7 +102,7 @@ export function messageReply(reply: CollectedReply, { vision }: { readonly visio
     type: 'message',
     role: 'assistant',
     model: reply.model,
-    content: reply.blocks.map((text) => ({ type: 'text', text })),
+    content: reply.blocks.map(contentOf),
     stop_reason: STOP_REASONS[reply.reason],
     stop_sequence: null,
     usage: { input_tokens: reply.input, output_tokens: reply.output },

@@ -2,18 +2,23 @@
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';
-import { maxTokensOf, type TextFields } from '../text-fields.ts';
+import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { messageFields } from './schema.ts';
+import { readMessageTools } from './tools.ts';
 
 export function parseMessageRequest(body: unknown): TextRequest {
   const fields = checkFields<TextFields>(messageFields, body);
-  const { system, messages, images } = readMessages(fields.messages);
+  refuseThread(fields);
+  const tools = readMessageTools(fields);
+  const { system, messages, images, hasCalls } = readMessages(fields.messages);
   return {
     model: fields.model,
     system: joinSystem([...readSystem(fields.system), ...system]),
     messages,
     messageCount: fields.messages.length,
     images,
+    ...(tools && { tools }),
+    ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
   };

@@ -2,12 +2,14 @@
 import { list, ref } from '../../openapi/schema.ts';
 import type { FieldRules } from '../fields.ts';
 import { textFields } from '../text-fields.ts';
+import { messageToolRules } from './tools.ts';
 
 export const messageFields: FieldRules = {
   ...textFields({
     schema: 'Message',
     description: 'The history, oldest first; the last `user` message is the prompt.',
   }),
+  ...messageToolRules,
   system: {
     required: false,
     accepts: (value) => typeof value === 'string' || Array.isArray(value),

@@ -1,0 +1,96 @@
+// Calls of tools and their results in a history, in the shapes of both dialects, and that each has the other.
+
+import type { ToolCallContent } from '../../plugin/contract.ts';
+import { writeArguments } from '../../stream/arguments.ts';
+import { invalidField, isRecord } from './fields.ts';
+import type { WireBlock } from './pictures.ts';
+import { readWireId } from './tool-id.ts';
+
+/** What upstreams want back with a call is in its id. */
+const ID_CHARACTERS_MAX = 128 * 1024;
+const NAME_CHARACTERS_MAX = 256;
+
+export interface Answered {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The calls of a history that have no result yet. */
+export class OpenCalls {
+  /** By the id on the wire: the name and the field of each. */
+  readonly #open = new Map<string, { readonly name: string; readonly field: string }>();
+  /** True once there was any. */
+  hasAny = false;
+
+  /** A call; `field` is where its id stands. */
+  add(wireId: string, name: string, field: string): void {
+    if (this.#open.has(wireId)) throw invalidField(field, 'is the id of another call already');
+    this.#open.set(wireId, { name, field });
+    this.hasAny = true;
+  }
+
+  /** The call that a result belongs to. */
+  answer(wireId: unknown, field: string): Answered {
+    checkText(wireId, field, ID_CHARACTERS_MAX);
+    const call = this.#open.get(wireId);
+    if (!call) throw invalidField(field, 'names no call of an earlier assistant message that waits for its result');
+    this.#open.delete(wireId);
+    return { id: readWireId(wireId).id, name: call.name };
+  }
+
+  /** No upstream takes calls without results. */
+  checkNone(): void {
+    for (const { field } of this.#open.values()) throw invalidField(field, 'is the id of a call without a result');
+  }
+}
+
+/** `{ type: "tool_use", id, name, input }` */
+export function readToolUse({ id, name, input = {} }: WireBlock, field: string, calls: OpenCalls): ToolCallContent {
+  checkName(name, `${field}.name`);
+  if (!isRecord(input)) throw invalidField(`${field}.input`, 'must be an object');
+  return addCall({ id, name, json: writeArguments(input) }, `${field}.id`, calls);
+}
+
+/** `tool_calls: [{ id, type: "function", function: { name, arguments } }]` */
+export function readToolCalls(wire: unknown, field: string, calls: OpenCalls): readonly ToolCallContent[] {
+  if (wire === undefined || wire === null) return [];
+  if (!Array.isArray(wire)) throw invalidField(field, 'must be an array');
+  return wire.map((call: unknown, at) => readToolCall(call, `${field}[${at}]`, calls));
+}
+
+function readToolCall(call: unknown, field: string, calls: OpenCalls): ToolCallContent {
+  if (!isRecord(call)) throw invalidField(field, 'must be an object');
+  const { id, type = 'function', function: called } = call;
+  if (type !== 'function') throw invalidField(`${field}.type`, 'must be function');
+  if (!isRecord(called)) throw invalidField(`${field}.function`, 'must be an object');
+  const { name, arguments: json = '' } = called;
+  checkName(name, `${field}.function.name`);
+  if (typeof json !== 'string') throw invalidField(`${field}.function.arguments`, 'must be a string of JSON');
+  return addCall({ id, name, json: json.trim() === '' ? '{}' : json }, `${field}.id`, calls);
+}
+
+function addCall(
+  { id: wireId, name, json }: { readonly id: unknown; readonly name: string; readonly json: string },
+  field: string,
+  calls: OpenCalls,
+): ToolCallContent {
+  checkText(wireId, field, ID_CHARACTERS_MAX);
+  calls.add(wireId, name, field);
+  return { type: 'tool-call', ...readWireId(wireId), name, json };
+}
+
+/** Whether the result of a tool failed: `is_error`. */
+export function readIsError(value: unknown, field: string): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') throw invalidField(field, 'must be a boolean, true or false');
+  return value;
+}
+
+function checkName(value: unknown, field: string): asserts value is string {
+  checkText(value, field, NAME_CHARACTERS_MAX);
+}
+
+function checkText(value: unknown, field: string, charactersMax: number): asserts value is string {
+  if (typeof value !== 'string' || value === '') throw invalidField(field, 'must be a string and not empty');
+  if (value.length > charactersMax) throw invalidField(field, `must have at most ${charactersMax} characters`);
+}

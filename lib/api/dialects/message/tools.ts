@@ -1,0 +1,46 @@
+// The tools of a message-style request, and its choice between them.
+import type { Tools } from '../../../plugin/contract.ts';
+import type { RequestTools } from '../../../text/request.ts';
+import { choice, object, text } from '../../openapi/schema.ts';
+import { type FieldRules, invalidField, isRecord } from '../fields.ts';
+import type { TextFields } from '../text-fields.ts';
+import { messageTool, readTools, toolsRule } from '../tools.ts';
+
+const SHAPE = { inside: undefined, schema: 'input_schema', type: 'custom' } as const;
+
+export function readMessageTools({ tools, tool_choice: given }: TextFields): RequestTools | undefined {
+  const { type, name, disable_parallel_tool_use: single } = isRecord(given) ? given : {};
+  if (single != null && typeof single !== 'boolean') {
+    throw invalidField('tool_choice.disable_parallel_tool_use', 'must be a boolean, true or false');
+  }
+  const choiceField = 'tool_choice.name';
+  const chosen = given == null ? undefined : choiceOf(type, name);
+  return readTools({ tools, shape: SHAPE, choice: chosen, choiceField, single: single === true });
+}
+
+function choiceOf(type: unknown, name: unknown): NonNullable<Tools['choice']> {
+  if (type === 'auto' || type === 'any' || type === 'none') return type;
+  if (type !== 'tool') throw invalidField('tool_choice.type', 'must be auto, any, tool or none');
+  if (typeof name !== 'string') throw invalidField('tool_choice.name', 'must be a string');
+  return { name };
+}
+
+export const messageToolRules: FieldRules = {
+  tools: toolsRule(messageTool),
+  tool_choice: {
+    required: false,
+    accepts: isRecord,
+    hint: 'must be an object',
+    schema: {
+      ...object(
+        {
+          type: choice(['auto', 'any', 'tool', 'none']),
+          name: text('The tool that has to be called; for `tool`.'),
+          disable_parallel_tool_use: { type: 'boolean', description: 'True for at most one call an answer.' },
+        },
+        { optional: ['name', 'disable_parallel_tool_use'] },
+      ),
+      description: '`any` and `tool` demand a call, and are refused for a model without tools.',
+    },
+  },
+};

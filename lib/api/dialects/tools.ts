@@ -1,0 +1,132 @@
+// The definitions of tools and the choice between them, as either dialect writes them.
+import type { Tool, Tools } from '../../plugin/contract.ts';
+import type { RequestTools } from '../../text/request.ts';
+import { constant, type Json, list, object, text } from '../openapi/schema.ts';
+import { type FieldRule, invalidField, isRecord } from './fields.ts';
+
+export const TOOLS_MAX = 512;
+export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** Where a dialect has what defines a tool. */
+export interface ToolShape {
+  /** The object that has name and description; undefined where it is the tool itself. */
+  readonly inside: string | undefined;
+  readonly schema: string;
+  /** What `type` may be besides absent. */
+  readonly type: string;
+}
+
+type Choice = NonNullable<Tools['choice']>;
+
+export interface ReadTools {
+  readonly tools: unknown;
+  readonly shape: ToolShape;
+  /** And the field that names the tool, for a refusal. */
+  readonly choice: Choice | undefined;
+  readonly choiceField: string;
+  readonly single: boolean;
+}
+
+/** Undefined when there are none. Throws 400 faults that name the field. */
+export function readTools({ tools, shape, choice, choiceField, single }: ReadTools): RequestTools | undefined {
+  const given = (tools ?? []) as readonly unknown[];
+  if (given.length > TOOLS_MAX) throw invalidField('tools', `must have at most ${TOOLS_MAX} tools`);
+  const read = given.map((tool, at) => readTool(tool, `tools[${at}]`, shape));
+  const names = new Map<string, number>();
+  for (const [at, { name }] of read.entries()) {
+    if (names.has(name))
+      throw invalidField(fieldOf(at, shape, 'name'), `is the name of tools[${names.get(name)}] already`);
+    names.set(name, at);
+  }
+  checkChoice(choice, choiceField, names);
+  if (read.length === 0) return undefined;
+  const whole = read
+    .map(({ name, description = '', schema }) => `${name}\n${description}\n${JSON.stringify(schema)}`)
+    .join('\n');
+  if (whole.length > TOOLS_CHARACTERS_MAX) {
+    throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
+  }
+  return { list: read, text: whole, ...(choice !== undefined && { choice }), ...(single && { single: true }) };
+}
+
+function checkChoice(choice: Choice | undefined, field: string, names: ReadonlyMap<string, number>): void {
+  if (choice === undefined || choice === 'auto' || choice === 'none') return;
+  if (names.size === 0) throw invalidField('tool_choice', 'demands a call, and there are no tools');
+  if (typeof choice === 'object' && !names.has(choice.name))
+    throw invalidField(field, 'is not the name of a tool in `tools`');
+}
+
+function fieldOf(at: number, { inside }: ToolShape, name: string): string {
+  return `tools[${at}]${inside === undefined ? '' : `.${inside}`}.${name}`;
+}
+
+function readTool(tool: unknown, field: string, shape: ToolShape): Tool {
+  if (!isRecord(tool)) throw invalidField(field, 'must be an object');
+  const { type = shape.type } = tool;
+  if (type !== shape.type && type !== null) throw invalidField(`${field}.type`, `must be ${shape.type}`);
+  if (shape.inside === undefined) return readDefinition(tool, field, shape);
+  const inner = tool[shape.inside];
+  const place = `${field}.${shape.inside}`;
+  if (!isRecord(inner)) throw invalidField(place, 'must be an object');
+  return readDefinition(inner, place, shape);
+}
+
+const NO_ARGUMENTS = { type: 'object', properties: {} };
+
+function readDefinition(given: Readonly<Record<string, unknown>>, field: string, shape: ToolShape): Tool {
+  const { name, description, strict } = given;
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw invalidField(`${field}.name`, 'must be 1 to 128 letters, digits, underscores or hyphens');
+  }
+  if (description != null && typeof description !== 'string')
+    throw invalidField(`${field}.description`, 'must be a string');
+  if (strict != null && typeof strict !== 'boolean') {
+    throw invalidField(`${field}.strict`, 'must be a boolean, true or false');
+  }
+  const schema = given[shape.schema] ?? (shape.inside === undefined ? undefined : NO_ARGUMENTS);
+  if (!isRecord(schema)) throw invalidField(`${field}.${shape.schema}`, 'must be an object: a JSON schema');
+  if (schema.type !== undefined && schema.type !== 'object') {
+    throw invalidField(`${field}.${shape.schema}.type`, 'must be object');
+  }
+  return { name, ...(description != null && { description }), schema, ...(strict != null && { strict }) };
+}
+
+/** The rules of both dialects for the fields; their insides are read above. */
+export const toolsRule = (tool: Json): FieldRule => ({
+  required: false,
+  accepts: Array.isArray,
+  hint: 'must be an array of tools',
+  schema: list(tool, {
+    maxItems: TOOLS_MAX,
+    description:
+      'Tools that the model may call. A model without tools is not told of them. Their names differ, and they come to ' +
+      'at most 1 MiB. They count as text of the input.',
+  }),
+});
+
+const DEFINITION = {
+  name: text('Names the tool.', { pattern: NAME.source }),
+  description: text('What it is for.'),
+};
+const STRICT: Json = {
+  type: 'boolean',
+  description: 'Whether arguments have to keep to the schema, where the model can.',
+};
+const SCHEMA: Json = { type: 'object', description: 'The JSON schema of its arguments, which are an object.' };
+
+export const messageTool: Json = object(
+  { ...DEFINITION, input_schema: SCHEMA, type: constant('custom'), strict: STRICT },
+  { optional: ['description', 'type', 'strict'] },
+);
+
+export const chatTool: Json = object(
+  {
+    type: constant('function'),
+    function: object(
+      { ...DEFINITION, parameters: SCHEMA, strict: STRICT },
+      { optional: ['description', 'parameters', 'strict'] },
+    ),
+  },
+  { optional: ['type'] },
+);

@@ -1,0 +1,28 @@
+// The arguments of a call of a tool: text where a wire format has text, an object where it has an object.
+
+/** What stands for arguments that are no JSON object, where only an object can. */
+const BROKEN = 'INVALID_JSON';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Never throws: a model may write anything. */
+export function readArguments(json: string): JsonObject {
+  if (json.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isObject(value)) return value;
+  } catch {
+    // As below.
+  }
+  return { [BROKEN]: json };
+}
+
+/** The text that `readArguments` made the object from, but for spaces. */
+export function writeArguments(input: JsonObject): string {
+  const broken = input[BROKEN];
+  return typeof broken === 'string' && Object.keys(input).length === 1 ? broken : JSON.stringify(input);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

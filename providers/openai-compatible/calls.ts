@@ -1,0 +1,50 @@
+// The calls of tools in a chat-completions reply: the pieces of a stream, or whole ones.
+import type { AnswerWriter } from '../../lib/plugin/contract.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Call {
+  /** Empty until one came. */
+  id: string;
+}
+
+/** Reads those of one reply. */
+export class Calls {
+  readonly #byIndex = new Map<unknown, Call>();
+  readonly #byId = new Map<string, Call>();
+  #last: Call | undefined;
+
+  take({ tool_calls: calls, function_call: legacy }: Fields, out: AnswerWriter): void {
+    if (Array.isArray(calls)) for (const call of calls) if (isFields(call)) this.#takeCall(call, out);
+    if (!Array.isArray(calls) && isFields(legacy)) {
+      out.tool({ block: LEGACY, name: legacy.name, json: legacy.arguments });
+    }
+  }
+
+  #takeCall(piece: Fields, out: AnswerWriter): void {
+    const { name, arguments: json } = isFields(piece.function) ? piece.function : piece;
+    const id = typeof piece.id === 'string' ? piece.id : '';
+    const call = this.#find(piece.index, id, name) ?? { id };
+    if (id !== '') this.#byId.set(id, call);
+    call.id ||= id;
+    if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
+    this.#last = call;
+    out.tool({ block: call, id, name, json });
+  }
+
+  /** Some servers leave the index out, or give every call the same one: another id is then another call. */
+  #find(index: unknown, id: string, name: unknown): Call | undefined {
+    if (index !== undefined) {
+      const call = this.#byIndex.get(index);
+      return call && (id === '' || call.id === '' || call.id === id) ? call : undefined;
+    }
+    if (id !== '') return this.#byId.get(id);
+    return name === undefined ? this.#last : undefined;
+  }
+}
+
+const LEGACY = 'function_call';
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}

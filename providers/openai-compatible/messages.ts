@@ -1,0 +1,78 @@
+// Messages and tools of a call in the words of chat completions.
+import type {
+  Base64,
+  Content,
+  ImageContent,
+  TextContent,
+  TextMessage,
+  ToolResultContent,
+  Tools,
+} from '../../lib/plugin/contract.ts';
+
+/** A message, or several: results of tools are messages of their own, and come first. */
+export function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+  const said = content.filter((part) => part.type === 'text' || part.type === 'image');
+  if (said.length === content.length) return [{ role, content: contentOf(said, base64) }];
+  if (role === 'assistant')
+    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, ...callsOf(content) }];
+  const results = content.filter((part) => part.type === 'tool-result');
+  return [
+    ...results.map(resultOf),
+    ...picturesOf(results, base64),
+    ...(said.length > 0 ? [{ role, content: contentOf(said, base64) }] : []),
+  ];
+}
+
+/** One block of text goes as a plain string: small servers read nothing else. */
+function contentOf(content: readonly (TextContent | ImageContent)[], base64: Base64): unknown {
+  const [first] = content;
+  if (first?.type === 'text' && content.length === 1) return first.text;
+  return content.map((part) => blockOf(part, base64));
+}
+
+function blockOf(content: TextContent | ImageContent, base64: Base64): object {
+  if (content.type === 'text') return { type: 'text', text: content.text };
+  const { mediaType, bytes } = content;
+  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64(bytes)}` } };
+}
+
+function callsOf(content: readonly Content[]): object {
+  const calls = content.filter((part) => part.type === 'tool-call');
+  const tool_calls = calls.map(({ id, name, json }) => ({ id, type: 'function', function: { name, arguments: json } }));
+  return { tool_calls };
+}
+
+/** The format has no field for errors: the text says it. */
+function resultOf({ id, isError, content }: ToolResultContent): object {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (texts.length === 0) texts.push(content.length > 0 ? 'The image follows.' : '');
+  if (isError) texts[0] = `Error: ${texts[0]}`;
+  const blocks = texts.map((text) => ({ type: 'text', text }));
+  return { role: 'tool', tool_call_id: id, content: texts.length === 1 ? texts[0] : blocks };
+}
+
+/** Nor may a result have pictures: they follow in a message of the user. */
+function picturesOf(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
+  const blocks = results.flatMap(({ id, content }) => {
+    const pictures = content.filter((part) => part.type === 'image');
+    if (pictures.length === 0) return [];
+    return [{ type: 'text', text: `Of the result of ${id}:` }, ...pictures.map((picture) => blockOf(picture, base64))];
+  });
+  return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
+}
+
+export function toolsOf({ list, choice, single }: Tools): object {
+  return {
+    tools: list.map(({ name, description, schema, strict }) => ({
+      type: 'function',
+      function: { name, description, parameters: schema, strict },
+    })),
+    ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
+    ...(single && { parallel_tool_calls: false }),
+  };
+}
+
+function choiceOf(choice: NonNullable<Tools['choice']>): unknown {
+  if (typeof choice === 'object') return { type: 'function', function: { name: choice.name } };
+  return choice === 'any' ? 'required' : choice;
+}
