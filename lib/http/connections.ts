@@ -5,6 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { markOfTaken } from '../platform/socket-bytes.ts';
 import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
+import { createTurns } from './turns.ts';
 
 export interface ConnectionLimits {
   /** Connections at once; beyond that the longest idle one is closed, or else the new one. */
@@ -62,6 +63,7 @@ interface Connection {
 /** Watches the connections of a listener that answers `checkContinue` as it does `request`: hapi's does. */
 export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): void {
   const all = new Map<Socket, Connection>();
+  const turns = createTurns();
   /** Without a request, the longest first. */
   const idle = new Set<Socket>();
 
@@ -84,7 +86,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
       return;
     }
     socket.setMaxListeners(LISTENERS + UNANSWERED_MAX);
-    all.set(socket, { feed: createFeed(socket), taken: Number.NaN, takenAt: 0 });
+    all.set(socket, { feed: createFeed(socket, turns), taken: Number.NaN, takenAt: 0 });
     idle.add(socket);
     socket.once('close', () => forget(socket));
   });

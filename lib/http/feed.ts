@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
 import { mergeChunks } from './chunks.ts';
+import type { Turns } from './turns.ts';
 
 export interface Feed {
   /** A request has come. */
@@ -23,7 +24,7 @@ const END_OF_HEAD = '\r\n\r\n';
 const SLICE_BYTES = 4096;
 
 /** Takes the place of the parser's own listener. */
-export function createFeed(socket: Socket): Feed {
+export function createFeed(socket: Socket, turns: Turns): Feed {
   const parse = replaceParser(socket, take);
   let rest: Buffer | undefined;
   let latest: IncomingMessage | undefined;
@@ -44,12 +45,18 @@ export function createFeed(socket: Socket): Feed {
     while (rest && !stopped && !isParserPaused(socket) && !socket.destroyed) {
       if (bodyBytes > 0) bodyBytes -= pass(Math.min(bodyBytes, rest.length));
       else if (!latest || latest.complete) {
-        if (unanswered >= UNANSWERED_MAX) break;
+        if (unanswered >= UNANSWERED_MAX || !turns.begin(goOn)) break;
         passHead(rest);
       } else if (!isChunked) pass(Math.min(SLICE_BYTES, rest.length));
       else if (!passChunks(rest)) return;
     }
     if (rest) socket.pause();
+  }
+
+  function goOn(): void {
+    if (!rest || stopped) return;
+    pump();
+    if (!rest) socket.resume();
   }
 
   /** Gives the parser this many bytes. */
@@ -100,9 +107,7 @@ export function createFeed(socket: Socket): Feed {
     },
     answered() {
       unanswered -= 1;
-      if (!rest || stopped) return;
-      pump();
-      if (!rest) socket.resume();
+      goOn();
     },
     unanswered: () => unanswered,
     stop() {

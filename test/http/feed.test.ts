@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchConnections } from '../../lib/http/connections.ts';
 import { UNANSWERED_MAX } from '../../lib/http/feed.ts';
+import { REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
 import { until } from '../../testkit/client.ts';
 
 interface Seen {
@@ -191,5 +192,39 @@ describe('feed', () => {
       expect(sent()).to.equal(before);
       expect(socket.writableLength).to.be.above(0);
     });
+  });
+
+  it('begins a few requests of all connections in one turn of the loop, and all of them in the end', async () => {
+    const begun: number[] = [];
+    let turn = 0;
+    const server = createServer((_request, response) => {
+      begun[turn] = (begun[turn] ?? 0) + 1;
+      response.end('ok');
+    });
+    watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const sockets = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const socket = connect(port, '127.0.0.1');
+        await new Promise((resolve) => socket.once('connect', resolve));
+        return socket.resume();
+      }),
+    );
+    let watching = true;
+    const watch = () => {
+      turn += 1;
+      if (watching) setImmediate(watch);
+    };
+    watch();
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
+    const sum = () => begun.reduce((before, count) => before + count, 0);
+    await until(() => sum() === 50 * 40, 10_000).finally(() => {
+      watching = false;
+      for (const socket of sockets) socket.destroy();
+    });
+    // A turn ends at different moments for this test and for the listener.
+    expect(Math.max(...begun.filter((count) => count > 0))).to.be.at.most(2 * REQUESTS_PER_TURN);
   });
 });

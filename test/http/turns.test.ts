@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { createTurns, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('turns', () => {
+  it('lets so many requests begin in a turn, the others in those that follow, first come, first served', async () => {
+    const turns = createTurns();
+    const begun: number[] = [];
+    const begin = (id: number) => {
+      if (turns.begin(() => begin(id))) begun.push(id);
+    };
+    const ids = Array.from({ length: 2.5 * REQUESTS_PER_TURN }, (_, id) => id);
+    for (const id of ids) begin(id);
+    const counts = [begun.length];
+    for (let count = 0; count < 3; count += 1) {
+      await turn();
+      counts.push(begun.length);
+    }
+    expect(counts).to.deep.equal([1, 2, 2.5, 2.5].map((times) => times * REQUESTS_PER_TURN));
+    expect(begun).to.deep.equal(ids);
+  });
+
+  it('begins anew in each turn, whoever asked in the one before', async () => {
+    const turns = createTurns();
+    for (let round = 0; round < 3; round += 1) {
+      const answers = Array.from({ length: REQUESTS_PER_TURN }, () => turns.begin(() => undefined));
+      expect(answers).to.not.include(false);
+      expect(turns.begin(() => undefined)).to.equal(false);
+      await turn();
+    }
+  });
+
+  it('passes over those that need no turn any more', async () => {
+    const turns = createTurns();
+    for (let count = 0; count < REQUESTS_PER_TURN; count += 1) turns.begin(() => undefined);
+    const called: string[] = [];
+    for (let count = 0; count < 2 * REQUESTS_PER_TURN; count += 1) turns.begin(() => void called.push('gone'));
+    turns.begin(() => void called.push('last'));
+    await turn();
+    expect(called).to.have.length(2 * REQUESTS_PER_TURN + 1);
+    expect(called.at(-1)).to.equal('last');
+  });
+});
