@@ -1,6 +1,7 @@
 // A worker thread as seen by its callers: typed calls, an end for every call, and a new thread after a death.
 import { Worker } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
+import { limitHeap } from '../../platform/thread-heap.ts';
 import { StoreError } from '../store.ts';
 import {
   CLOSE,
@@ -34,6 +35,9 @@ interface Running {
 /** `tsc` renames imports, not this. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 
+/** Rows live until they are sent: more room for young objects would only fill up. */
+const YOUNG_MB = 8;
+
 export function createThread<P extends Procedures>(options: ThreadOptions): Thread<P> {
   const { role } = options;
   let running: Running | undefined;
@@ -43,7 +47,8 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
 
   function start(): Running {
     if (running) return running;
-    const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options });
+    const resourceLimits = limitHeap({ maxYoungGenerationSizeMb: YOUNG_MB });
+    const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
     const started: Running = { worker, waiting: new Map() };
     worker.on('message', (reply: Reply) => settle(started, reply));
     // An idle store keeps no process alive. After adding the listener, which would undo it.
