@@ -77,14 +77,31 @@ function entriesOf(
 }
 
 function readFile(path: string, variables: readonly string[]): Partial<CatalogFile> {
-  const { value, error } = catalogFile.validate(parseFile(path, readText(path)));
-  if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
-  const { upstreams, payments } = value;
+  const part = checkFile(path, readText(path));
   const forbidden = [
-    ...forbiddenVariables(upstreams, 'upstreams', variables),
-    ...forbiddenVariables(payments, 'payments', variables),
+    ...forbiddenVariables(part.upstreams, 'upstreams', variables),
+    ...forbiddenVariables(part.payments, 'payments', variables),
   ];
   if (forbidden.length > 0) throw new OperatorError(`${path}: ${forbidden.join('; ')}`);
+  return part;
+}
+
+interface Checked {
+  readonly text: string;
+  readonly part: Partial<CatalogFile>;
+}
+
+/** Of each file what it said last: a start reads all of them twice, and a reload those that have not changed. */
+const checked = new Map<string, Checked>();
+const CHECKED_MAX = 32;
+
+function checkFile(path: string, text: string): Partial<CatalogFile> {
+  const known = checked.get(path);
+  if (known?.text === text) return known.part;
+  const { value, error } = catalogFile.validate(parseFile(path, text));
+  if (error) throw new OperatorError(`${path}: ${error.details.map((detail) => detail.message).join('; ')}`);
+  if (checked.size >= CHECKED_MAX) checked.clear();
+  checked.set(path, { text, part: value });
   return value;
 }
 

@@ -1,9 +1,10 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
-import { createServer as createListener, type Server as Listener, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server as Listener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
+import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
 import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';

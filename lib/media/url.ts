@@ -34,7 +34,7 @@ export type UrlRefusal = 'scheme' | 'length' | 'characters' | 'credentials' | 'p
 
 const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
   scheme: 'must be an https URL or a data URI of an image',
-  length: `must be a URL of at most ${URL_LENGTH_MAX.toLocaleString('en')} characters`,
+  length: 'must be a URL of at most 2,048 characters',
   characters: 'must be a URL without spaces, control characters and backslashes',
   credentials: 'must be a URL without a user name and a password',
   port: 'must be a URL on port 443',

@@ -1,7 +1,8 @@
 // The port for scrapes: `/metrics` and nothing else, apart from the port that clients reach.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cannotListen } from '../http/server.ts';
+import { createServer } from '../platform/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {

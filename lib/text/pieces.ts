@@ -14,30 +14,27 @@ export interface PieceList {
   readonly inner: string;
 }
 
-/** The beginnings of the pieces of a list. */
-interface Tree {
-  readonly known: ReadonlySet<string>;
-  /** Number of each beginning over both trees. The empty one is the root. */
-  readonly states: ReadonlyMap<string, number>;
-  readonly root: number;
-}
-
 /** A step is the next state in so many bits, and above them the number of pieces that are complete by it. */
 const STATE_BITS = 16;
 const STATE_MASK = 2 ** STATE_BITS - 1;
 
+/** States are the beginnings of pieces; the empty beginning is the root of the tree of its list. */
 export class Pieces {
   readonly #start: number;
   readonly #width: number;
   readonly #smallBits: number;
-  readonly #inner: Tree;
-  readonly #first: Tree;
-  /** The beginning that each state stands for. */
-  readonly #texts: string[] = [];
-  /** Found when they are needed first; 0 is not known yet. */
+  #states = 0;
+  readonly #innerRoot: number;
+  readonly #firstRoot: number;
+  /** Those by which no piece is complete are the trees. Others are found when they are needed first; 0 is none yet. */
   readonly #steps: Uint32Array;
-  /** How many pieces each beginning makes when the word ends with it. */
+  /** How many pieces each beginning makes when the word ends with it; 0 is not known yet. */
   readonly #rests: Uint8Array;
+  /** Whether a beginning is a piece. */
+  readonly #isPiece: Uint8Array;
+  /** The beginning without its last letter, and that letter. */
+  readonly #parents: Uint16Array;
+  readonly #letters: Uint8Array;
   /** Behind the word that was counted last. */
   end = 0;
 
@@ -45,10 +42,20 @@ export class Pieces {
     this.#start = first.charCodeAt(0);
     this.#width = last.charCodeAt(0) - this.#start + 1;
     this.#smallBits = smallBits;
-    this.#inner = plant(list.inner, this.#texts);
-    this.#first = plant(list.first, this.#texts);
-    this.#steps = new Uint32Array(this.#texts.length * this.#width);
-    this.#rests = Uint8Array.from(this.#texts, (text, state) => this.#countRest(text, this.#treeOf(state)));
+    const statesMax = list.inner.length + list.first.length + 2;
+    const steps = new Uint32Array(statesMax * this.#width);
+    const [isPiece, letters, parents] = [bytes(statesMax), bytes(statesMax), new Uint16Array(statesMax)];
+    [this.#steps, this.#isPiece, this.#letters, this.#parents] = [steps, isPiece, letters, parents];
+    this.#innerRoot = this.#plant(list.inner);
+    this.#firstRoot = this.#plant(list.first);
+    const states = this.#states;
+    this.#steps = steps.slice(0, states * this.#width);
+    [this.#isPiece, this.#letters, this.#parents] = [
+      isPiece.slice(0, states),
+      letters.slice(0, states),
+      parents.slice(0, states),
+    ];
+    this.#rests = bytes(states);
   }
 
   /**
@@ -60,7 +67,7 @@ export class Pieces {
     const start = this.#start;
     const width = this.#width;
     let count = 0;
-    let state = afterSpace ? this.#first.root : this.#inner.root;
+    let state = afterSpace ? this.#firstRoot : this.#innerRoot;
     let at = from;
     let letter = ((units[at] as number) | this.#smallBits) - start;
     do {
@@ -71,54 +78,100 @@ export class Pieces {
       letter = (units[at] as number) - start;
     } while (letter >= 0 && letter < width);
     this.end = at;
-    return count + (this.#rests[state] as number);
+    return count + ((this.#rests[state] as number) || this.#findRest(state));
+  }
+
+  /** Adds the pieces of a list, separated by spaces; returns the root of their tree. */
+  #plant(list: string): number {
+    const root = this.#states;
+    this.#states += 1;
+    for (const piece of list.split(' ')) {
+      let state = root;
+      for (let at = 0; at < piece.length; at += 1) state = this.#grow(state, piece.charCodeAt(at) - this.#start);
+      this.#isPiece[state] = 1;
+    }
+    return root;
+  }
+
+  #grow(state: number, letter: number): number {
+    const place = state * this.#width + letter;
+    const known = this.#steps[place] as number;
+    if (known > 0) return known;
+    const made = this.#states;
+    this.#states += 1;
+    this.#steps[place] = made;
+    this.#parents[made] = state;
+    this.#letters[made] = letter;
+    return made;
   }
 
   #find(state: number, letter: number): number {
-    const step = this.#follow(this.#texts[state] + String.fromCharCode(this.#start + letter), this.#treeOf(state));
+    const step = this.#follow([...this.#lettersOf(state), letter], this.#rootOf(state));
     this.#steps[state * this.#width + letter] = step;
     return step;
   }
 
-  /** Cuts pieces off a text until what is left is the beginning of one. */
-  #follow(text: string, tree: Tree): number {
-    const state = tree.states.get(text);
+  /** Cuts pieces off letters until what is left is the beginning of one. */
+  #follow(letters: readonly number[], root: number): number {
+    const state = this.#stateOf(letters, root);
     if (state !== undefined) return state;
-    const { length, count } = this.#cut(text, tree);
-    return count * 2 ** STATE_BITS + this.#follow(text.slice(length), this.#inner);
+    const { length, count } = this.#cut(letters, root);
+    return count * 2 ** STATE_BITS + this.#follow(letters.slice(length), this.#innerRoot);
   }
 
-  #countRest(text: string, tree: Tree): number {
-    if (text === '') return 0;
-    const { length, count } = this.#cut(text, tree);
-    return count + this.#countRest(text.slice(length), this.#inner);
+  #findRest(state: number): number {
+    const rest = this.#countRest(this.#lettersOf(state), this.#rootOf(state));
+    this.#rests[state] = rest;
+    return rest;
   }
 
-  /** The first piece of a text: the longest that is known. */
-  #cut(text: string, tree: Tree): { readonly length: number; readonly count: number } {
-    for (let { length } = text; length > 0; length -= 1) {
-      if (tree.known.has(text.slice(0, length))) return { length, count: 1 };
+  #countRest(letters: readonly number[], root: number): number {
+    if (letters.length === 0) return 0;
+    const { length, count } = this.#cut(letters, root);
+    return count + this.#countRest(letters.slice(length), this.#innerRoot);
+  }
+
+  /** The first piece: the longest that is known. */
+  #cut(letters: readonly number[], root: number): { readonly length: number; readonly count: number } {
+    let state: number | undefined = root;
+    let longest = 0;
+    for (let at = 0; at < letters.length; at += 1) {
+      state = this.#longer(state, letters[at] as number);
+      if (state === undefined) break;
+      if (this.#isPiece[state]) longest = at + 1;
     }
+    if (longest > 0) return { length: longest, count: 1 };
     // A space with which no piece begins is a token of its own.
-    return { length: 1, count: tree === this.#first ? 2 : 1 };
+    return { length: 1, count: root === this.#firstRoot ? 2 : 1 };
   }
 
-  #treeOf(state: number): Tree {
-    return state < this.#first.root ? this.#inner : this.#first;
+  #stateOf(letters: readonly number[], root: number): number | undefined {
+    let state: number | undefined = root;
+    for (const letter of letters) {
+      state = this.#longer(state, letter);
+      if (state === undefined) return undefined;
+    }
+    return state;
+  }
+
+  /** The beginning that is a letter longer, if it is one. */
+  #longer(state: number, letter: number): number | undefined {
+    const step = this.#steps[state * this.#width + letter] as number;
+    return step > 0 && step <= STATE_MASK ? step : undefined;
+  }
+
+  #lettersOf(state: number): readonly number[] {
+    const root = this.#rootOf(state);
+    const letters: number[] = [];
+    for (let at = state; at !== root; at = this.#parents[at] as number) letters.push(this.#letters[at] as number);
+    return letters.reverse();
+  }
+
+  #rootOf(state: number): number {
+    return state < this.#firstRoot ? this.#innerRoot : this.#firstRoot;
   }
 }
 
-function plant(list: string, texts: string[]): Tree {
-  const known = new Set(list.split(' '));
-  const states = new Map<string, number>();
-  const root = texts.length;
-  for (const piece of known) {
-    for (let length = 0; length <= piece.length; length += 1) {
-      const text = piece.slice(0, length);
-      if (states.has(text)) continue;
-      states.set(text, texts.length);
-      texts.push(text);
-    }
-  }
-  return { known, states, root };
+function bytes(length: number): Uint8Array {
+  return new Uint8Array(length);
 }

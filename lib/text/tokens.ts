@@ -14,20 +14,23 @@ const CYRILLIC_SMALL = 5;
 const CYRILLIC_CAPITAL = 6;
 const HIGH_SURROGATE = 7;
 
-/** The class of each UTF-16 unit. */
-const KINDS = Uint8Array.from({ length: 0x10000 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (character === ' ') return SPACE;
-  if (/[a-z]/.test(character)) return SMALL;
-  if (/[A-Z]/.test(character)) return CAPITAL;
-  if (/[а-ё]/.test(character)) return CYRILLIC_SMALL;
-  if (/[А-Я]/.test(character)) return CYRILLIC_CAPITAL;
-  if (/[\ud800-\udbff]/.test(character)) return HIGH_SURROGATE;
-  return /[!-~]/.test(character) && !/[0-9]/.test(character) ? SIGN : OTHER;
-});
+/** The class of each UTF-16 unit, that of the last range it is in. */
+const KINDS = new Uint8Array(0x10000);
+for (const [kind, first, last] of [
+  [SIGN, '!', '~'],
+  [OTHER, '0', '9'],
+  [SPACE, ' ', ' '],
+  [SMALL, 'a', 'z'],
+  [CAPITAL, 'A', 'Z'],
+  [CYRILLIC_SMALL, 'а', 'ё'],
+  [CYRILLIC_CAPITAL, 'А', 'Я'],
+  [HIGH_SURROGATE, '\ud800', '\udbff'],
+] as const) {
+  KINDS.fill(kind, first.charCodeAt(0), last.charCodeAt(0) + 1);
+}
 
 /** Tokens of a character of the basic plane that stands alone: its bytes, but for those that are known otherwise. */
-const TOKENS = Uint8Array.from({ length: 0x10000 }, (_, code) => (code < 0x80 ? 1 : code < 0x800 ? 2 : 3));
+const TOKENS = new Uint8Array(0x10000).fill(3).fill(2, 0, 0x800).fill(1, 0, 0x80);
 for (const [tokens, characters] of Object.entries(pieces.characters)) {
   for (const character of characters) TOKENS[character.charCodeAt(0)] = Number(tokens);
 }
