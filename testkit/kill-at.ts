@@ -10,11 +10,12 @@ const WORDS: Readonly<Record<string, { readonly call: string; readonly bytes: st
   reserve: { call: 'reserve', bytes: 'reserve:req_' },
   settle: { call: 'settle', bytes: 'settle:req_' },
   release: { call: 'release', bytes: 'release:req_' },
+  charge: { call: 'charge', bytes: 'charge:req_' },
   // The first look for a name that is free, and the first bytes or the row of the file.
   media: { call: 'media', bytes: 'media.files' },
   file: { call: 'addMedia', bytes: 'media.chunks' },
 };
-const MONEY = new Set(['reserve', 'settle', 'release']);
+const MONEY = new Set(['reserve', 'settle', 'release', 'charge']);
 
 const [when, what = '', status] = (process.env.KILL_AT ?? '').split(' ');
 const word = WORDS[what];

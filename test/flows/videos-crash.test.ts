@@ -1,5 +1,6 @@
 // The service killed with -9 at every step of a video's life: no video is lost, none is charged without its job, refunded
 // twice or begun twice, whichever process goes on with it.
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import {
@@ -14,18 +15,11 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
-import {
-  type Books,
-  type Home,
-  lockDatabase,
-  makeHome,
-  openBooks,
-  type Service,
-  startService,
-} from '../../testkit/process.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
+const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
 const VIDEOS = '/api/v1/videos';
 const LEASE_MS = 500;
 /** A transaction of a dead process locks its wallet on MongoDB for so long; the rest is a busy machine. */
@@ -75,9 +69,10 @@ function crashes(kind: StoreKind): void {
     await database.remove();
   });
 
-  const start = () =>
+  const start = (more: { readonly KILL_AT?: string } = {}) =>
     startService(home, {
-      env: { SANDBOX: 'off', LEASE_MS: String(LEASE_MS), VIDEO_POLL_MS: '30', LOG_LEVEL: 'warn' },
+      env: { SANDBOX: 'off', LEASE_MS: String(LEASE_MS), VIDEO_POLL_MS: '30', LOG_LEVEL: 'warn', ...more },
+      flags: ['--import', HOOK],
     });
   const begin = (prompt = 'A red square', model = 'film-flat') =>
     send(service.url + VIDEOS, { key: account.key, body: { model, prompt } }).catch(() => undefined);
@@ -122,18 +117,25 @@ function crashes(kind: StoreKind): void {
     (exchange) =>
       (exchange.before === 0 ? first : then)(exchange);
 
-  if (kind.name === 'sqlite') {
-    it('before the charge commits: nothing has happened', async () => {
-      const lock = await lockDatabase(home.env.DATABASE_URL?.slice('sqlite:'.length) ?? '');
-      const asked = begin();
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      kill();
-      await asked;
-      await lock.release();
-      await recover();
-      expect([await jobs(), await kinds(), upstream.begun.size]).to.deep.equal([[], ['topup'], 0]);
-    });
+  /** Begins a video in a process that ends itself at a step of `kill-at.ts`, and lets another one go on. */
+  async function beginAndDie(step: string): Promise<void> {
+    await service.stop();
+    service = await start({ KILL_AT: step });
+    expect(await begin()).to.equal(undefined);
+    expect((await service.exit).signal).to.equal('SIGKILL');
+    await recover();
   }
+
+  it('before the charge commits: nothing has happened', async () => {
+    await beginAndDie('before charge');
+    expect([await jobs(), await kinds(), upstream.begun.size]).to.deep.equal([[], ['topup'], 0]);
+  });
+
+  it('when the charge has committed, and nobody here knows: refunded, and not begun', async () => {
+    await beginAndDie('after charge');
+    await expectEnd('failed');
+    expect(upstream.begun.size).to.equal(0);
+  });
 
   it('after the charge, when the upstream has the submission: refunded, and not begun again', async () => {
     upstream.behave({ submit: kill });
