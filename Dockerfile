@@ -14,11 +14,12 @@ COPY payments payments
 COPY catalog catalog
 COPY deploy/replica-set.ts deploy/
 RUN chmod 755 lib/cli/main.ts && ln -s /app/lib/cli/main.ts /usr/local/bin/tollgate && install -d -o node -g node /data
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile \
+# As `npm start`, with what is compiled where it may be written.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/tmp/compile MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 \
   HOST=0.0.0.0 PORT=8080 DATA_DIR=/data DATABASE_URL=sqlite:/data/tollgate.db
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As `npm start`, without npm between: signals reach the service.
-CMD ["node", "--max-semi-space-size=32", "lib/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "lib/main.ts"]

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
+import { startFlags, startVariables } from './npm-start.ts';
 
 export interface MeasuredOptions extends Pick<TestGatewayOptions, 'catalog' | 'env'> {
   readonly accounts: number;
@@ -42,8 +43,8 @@ const FILE = fileURLToPath(import.meta.url);
 
 export async function startMeasured(options: MeasuredOptions): Promise<MeasuredGateway> {
   const child = fork(FILE, [JSON.stringify(options)], {
-    // As `npm start` runs it.
-    execArgv: ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning'],
+    execArgv: [...startFlags(), '--disable-warning=ExperimentalWarning'],
+    env: { ...process.env, ...startVariables() },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const { url, keys } = await said<{ url: string; keys: readonly string[] }>(child);

@@ -1,6 +1,6 @@
 // The service as the child process it is in production: started, watched, signalled and killed; and the home it lives in.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,18 +11,9 @@ import { parseRub } from '../lib/money/money.ts';
 import { openOwnStore } from '../lib/store/open.ts';
 import type { Store } from '../lib/store/store.ts';
 import type { TestAccount } from './gateway.ts';
+import { startVariables } from './npm-start.ts';
 
 const MAIN = fileURLToPath(new URL('../lib/main.ts', import.meta.url));
-/** The words of `npm start`, without what only a shell in a checkout needs: it names a file of settings. */
-export function startCommand(): readonly string[] {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  const script: string = manifest.scripts.start;
-  return script
-    .replace(/^exec /, '')
-    .replace(/ \$\([^)]*\)/, '')
-    .split(' ');
-}
-
 const START_MS_MAX = 60_000;
 
 /** A temporary folder with a catalog and the environment of a service that lives in it. */
@@ -45,6 +36,7 @@ export function makeHome(catalog?: unknown, databaseUrl?: string): Home {
     folder,
     database,
     env: {
+      ...startVariables(),
       PATH: process.env.PATH ?? '',
       PORT: '0',
       DATABASE_URL: databaseUrl ?? `sqlite:${database}`,

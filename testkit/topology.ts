@@ -7,16 +7,8 @@ import { type Cluster, freePorts, type ProxyProcess, residentMiB, startCluster, 
 import { slowAnswer } from './crash.ts';
 import { chatCatalog, type TestAccount } from './gateway.ts';
 import { compare, type Heard, listen } from './heard.ts';
-import {
-  type Books,
-  type Home,
-  makeHome,
-  openBooks,
-  type Service,
-  spawnChild,
-  startCommand,
-  startService,
-} from './process.ts';
+import { startFlags } from './npm-start.ts';
+import { type Books, type Home, makeHome, openBooks, type Service, spawnChild, startService } from './process.ts';
 import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from './upstream.ts';
 
 /** Longer than any outage: holds of the living are not to look orphaned. */
@@ -155,8 +147,7 @@ export async function openTopology(): Promise<Topology> {
 
 /** As `npm start` runs it. */
 function startAsNpm(home: Home, port: number): Promise<Service> {
-  const flags = startCommand().filter((word) => word.startsWith('--'));
-  return startService(home, { flags, env: { PORT: String(port) } });
+  return startService(home, { flags: startFlags(), env: { PORT: String(port) } });
 }
 
 const LONG = 'a long one';

@@ -2,6 +2,8 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 
 /** Only what is measured runs here. */
 export const GATEWAY_CORE = '0';
@@ -9,6 +11,7 @@ export const OTHER_CORE = '1';
 
 export const hasTaskset = cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0;
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
 /** A process that serves HTTP; the pipe has no key. */
@@ -21,8 +24,11 @@ export interface Running {
 export function start(file: string, args: readonly string[], core: string): ChildProcess {
   const path = new URL(file, import.meta.url);
   // As `npm start` runs it.
-  const execArgv = file.endsWith('gateway.ts') ? ['--max-semi-space-size=32'] : [];
-  const child = fork(path, args, { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const asStarted = { execArgv: [...startFlags()], env: { ...process.env, ...startVariables() }, cwd: ROOT };
+  const child = fork(path, args, {
+    ...(file.endsWith('gateway.ts') && asStarted),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   pin(child, core);
   return child;
 }

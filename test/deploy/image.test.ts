@@ -7,8 +7,9 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { readDockerfile } from '../../testkit/dockerfile.ts';
+import { startCommand, startVariables } from '../../testkit/npm-start.ts';
 import { productionPackages } from '../../testkit/packages.ts';
-import { spawnChild, startCommand } from '../../testkit/process.ts';
+import { spawnChild } from '../../testkit/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const dockerfile = readDockerfile();
@@ -48,6 +49,9 @@ describe('Dockerfile', () => {
 
   it('runs what npm start runs, and not as root', () => {
     expect(dockerfile.command).to.deep.equal(startCommand());
+    const { NODE_COMPILE_CACHE, ...others } = startVariables();
+    expect(NODE_COMPILE_CACHE).to.be.a('string');
+    expect(dockerfile.environment).to.include(others).and.to.have.property('NODE_COMPILE_CACHE');
     expect(dockerfile.user).to.equal('node');
   });
 

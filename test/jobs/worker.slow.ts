@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Job } from '../../lib/jobs/decide.ts';
 import { type FilmUpstream, filmCatalog, inState, startFilmUpstream } from '../../testkit/film-upstream.ts';
+import { startFlags } from '../../testkit/npm-start.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
 import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
@@ -32,9 +33,7 @@ for (const kind of STORES) {
       upstream.behave({ look: inState('processing') });
       home = makeHome(filmCatalog(upstream.url), database.url);
       books = await openBooks(home);
-      // Room for young garbage fills up with whatever load there is first: it is no cost of jobs.
-      const flags = ['--max-semi-space-size=4'];
-      service = await startService(home, { env: { SANDBOX: 'off', LOG_LEVEL: 'warn' }, flags });
+      service = await startService(home, { env: { SANDBOX: 'off', LOG_LEVEL: 'warn' }, flags: startFlags() });
     });
     after(async () => {
       await service.stop();
