@@ -3,7 +3,7 @@ import type Joi from 'joi';
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { MakeAccountSchema } from './account-contract.ts';
 import type { ImageCall, ImageResult, TextCall } from './call-contract.ts';
-import type { FaultWords } from './fault-contract.ts';
+import type { FaultTexts, FaultWords } from './fault-contract.ts';
 import type { Host } from './host-contract.ts';
 import type { VideoProvider } from './video-contract.ts';
 
@@ -13,6 +13,7 @@ export type * from './content-contract.ts';
 export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
 export type * from './image-contract.ts';
+export type * from './job-contract.ts';
 export type * from './request-contract.ts';
 export type * from './video-contract.ts';
 export type { FinishReason, ProviderPart };
@@ -31,6 +32,8 @@ export interface ProviderPlugin<Settings extends object = object> {
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema<Settings>;
   /** Codes by which this vendor says what went wrong, beside those that the host knows already. */
   readonly faultWords?: FaultWords;
+  /** Texts by which this vendor alone says it, where it has no codes. */
+  readonly faultTexts?: FaultTexts;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
   create(settings: Settings, host: Host): Provider;
 }

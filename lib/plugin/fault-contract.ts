@@ -49,6 +49,12 @@ export interface UpstreamFault extends Error, FaultFacts {
  */
 export type FaultWords = Readonly<Partial<Record<UpstreamFaultKind | RefusalCause, string>>>;
 
+/**
+ * Texts in an upstream's complaints, for vendors that have no codes: `{ content: /\bnsfw\b/i }`. They come after codes
+ * and before the texts that the host knows, and count where no status says more: without one, with a 400 and a 422.
+ */
+export type FaultTexts = Readonly<Partial<Record<UpstreamFaultKind | RefusalCause, RegExp>>>;
+
 export interface HostFault {
   /** A fault of a known kind; `detail` is what the upstream said, shortened and without secrets. */
   make(kind: UpstreamFaultKind, detail: string, facts?: FaultFacts): UpstreamFault;

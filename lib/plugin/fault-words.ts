@@ -1,7 +1,7 @@
 // Whose fault an upstream's complaint is, told by codes that mean the same everywhere, and by its text.
 import type { Complaint } from './complaint.ts';
 import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
-import type { FaultWords, RefusalCause, UpstreamFaultKind } from './fault-contract.ts';
+import type { FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from './fault-contract.ts';
 
 /** What a complaint is about. */
 export interface Verdict {
@@ -75,7 +75,10 @@ const NO_MODEL =
 
 /** Texts by which a refusal tells what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
-  ['content', /was flagged|content polic|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i],
+  [
+    'content',
+    /was flagged|content (polic|moderation)|violates? \S* ?(usage|content|community) (guideline|polic)|safety (system|filter|polic|guideline)|sensitive information|违规|敏感/i,
+  ],
   [
     'picture',
     /(could not|unable to|cannot|can't|failed to) (process|decode|read|parse|load|open|download|fetch)\b.{0,40}\bimage|\bimage\b.{0,60}\b(invalid|corrupt|unreadable|not (a )?valid)|(invalid|corrupt(ed)?)\b.{0,30}\bimage|unsupported image (format|type|media)|image (dimensions|exceeds|must match|is too (large|small))/i,
@@ -91,9 +94,16 @@ const CAPACITY_EXCEEDED = 498;
 const TOO_LARGE = 413;
 const TEXT_CHARS = 1000;
 
-/** Judges complaints by the common words and a plugin's own, which come first. */
-export function createJudge(own: FaultWords = {}): (complaint: Complaint, status: number | undefined) => Verdict {
+/** Statuses that say no more than that the request is refused. */
+const MERE_REFUSALS: ReadonlySet<number | undefined> = new Set([undefined, 400, 422]);
+
+/** Judges complaints by the common words and texts, and a plugin's own, which come first. */
+export function createJudge(
+  own: FaultWords = {},
+  texts: FaultTexts = {},
+): (complaint: Complaint, status: number | undefined) => Verdict {
   const known = new Map([...entriesOf(WORDS), ...entriesOf(own)]);
+  const ownTexts = Object.entries(texts) as [keyof FaultTexts, RegExp][];
 
   function named(words: readonly string[]): keyof FaultWords | undefined {
     const names = words.map((word) => known.get(word));
@@ -106,6 +116,10 @@ export function createJudge(own: FaultWords = {}): (complaint: Complaint, status
     const name = named(words);
     if (name === 'rate' && SPENT.test(message.slice(0, TEXT_CHARS))) return 'quota';
     if (name !== undefined) return name;
+    const owned = ownTexts.find(
+      ([, text]) => MERE_REFUSALS.has(status) && message.slice(0, TEXT_CHARS).search(text) >= 0,
+    )?.[0];
+    if (owned !== undefined) return owned;
     // Many servers file their operator's mistakes as a bad request: what they say tells more than the status.
     const told = status === undefined || status < 500 ? kindOfText(message) : undefined;
     if (told !== undefined && (status !== 429 || told === 'quota')) return told;
@@ -123,13 +137,24 @@ export function createJudge(own: FaultWords = {}): (complaint: Complaint, status
   };
 }
 
-/** What is wrong with a plugin's own words; undefined when nothing is. */
-export function findWordsFlaw(words: unknown): string | undefined {
-  if (words === undefined) return undefined;
-  if (typeof words !== 'object' || words === null) return 'its faultWords are not an object';
+/** What is wrong with a plugin's own words and texts; undefined when nothing is. */
+export function findWordsFlaw(words: unknown, texts?: unknown): string | undefined {
+  const isString = (text: unknown) => typeof text === 'string';
+  const isPattern = (text: unknown) => text instanceof RegExp;
+  return findFlaw('faultWords', words, isString, 'a string') ?? findFlaw('faultTexts', texts, isPattern, 'a RegExp');
+}
+
+function findFlaw(
+  member: string,
+  said: unknown,
+  isRight: (text: unknown) => boolean,
+  what: string,
+): string | undefined {
+  if (said === undefined) return undefined;
+  if (typeof said !== 'object' || said === null) return `its ${member} are not an object`;
   const known: readonly string[] = [...FAULT_KINDS, ...REFUSAL_CAUSES];
-  const wrong = Object.entries(words).find(([name, text]) => !known.includes(name) || typeof text !== 'string');
-  return wrong && `its faultWords have ${wrong[0]}, which is not a kind of fault with a string`;
+  const wrong = Object.entries(said).find(([name, text]) => !known.includes(name) || !isRight(text));
+  return wrong && `its ${member} have ${wrong[0]}, which is not a kind of fault with ${what}`;
 }
 
 function entriesOf(words: FaultWords): [string, keyof FaultWords][] {

@@ -1,5 +1,6 @@
 // The part of the contract that the gateway hands to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
+import type { Content } from './content-contract.ts';
 import type { HostFault } from './fault-contract.ts';
 import type { HostImage } from './image-contract.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request-contract.ts';
@@ -30,7 +31,7 @@ export interface Host {
   /**
    * Works out once for each route what its calls share. `make` gets the settings as the route's `options` override
    * them: an option is checked like the setting of its name, and a wrong one is left out with a warning. Options of
-   * other names are for the plugin to read.
+   * other names are for the plugin to read. `baseUrl` comes without a slash at its end.
    */
   perRoute<Settings extends object, T>(
     settings: Settings,
@@ -41,6 +42,15 @@ export interface Host {
    * need a new one wait for the same exchange, and tokens stay out of the log. Make one for each provider.
    */
   tokens(source: TokenSource): TokenAuth;
+  /** `authorization: Bearer …`: the usual `auth`. */
+  readonly bearer: KeyHeaders;
+  /**
+   * The object in a JSON value that `path` leads to, by names and by places in lists; without fields where there is
+   * none: `fields(reply, 'choices', 0, 'delta').content`.
+   */
+  fields(value: unknown, ...path: readonly (string | number)[]): JsonObject;
+  /** The text of a message for models that are given only text: its parts of text, with an empty line between them. */
+  textOf(content: readonly Content[]): string;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
   /** The arguments of a call of a tool as an object, for upstreams that take no text: what is none is put into one. */
@@ -58,8 +68,8 @@ export interface Host {
 export interface TokenSource {
   /** Exchanges a key. The signal belongs to no call alone: it aborts when nobody waits for the token any more. */
   exchange(key: string, signal: AbortSignal): Promise<Token>;
-  /** The headers that carry a token. */
-  headers(token: string): HeaderFields;
+  /** The headers that carry a token. Default: `authorization: Bearer …`. */
+  headers?(token: string): HeaderFields;
 }
 
 export interface Token {

@@ -1,7 +1,7 @@
 // Makes the faults of one upstream, without its secrets, out of statuses, bodies and complaints.
 import { type Complaint, complaintOf } from './complaint.ts';
 import { kindOfStatus, upstreamFault } from './fault.ts';
-import type { FaultFacts, FaultWords, HostFault, UpstreamFault } from './fault-contract.ts';
+import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from './fault-contract.ts';
 import { createJudge } from './fault-words.ts';
 import { retryAfterOf } from './retry-after.ts';
 import { scrub } from './secret.ts';
@@ -11,12 +11,13 @@ export interface HostFaultOptions {
   readonly secrets: readonly string[];
   /** The plugin's own. */
   readonly words?: FaultWords | undefined;
+  readonly texts?: FaultTexts | undefined;
 }
 
 const NO_MESSAGE: Complaint = { message: 'an error without a message', words: [] };
 
-export function createHostFault({ secrets, words }: HostFaultOptions): HostFault {
-  const judge = createJudge(words);
+export function createHostFault({ secrets, words, texts }: HostFaultOptions): HostFault {
+  const judge = createJudge(words, texts);
   const make: HostFault['make'] = (kind, detail, facts) => upstreamFault(kind, scrub(detail, secrets), facts);
 
   function judged(complaint: Complaint, facts: FaultFacts): UpstreamFault {

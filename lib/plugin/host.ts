@@ -3,12 +3,16 @@ import Joi from 'joi';
 import { readArguments } from '../stream/arguments.ts';
 import { createAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
-import { sourcesOf } from './data-url.ts';
-import type { FaultWords } from './fault-contract.ts';
+import type { Content } from './content-contract.ts';
+import { dataUrlOf, sourcesOf } from './data-url.ts';
+import type { FaultTexts, FaultWords } from './fault-contract.ts';
+import { fieldsOf } from './fields.ts';
 import type { Host, HostClock, HostLog, JsonReply } from './host-contract.ts';
 import { createHostFault } from './host-fault.ts';
+import { createImageJobs } from './image-jobs.ts';
+import { bearer } from './jobs.ts';
 import { type KeyHealth, type KeyRest, KeyRing } from './keys.ts';
-import { poll } from './poll.ts';
+import { poll as pollWith } from './poll.ts';
 import { createPerRoute } from './route-settings.ts';
 import { fillForImage } from './template.ts';
 import { createTokenAuth } from './tokens.ts';
@@ -25,6 +29,7 @@ export interface HostOptions extends UpstreamOptions {
   readonly schema?: Joi.ObjectSchema;
   /** The plugin's own. */
   readonly faultWords?: FaultWords | undefined;
+  readonly faultTexts?: FaultTexts | undefined;
   /** The real one by default. */
   readonly clock?: HostClock;
 }
@@ -41,15 +46,16 @@ export interface ClosableHost extends Host {
 }
 
 export function createHost(options: HostOptions): ClosableHost {
-  const { upstream, keys = [], schema = Joi.object(), faultWords, clock = CLOCK } = options;
+  const { upstream, keys = [], schema = Joi.object(), faultWords, faultTexts, clock = CLOCK } = options;
   const secrets = [...(options.secrets ?? [])];
   const ring = new KeyRing(keys, { now: clock.now, onRest: (rest) => tellOfRest(options, rest) });
   const { request: send, close } = createUpstream({ ...options, secrets });
-  const fault = createHostFault({ secrets, words: faultWords });
+  const fault = createHostFault({ secrets, words: faultWords, texts: faultTexts });
   const { ask, request } = createAsking({ request: send, keys: ring, fault });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
   const perRoute = createPerRoute({ schema, log });
+  const poll: Host['poll'] = (polling) => pollWith(polling, { sleep: clock.sleep, random: Math.random });
 
   async function json(...[url, init, limitBytes]: Parameters<Host['json']>): Promise<JsonReply> {
     const { body, ...reply } = await ask(url, init);
@@ -61,15 +67,23 @@ export function createHost(options: HostOptions): ClosableHost {
     request,
     json,
     answer: (url, init, reader) => createAnswer({ ask, keys: ring, fault, url, init, reader }),
-    poll: (polling) => poll(polling, { sleep: clock.sleep, random: Math.random }),
+    poll,
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
     perRoute,
+    bearer,
+    fields: fieldsOf,
+    textOf,
     async authorize(auth, keyId) {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
     argumentsOf: readArguments,
-    image: { fill: fillForImage, sourcesOf },
+    image: {
+      jobs: createImageJobs({ json, fault, perRoute, poll }),
+      fill: fillForImage,
+      sourcesOf,
+      dataUrl: dataUrlOf,
+    },
     video: createHostVideo({ ask, json, fault, perRoute }),
     fault,
     log,
@@ -77,6 +91,10 @@ export function createHost(options: HostOptions): ClosableHost {
     keyHealth: () => ring.health(),
     close,
   };
+}
+
+function textOf(content: readonly Content[]): string {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }
 
 /** Calls go on with the other keys, so nothing else reports one that has to be fixed. */

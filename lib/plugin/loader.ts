@@ -70,7 +70,8 @@ async function listFolders(parent: string, where: string): Promise<readonly stri
 
 function findFlaw(plugin: unknown, folder: string): string | undefined {
   if (typeof plugin !== 'object' || plugin === null) return 'its index has no default export';
-  const { contract, name, settings, faultWords, create } = plugin as Partial<Record<keyof Plugin, unknown>>;
+  const given: Partial<Record<keyof Plugin, unknown>> = plugin;
+  const { contract, name, settings, faultWords, faultTexts, create } = given;
   if (contract !== CONTRACT_VERSION)
     return `it has contract version ${contract}, but this gateway needs ${CONTRACT_VERSION}`;
   if (name !== basename(resolve(folder))) {
@@ -78,7 +79,7 @@ function findFlaw(plugin: unknown, folder: string): string | undefined {
   }
   if (typeof settings !== 'function') return 'it has no settings function';
   if (typeof create !== 'function') return 'it has no create function';
-  return findWordsFlaw(faultWords);
+  return findWordsFlaw(faultWords, faultTexts);
 }
 
 function broken(folder: string, reason: string): OperatorError {

@@ -21,7 +21,7 @@ export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['per
     const wrong = given.filter((name) => !isValid(schema, name, options[name]));
     if (wrong.length > 0) log.warn('route options with unknown values are ignored', { model, names: wrong });
     const right = given.filter((name) => !wrong.includes(name)).map((name) => [name, options[name]]);
-    return { ...settings, ...Object.fromEntries(right) };
+    return trimmed({ ...settings, ...Object.fromEntries(right) });
   }
 
   return (settings, make) => {
@@ -35,6 +35,11 @@ export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['per
       return it;
     };
   };
+}
+
+function trimmed<Settings extends { readonly baseUrl?: unknown }>(settings: Settings): Settings {
+  const { baseUrl } = settings;
+  return typeof baseUrl === 'string' ? { ...settings, baseUrl: baseUrl.replace(/\/+$/, '') } : settings;
 }
 
 function overridable(schema: Joi.ObjectSchema): readonly string[] {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 import { OperatorError } from '../operator-error.ts';
 import { schemaOf } from './account-settings.ts';
-import type { FaultWords, Host, HostClock, MakeAccountSchema, Provider } from './contract.ts';
+import type { FaultTexts, FaultWords, Host, HostClock, MakeAccountSchema, Provider } from './contract.ts';
 import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
@@ -15,6 +15,7 @@ export interface Plugin<Made extends Closable = Closable> {
   readonly name: string;
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema;
   readonly faultWords?: FaultWords;
+  readonly faultTexts?: FaultTexts;
   create(settings: object, host: Host): Made;
 }
 
@@ -64,6 +65,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     schema,
     keys: readKeys(settings),
     faultWords: plugin.faultWords,
+    faultTexts: plugin.faultTexts,
     allowedOrigins: findOrigins(settings, title),
     ...(proxy !== undefined && { proxy }),
     ...(ca !== undefined && { ca }),

@@ -3,7 +3,8 @@ import type { AccountSettings } from './account-contract.ts';
 import type { MediaSource, VideoCall, VideoRef, VideoState } from './call-contract.ts';
 import type { Picture } from './content-contract.ts';
 import type { FillOptions } from './image-contract.ts';
-import type { Base64, HeaderFields, HostRequest, JsonObject, KeyHeaders, TokenAuth } from './request-contract.ts';
+import type { JobLooking, JobRef, JobSubmission, JobWire } from './job-contract.ts';
+import type { Base64, HostRequest, JsonObject } from './request-contract.ts';
 
 export interface VideoProvider {
   /** Submits a job, once. A fault says that there is none, or that nobody knows: it is never sent again by itself. */
@@ -22,11 +23,11 @@ export interface HostVideo {
    * Submits a job, once. Throws the fault of a refusal, and of a reply that names no job; one that names a job is taken
    * whatever else it says.
    */
-  submit(submission: VideoSubmission): Promise<VideoJobRef>;
+  submit(submission: JobSubmission): Promise<JobRef>;
   /**
    * Looks at a job that `submit` began, and makes its state of what `read` finds. Throws what says nothing about the job.
    * The words for a state are matched whatever their case; one that nobody knows is `processing`, and so are an empty
-   * body and a job that is said to be completed but has no result yet.
+   * body and a job that is said to be completed but has no result yet. A refusal for the content rules is the job's end.
    */
   look(ref: VideoRef, init: VideoLook, read: (value: JsonObject) => VideoReport): Promise<VideoState>;
   /**
@@ -50,33 +51,9 @@ export interface VideoFillOptions extends FillOptions {
 }
 
 /** How one upstream is asked for a video, and what it reports. */
-export interface VideoWire<Settings = unknown> {
-  /** Default: `authorization: Bearer …`. */
-  readonly auth?: KeyHeaders | TokenAuth;
-  /** Of every request. */
-  readonly headers?: HeaderFields;
-  /** `base` is the route's `baseUrl` without a slash at its end, `settings` all as the route overrides them. */
-  submission(call: VideoCall, base: string, settings: Settings): Omit<VideoSubmission, 'auth' | 'signal'>;
-  read(value: JsonObject, looking: VideoLooking): VideoReport;
+export interface VideoWire<Settings = unknown> extends JobWire<VideoCall, Settings> {
+  read(value: JsonObject, looking: JobLooking): VideoReport;
 }
-
-/** For a report that takes a further request. */
-export interface VideoLooking {
-  readonly ref: VideoRef;
-  readonly auth: KeyHeaders | TokenAuth;
-  readonly signal: AbortSignal;
-}
-
-export interface VideoSubmission extends Omit<HostRequest, 'method'> {
-  readonly url: string;
-  /** The name of the job in the reply: a string or a number. */
-  idOf(value: JsonObject): unknown;
-  /** Where a job is looked at; the id is encoded for a URL already. */
-  lookAt(id: string): string;
-}
-
-/** It carries the URL of its job, so that a look needs neither the route nor its options. */
-export type VideoJobRef = VideoRef & { readonly url: string };
 
 export type VideoLook = Pick<HostRequest, 'headers' | 'auth' | 'signal'>;
 

@@ -4,8 +4,9 @@ import type { MediaSource, VideoState } from './contract.ts';
 import { dataUrlOf } from './data-url.ts';
 import { isUpstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
+import { fieldsOf } from './fields.ts';
 import type { Host } from './host-contract.ts';
-import type { JsonObject, KeyHeaders } from './request-contract.ts';
+import { bearer, nameOf, shown, submitJob } from './jobs.ts';
 import { resolutionOf } from './resolutions.ts';
 import { fillForVideo } from './template.ts';
 import type { HostVideo, VideoReport } from './video-contract.ts';
@@ -17,11 +18,11 @@ export interface VideoJobTools extends Pick<Host, 'json' | 'fault' | 'perRoute'>
 export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): HostVideo {
   const host: HostVideo = {
     jobs(settings, { auth = bearer, headers = {}, submission, read }) {
-      const routed = perRoute(settings, (own) => ({ own, base: own.baseUrl.replace(/\/+$/, '') }));
+      const routed = perRoute(settings, (own) => own);
       return {
         start(call, signal) {
-          const { own, base } = routed(call);
-          const submitted = submission(call, base, own);
+          const own = routed(call);
+          const submitted = submission(call, own.baseUrl, own);
           return host.submit({ ...submitted, headers: { ...headers, ...submitted.headers }, auth, signal });
         },
         poll(ref, signal) {
@@ -30,16 +31,15 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
       };
     },
 
-    async submit({ url, idOf, lookAt, ...init }) {
-      const { value, keyId } = await json(url, { ...init, method: 'POST' });
-      const id = nameOf(idOf(fieldsOf(value)));
-      if (id === undefined) throw fault.ofComplaint(value) ?? fault.make('protocol', `no job in ${shown(value)}`);
-      return { id, url: lookAt(encodeURIComponent(id)), ...(keyId !== undefined && { keyId }) };
+    async submit(submission) {
+      return (await submitJob({ json, fault }, submission)).ref;
     },
 
     async look({ url, keyId }, init, read) {
       if (url === undefined) throw fault.make('protocol', 'the job has no URL to look at');
-      const { retryAfterMs, body } = await ask(url, { ...init, method: 'GET', keyId });
+      const reply = await ask(url, { ...init, method: 'GET', keyId }).catch(verdictOf);
+      if ('fault' in reply) return reply;
+      const { retryAfterMs, body } = reply;
       const text = await body.text();
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
       if (text.trim() === '') return { status: 'processing', ...patience };
@@ -57,7 +57,11 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
   return host;
 }
 
-const bearer: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+/** Nothing but the job itself can break the content rules: some answer a look at one that did with a refusal. */
+function verdictOf(error: unknown): Extract<VideoState, { status: 'failed' }> {
+  if (isUpstreamFault(error) && error.about === 'content') return { status: 'failed', fault: error };
+  throw error;
+}
 
 /** Words by which upstreams name the states of a job; any other is `processing`. */
 const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
@@ -112,17 +116,8 @@ function saysNothing(error: unknown): boolean {
   return error === undefined || error === null || error === '';
 }
 
-function nameOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
 function noState(value: unknown, fault: HostFault): Error {
   return fault.make('protocol', `no state in ${shown(value)}`);
-}
-
-function shown(value: unknown): string {
-  return `the answer ${JSON.stringify(value).slice(0, 200)}`;
 }
 
 function parse(text: string, fault: HostFault): unknown {
@@ -131,8 +126,4 @@ function parse(text: string, fault: HostFault): unknown {
   } catch {
     throw fault.make('protocol', `the answer is not JSON: ${text.slice(0, 200)}`);
   }
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

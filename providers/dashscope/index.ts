@@ -1,14 +1,8 @@
 // Plugin for the videos of Alibaba Model Studio: tasks of Wan and its neighbours.
-import type {
-  AccountSettings,
-  Base64,
-  Host,
-  HostVideo,
-  JsonObject,
-  Provider,
-  ProviderPlugin,
-  VideoCall,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
+
+/** Without it the vendor refuses the request: it makes no videos while one waits. */
+const HEADERS = { 'x-dashscope-async': 'enable' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -20,31 +14,24 @@ const plugin: ProviderPlugin<AccountSettings> = {
     content: 'DataInspectionFailed IPInfringementSuspect',
     rate: 'Throttling.BurstRate',
   },
-  create: createProvider,
-};
-
-export default plugin;
-
-/** Without it the vendor refuses the request: it makes no videos while one waits. */
-const HEADERS = { 'x-dashscope-async': 'enable' };
-
-function createProvider(settings: AccountSettings, { video }: Host): Provider {
-  return {
+  create: (settings, { video, fields }) => ({
     video: video.jobs(settings, {
       submission: (call, base) => ({
         url: `${base}/services/aigc/video-generation/video-synthesis`,
         headers: HEADERS,
         body: (base64) => bodyOf(call, video, base64),
-        idOf: ({ output }) => fieldsOf(output).task_id,
+        idOf: ({ output }) => fields(output).task_id,
         lookAt: (id) => `${base}/tasks/${id}`,
       }),
       read({ output }) {
-        const { task_status: status, video_url: url, code, message } = fieldsOf(output);
+        const { task_status: status, video_url: url, code, message } = fields(output);
         return { status, url, error: { code, message } };
       },
     }),
-  };
-}
+  }),
+};
+
+export default plugin;
 
 /** Text is given a size in pixels; a first picture has a shape already, and is given a resolution. */
 function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
@@ -57,8 +44,4 @@ function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
     input: { prompt, ...(image && { img_url: video.dataUrl(image, base64) }) },
     parameters: { duration: seconds, ...spelled },
   };
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

@@ -1,22 +1,24 @@
 // Plugin for fal: a picture or a video is a request in a queue, which is submitted, asked for its status, and fetched.
 import type {
+  AccountSettings,
   Host,
-  HostRequest,
-  JsonBody,
+  JobLooking,
   JsonObject,
   KeyHeaders,
   MediaSource,
   Provider,
   ProviderPlugin,
 } from '../../lib/plugin/contract.ts';
-import { appOf, createVideo, type Settings } from './video.ts';
+import { resultUrlOf, submissionOf } from './queue.ts';
 
-const TEMPLATE = {
-  prompt: '{prompt}',
-  image_size: { width: '{width}', height: '{height}' },
-  aspect_ratio: '{aspect}',
-  image_urls: '{images}',
-};
+interface Settings extends AccountSettings {
+  /** The submit path of edits, and of videos from a first picture, where it is another one. */
+  readonly editModel?: string;
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** The template of the input; pictures and videos have one of their own each. */
+  readonly input?: JsonObject;
+}
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -41,73 +43,81 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+const IMAGE_TEMPLATE = {
+  prompt: '{prompt}',
+  image_size: { width: '{width}', height: '{height}' },
+  aspect_ratio: '{aspect}',
+  image_urls: '{images}',
+};
+
+const VIDEO_TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{duration}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image_url: '{image}',
+};
+
 const EVERY_MS = 500;
 /** Some models answer inline, with data URLs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
+/** The documented end is `COMPLETED`, also of what failed. */
+const ENDS: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
+
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, (wire) => wire);
+  const { fault, image, video } = host;
 
-  /** The request is known by the app alone, without what follows its name in the submit path. */
-  async function submit(
-    model: string,
-    base: string,
-    init: HostRequest,
-  ): Promise<{ at: string; keyId: string | undefined }> {
-    const { value, keyId } = await host.json(`${base}/${model}`, init);
-    const id = fieldsOf(value).request_id;
-    if (typeof id !== 'string' || id === '') throw host.fault.make('protocol', 'a submission without a request_id');
-    return { at: `${base}/${appOf(model)}/requests/${encodeURIComponent(id)}`, keyId };
+  /** Of a request that failed, although it is completed, the result is a refusal: it is thrown. */
+  async function resultOf({ ref, signal }: JobLooking): Promise<JsonObject> {
+    const get = { method: 'GET', auth, keyId: ref.keyId, signal } as const;
+    return host.fields((await host.json(resultUrlOf(ref), get, REPLY_BYTES_MAX)).value);
   }
 
   return {
-    video: createVideo(settings, host, auth),
-    async image(call, signal) {
-      const wire = wireOf(call);
-      const { sizeMap } = wire;
-      const body: JsonBody = (base64) => host.image.fill(call, wire.input ?? TEMPLATE, { sizeMap, base64 });
-      const model = call.images.length > 0 ? (wire.editModel ?? call.model) : call.model;
-      const post = { method: 'POST', auth, body, signal } as const;
-      const { at, keyId } = await submit(model, wire.baseUrl.replace(/\/+$/, ''), post);
-      const get = { method: 'GET', auth, keyId, signal } as const;
-      const status = await host.poll({
-        everyMs: EVERY_MS,
-        signal,
-        async ask() {
-          const { value, retryAfterMs } = await host.json(`${at}/status`, get);
-          return isDone(fieldsOf(value)) ? { value: fieldsOf(value) } : { retryAfterMs };
-        },
-      });
-      const fetchResult = async () => ({ value: (await host.json(at, get, REPLY_BYTES_MAX)).value });
-      // Of a request that failed the result is its error, and no trouble on the way.
-      if (status.error || status.error_type) await fetchResult();
-      if (status.error || status.status !== 'COMPLETED') throw host.fault.ofComplaint(status, true);
-      return { images: imagesOf(await host.poll({ everyMs: EVERY_MS, signal, ask: fetchResult }), host) };
-    },
+    image: image.jobs(settings, {
+      auth,
+      everyMs: EVERY_MS,
+      submission(call, base, { editModel, input = IMAGE_TEMPLATE, sizeMap }) {
+        const model = call.images.length > 0 ? (editModel ?? call.model) : call.model;
+        return submissionOf(base, model, (base64) => image.fill(call, input, { sizeMap, base64 }));
+      },
+      isEnded: ({ status }) => ENDS.has(status),
+      async sourcesOf(job, looking) {
+        if (job.error || job.error_type) await resultOf(looking);
+        if (job.error || job.status !== 'COMPLETED') throw fault.ofComplaint(job, true);
+        // The picture is made and paid: trouble on the way to it is no reason to give up.
+        const ask = async () => ({ value: await resultOf(looking) });
+        return picturesOf(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);
+      },
+    }),
+    video: video.jobs(settings, {
+      auth,
+      submission(call, base, { editModel, input = VIDEO_TEMPLATE, sizeMap }) {
+        const how = { sizeMap, isAspectOfPicture: true };
+        const model = (call.image && editModel) || call.model;
+        return submissionOf(base, model, (base64) => video.fill(call, input, { ...how, base64 }));
+      },
+      read({ status, error, error_type: type }, looking) {
+        if (error || type) return { status: 'failed', error: { code: type, message: error } };
+        const media = async () => {
+          const result = await resultOf(looking);
+          return image.sourcesOf(Array.isArray(result.videos) ? result.videos : result.video)[0];
+        };
+        return { status, media };
+      },
+    }),
   };
 }
 
-/** The documented end is `COMPLETED`, also of what failed. */
-const DONE: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
-
-function isDone({ status }: JsonObject): boolean {
-  return DONE.has(status);
-}
-
-function imagesOf(reply: unknown, host: Host): readonly MediaSource[] {
-  const { images, image, has_nsfw_concepts: flags } = fieldsOf(reply);
-  const found = Array.isArray(images) ? images : image ? [image] : undefined;
-  if (!found) throw host.fault.ofComplaint(reply) ?? host.fault.make('protocol', 'a result without pictures');
+function picturesOf(result: JsonObject, { fault, image }: Host): readonly MediaSource[] {
+  const found = Array.isArray(result.images) ? result.images : result.image ? [result.image] : undefined;
+  if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without pictures');
+  const flags = result.has_nsfw_concepts;
   // A flagged picture comes blackened.
   const clean = found.filter((_, at) => !(Array.isArray(flags) && flags[at] === true));
-  if (clean.length === 0 && found.length > 0) {
-    throw host.fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });
-  }
-  return host.image.sourcesOf(clean);
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+  if (clean.length > 0 || found.length === 0) return image.sourcesOf(clean);
+  throw fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });
 }

@@ -1,8 +1,8 @@
 // Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call.
-import { randomUUID } from 'node:crypto';
-import type { Host, Provider, ProviderPlugin, Token } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
+import { tokensOf } from './token.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -17,19 +17,18 @@ const plugin: ProviderPlugin<Settings> = {
   },
   // What the exchange of a key is refused for: the header, the scope, the key, the scope of the key.
   faultWords: { auth: '4 5 6 7' },
+  faultTexts: { auth: /scope data format/i, missing: /does not support functions/i },
   create: createProvider,
 };
 
 export default plugin;
 
+const HEADERS = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
+const REMOVE_MS = 30_000;
+
 function createProvider(settings: Settings, host: Host): Provider {
-  const auth = host.tokens({
-    exchange: (key, signal) => exchange({ settings, host, key, signal }),
-    headers: (token) => ({ authorization: `Bearer ${token}` }),
-  });
-  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl.replace(/\/+$/, ''));
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
-  const request = { method: 'POST', auth } as const;
+  const request = { method: 'POST', auth: host.tokens(tokensOf(settings, host)) } as const;
+  const baseOf = host.perRoute(settings, ({ baseUrl }) => baseUrl);
   return {
     async *text(call, signal) {
       const base = baseOf(call);
@@ -37,57 +36,24 @@ function createProvider(settings: Settings, host: Host): Provider {
       // All files, and the answer that reads them, are of one account.
       let keyId: string | undefined;
       try {
-        for (const picture of picturesOf(call, host.fault)) {
+        for (const picture of picturesOf(call, host)) {
           const reply = await host.json(`${base}/files`, { ...request, keyId, body: fileOf(picture), signal });
+          const { id } = host.fields(reply.value);
+          if (typeof id !== 'string') throw host.fault.make('protocol', 'the upload of a picture gave no id');
           keyId = reply.keyId;
-          ids.push(idOf(reply.value, host));
+          ids.push(id);
         }
-        yield* host.answer(
-          `${base}/chat/completions`,
-          { ...request, keyId, headers, body: bodyOf(call, ids), signal },
-          readerOf(host.fault),
-        );
+        const asked = { ...request, keyId, headers: HEADERS, body: bodyOf(call, ids, host.textOf), signal };
+        yield* host.answer(`${base}/chat/completions`, asked, readerOf(host));
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);
       }
     },
   };
 
-  /** Nobody waits for it: a file that stays is a matter for the log. */
+  /** Nobody waits for it: a file that stays is a matter for the log, without words that may quote a prompt. */
   function remove(url: string, keyId: string | undefined): void {
     const init = { ...request, keyId, signal: AbortSignal.timeout(REMOVE_MS) };
-    // Its words may quote a prompt.
-    const tell = ({ kind, status }: { readonly kind?: string; readonly status?: number }) =>
-      host.log.warn('a picture was not deleted', { kind, status });
-    host.json(url, init).catch(tell);
+    host.json(url, init).catch(({ kind, status }) => host.log.warn('a picture was not deleted', { kind, status }));
   }
-}
-
-const REMOVE_MS = 30_000;
-
-interface Exchange {
-  readonly settings: Settings;
-  readonly host: Host;
-  readonly key: string;
-  readonly signal: AbortSignal;
-}
-
-async function exchange({ settings, host, key, signal }: Exchange): Promise<Token> {
-  const headers = {
-    authorization: `Basic ${key}`,
-    rquid: randomUUID(),
-    'content-type': 'application/x-www-form-urlencoded',
-    accept: 'application/json',
-  };
-  const body = `${new URLSearchParams({ scope: settings.scope })}`;
-  const { value } = await host.json(settings.authUrl, { method: 'POST', headers, body, signal });
-  const { access_token: token, expires_at: expiresAt } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof token !== 'string') throw host.fault.make('protocol', 'the exchange of the key gave no token');
-  return { value: token, expiresAt: Number(expiresAt) };
-}
-
-function idOf(value: unknown, host: Host): string {
-  const { id } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof id !== 'string') throw host.fault.make('protocol', 'the upload of a picture gave no id');
-  return id;
 }

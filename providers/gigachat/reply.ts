@@ -1,20 +1,17 @@
 // Reads the chunks of an answer of GigaChat, or the whole answer in one piece.
-import type { AnswerReader, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, FinishReason, Host } from '../../lib/plugin/contract.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function readerOf(fault: HostFault): AnswerReader {
+export function readerOf({ fault, fields }: Host): AnswerReader {
   return {
     take(chunk, out) {
       const complaint = fault.ofComplaint(chunk);
       if (complaint) throw complaint;
       out.start(chunk);
-      const usage = fieldsOf(chunk.usage);
-      out.usage({ input: usage.prompt_tokens, output: usage.completion_tokens });
-      const choice = fieldsOf(Array.isArray(chunk.choices) ? chunk.choices[0] : undefined);
-      const { content } = fieldsOf(choice.delta ?? choice.message);
+      const { prompt_tokens: input, completion_tokens: output } = fields(chunk.usage);
+      out.usage({ input, output });
+      const { delta, message, finish_reason: reason } = fields(chunk.choices, 0);
+      const { content } = fields(delta ?? message);
       if (typeof content === 'string') out.text(content);
-      const { finish_reason: reason } = choice;
       if (reason === 'error') throw fault.make('server', 'finish reason error');
       if (typeof reason === 'string' && reason !== '') out.finish(REASONS.get(reason) ?? 'other', reason);
     },
@@ -27,7 +24,3 @@ const REASONS = new Map<string, FinishReason>([
   ['function_call', 'tool'],
   ['blacklist', 'filter'],
 ]);
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
-}

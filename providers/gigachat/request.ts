@@ -1,16 +1,7 @@
 // Settings of GigaChat, and the request one text call becomes.
-import type {
-  AccountSettings,
-  HostFault,
-  Multipart,
-  Picture,
-  TextCall,
-  TextMessage,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, Multipart, Picture, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
-  /** Up to and without `/chat/completions`. */
-  readonly baseUrl: string;
   /** Where keys are exchanged. */
   readonly authUrl: string;
   /** Of the contract: `GIGACHAT_API_PERS`, `GIGACHAT_API_B2B` or `GIGACHAT_API_CORP`. */
@@ -20,7 +11,7 @@ export interface Settings extends AccountSettings {
 }
 
 /** The files of a call, in order. Throws at formats that the vendor does not take. */
-export function picturesOf({ messages }: TextCall, fault: HostFault): readonly Picture[] {
+export function picturesOf({ messages }: TextCall, { fault }: Host): readonly Picture[] {
   const pictures = messages.flatMap(({ content }) => content.filter((part) => part.type === 'image'));
   const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
   if (wrong) throw fault.make('request', `${wrong.mediaType} is not taken`, { about: 'picture' });
@@ -33,23 +24,18 @@ export function fileOf({ mediaType, bytes }: Picture): Multipart {
 }
 
 /** There is one system message, and it comes first. */
-export function bodyOf({ model, system, messages, maxTokens }: TextCall, ids: readonly string[]): string {
+export function bodyOf(call: TextCall, ids: readonly string[], textOf: Host['textOf']): string {
+  const { model, system, maxTokens } = call;
   const files = ids.values();
-  return JSON.stringify({
-    model,
-    messages: [
-      ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-      ...messages.flatMap((message) => messagesOf(message, files)),
-    ],
-    max_tokens: maxTokens,
-    stream: true,
-  });
+  const first = system === undefined ? [] : [{ role: 'system', content: system }];
+  const messages = [...first, ...call.messages.flatMap((message) => messagesOf(message, files, textOf))];
+  return JSON.stringify({ model, messages, max_tokens: maxTokens, stream: true });
 }
 
 /** A message takes one picture: what it has more comes in messages before it. */
-function messagesOf({ role, content }: TextMessage, files: Iterator<string>): readonly object[] {
+function messagesOf({ role, content }: TextMessage, files: Iterator<string>, textOf: Host['textOf']): object[] {
   const attached = content.flatMap(({ type }) => (type === 'image' ? [files.next().value] : []));
-  const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   const earlier = attached.slice(0, -1).map((id, at) => ({ role, content: `Image ${at + 1}`, attachments: [id] }));
-  return [...earlier, { role, content: text, ...(attached.length > 0 && { attachments: attached.slice(-1) }) }];
+  const last = attached.length > 0 && { attachments: attached.slice(-1) };
+  return [...earlier, { role, content: textOf(content), ...last }];
 }

@@ -1,15 +1,5 @@
 // Plugin for Kling: videos from text or from a first picture, each with an endpoint of its own.
-import type {
-  AccountSettings,
-  Base64,
-  Host,
-  HostVideo,
-  JsonBody,
-  JsonObject,
-  Provider,
-  ProviderPlugin,
-  VideoCall,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
 import { createAuth } from './token.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
@@ -32,24 +22,28 @@ const plugin: ProviderPlugin<AccountSettings> = {
     overloaded: '5001',
     timeout: '5002',
   },
-  create: createProvider,
-};
-
-export default plugin;
-
-function createProvider(settings: AccountSettings, { video, clock }: Host): Provider {
-  return {
+  faultTexts: { content: /risk control/i },
+  create: (settings, { video, fields, clock }) => ({
     video: video.jobs(settings, {
       auth: createAuth(clock),
       submission(call, base) {
         const url = `${base}/videos/${call.image ? 'image2video' : 'text2video'}`;
-        const body: JsonBody = (base64) => bodyOf(call, video, base64);
-        return { url, body, idOf: ({ data }) => fieldsOf(data).task_id, lookAt: (id) => `${url}/${id}` };
+        return {
+          url,
+          body: (base64) => bodyOf(call, video, base64),
+          idOf: ({ data }) => fields(data).task_id,
+          lookAt: (id) => `${url}/${id}`,
+        };
       },
-      read: ({ data }) => reportOf(fieldsOf(data)),
+      read({ data }) {
+        const { task_status: status, task_status_msg: error, task_result: result } = fields(data);
+        return { status, error, url: fields(result, 'videos', 0).url };
+      },
     }),
-  };
-}
+  }),
+};
+
+export default plugin;
 
 /** The mode is what the vendor has for a resolution: 720p and 1080p unless the route says otherwise. */
 function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
@@ -62,18 +56,4 @@ function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
     ...(image ? { image: base64(image.bytes) } : { aspect_ratio: aspect }),
     ...video.resolution(call, 'mode', resolution === '1080p' ? 'pro' : 'std'),
   };
-}
-
-function reportOf({ task_status, task_status_msg, task_result }: JsonObject) {
-  const { videos } = fieldsOf(task_result);
-  const isRisk = /risk control/i.test(String(task_status_msg));
-  return {
-    status: task_status,
-    url: Array.isArray(videos) ? fieldsOf(videos[0]).url : undefined,
-    error: isRisk ? { code: 1301, message: task_status_msg } : task_status_msg,
-  };
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

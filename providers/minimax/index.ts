@@ -8,6 +8,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
   settings: (_joi, account) => account('https://api.minimax.io/v1'),
   faultWords: {
     quota: 'base:1008 base:2056 1008 2056',
+    missing: 'base:2061 2061',
     auth: 'base:1004 base:2049 1004 2049',
     rate: 'base:1002 base:1039 base:1041 1002 1039 1041',
     overloaded: 'base:1033 1033',

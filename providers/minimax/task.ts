@@ -3,10 +3,10 @@ import type {
   Base64,
   Host,
   HostVideo,
+  JobLooking,
   JsonObject,
   MediaSource,
   VideoCall,
-  VideoLooking,
   VideoReport,
 } from '../../lib/plugin/contract.ts';
 
@@ -29,27 +29,23 @@ export function bodyOf(call: VideoCall, { video, base64, isSecond }: Asking): ob
 }
 
 /** Version 2 has a task, with the URL of its video; version 1 names a file, and a failed task's code says why. */
-export function reportOf(value: JsonObject, looking: VideoLooking, host: Host): VideoReport {
-  const { status, content, error } = fieldsOf(value.task);
-  if (value.task !== undefined) return { status, error, url: fieldsOf(content).url };
+export function reportOf(value: JsonObject, looking: JobLooking, host: Host): VideoReport {
+  const { status, content, error } = host.fields(value.task);
+  if (value.task !== undefined) return { status, error, url: host.fields(content).url };
   const { base_resp } = value;
-  const refusal = fieldsOf(base_resp).status_code ? { base_resp } : undefined;
+  const refusal = host.fields(base_resp).status_code ? { base_resp } : undefined;
   return { status: value.status, error: refusal, media: () => fileOf(value.file_id, looking, host) };
 }
 
 /** The file is beside the query that the job was looked at with. */
-async function fileOf(id: unknown, { ref, auth, signal }: VideoLooking, host: Host): Promise<MediaSource | undefined> {
+async function fileOf(id: unknown, { ref, auth, signal }: JobLooking, host: Host): Promise<MediaSource | undefined> {
   if (id === undefined || id === null || id === '') return undefined;
   const base = ref.url?.slice(0, ref.url.lastIndexOf('/query/'));
   const url = `${base}/files/retrieve?file_id=${encodeURIComponent(String(id))}`;
   const { value } = await host.json(url, { method: 'GET', auth, keyId: ref.keyId, signal });
-  const { download_url: download } = fieldsOf(fieldsOf(value).file);
+  const { download_url: download } = host.fields(value, 'file');
   if (typeof download === 'string' && download !== '') return { url: download };
   const complaint = host.fault.ofComplaint(value);
   if (complaint) throw complaint;
   return undefined;
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

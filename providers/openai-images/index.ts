@@ -1,6 +1,6 @@
 // Plugin for every upstream that makes and edits pictures by OpenAI's images API, or nearly so.
-import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { imagesOf } from './reply.ts';
+import type { ProviderPlugin } from '../../lib/plugin/contract.ts';
+import { picturesOf } from './reply.ts';
 import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -20,23 +20,20 @@ const plugin: ProviderPlugin<Settings> = {
     content: 'sensitive_words_detected safety_violation image_safety',
     server: 'image_generation_server_error',
   },
-  create: createProvider,
+  create(settings, host) {
+    const wireOf = host.perRoute(settings, (wire) => wire);
+    return {
+      async image(call, signal) {
+        const { url, body } = requestOf(call, wireOf(call), host);
+        const request = { method: 'POST', auth: host.bearer, body, signal } as const;
+        const { value } = await host.json(url, request, REPLY_BYTES_MAX);
+        return { images: picturesOf(value, host) };
+      },
+    };
+  },
 };
 
 export default plugin;
 
 /** Pictures come inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-
-function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, (wire) => wire);
-  return {
-    async image(call, signal) {
-      const { url, ...request } = requestOf(call, wireOf(call));
-      const { value } = await host.json(url, { ...request, method: 'POST', auth, signal }, REPLY_BYTES_MAX);
-      return { images: imagesOf(value, host.fault) };
-    },
-  };
-}

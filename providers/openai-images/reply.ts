@@ -1,28 +1,22 @@
 // Reads the pictures of a reply: inline, or where they lie.
 import { Buffer } from 'node:buffer';
-import type { HostFault, MediaSource } from '../../lib/plugin/contract.ts';
+import type { Host, JsonObject, MediaSource } from '../../lib/plugin/contract.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function imagesOf(reply: unknown, fault: HostFault): readonly MediaSource[] {
-  const complaint = fieldsOf(reply).error ? fault.ofComplaint(reply) : undefined;
+export function picturesOf(reply: unknown, { fault, fields }: Host): readonly MediaSource[] {
+  const { data, error } = fields(reply);
+  const complaint = error ? fault.ofComplaint(reply) : undefined;
   if (complaint) throw complaint;
-  const { data } = fieldsOf(reply);
   if (!Array.isArray(data))
     throw fault.ofComplaint(reply) ?? fault.make('protocol', 'a reply without a list of pictures');
-  return data.flatMap((entry) => sourceOf(fieldsOf(entry)));
+  return data.flatMap((entry) => sourceOf(fields(entry)));
 }
 
 /** Some send a data URL where base64 or a URL belongs. */
 const DATA_URL = /^data:[^,]{0,100};base64,/;
 
-function sourceOf({ b64_json: inline, url }: Fields): readonly MediaSource[] {
+function sourceOf({ b64_json: inline, url }: JsonObject): readonly MediaSource[] {
   const text = typeof inline === 'string' && inline !== '' ? inline : url;
   if (typeof text !== 'string' || text === '') return [];
   if (text === url && !DATA_URL.test(text)) return [{ url }];
   return [{ bytes: Buffer.from(text.replace(DATA_URL, ''), 'base64') }];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }

@@ -1,5 +1,5 @@
 // Settings of an upstream with the images API, and the request one call becomes.
-import type { AccountSettings, Base64, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;
 
@@ -22,13 +22,13 @@ interface Sent {
   readonly body: JsonBody | Multipart;
 }
 
-export function requestOf(call: ImageCall, wire: Wire): Sent {
+export function requestOf(call: ImageCall, wire: Wire, { image }: Host): Sent {
   const fields = fieldsOf(call, wire);
   if (call.images.length === 0) return { url: urlOf(wire, 'generations'), body: () => fields };
   const url = urlOf(wire, 'edits');
   if (wire.editTransport === 'json') {
-    const { images } = call;
-    return { url, body: (base64) => ({ ...fields, images: images.map((picture) => imageUrlOf(picture, base64)) }) };
+    const urlsOf: JsonBody = (base64) => call.images.map((each) => ({ image_url: image.dataUrl(each, base64) }));
+    return { url, body: (base64) => ({ ...fields, images: urlsOf(base64) }) };
   }
   return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
 }
@@ -81,8 +81,4 @@ function filesOf(pictures: readonly Picture[]): Multipart['files'] {
     const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
     return { field, fileName: `image-${at + 1}.${extension}`, mediaType, bytes };
   });
-}
-
-function imageUrlOf({ mediaType, bytes }: Picture, base64: Base64): object {
-  return { image_url: `data:${mediaType};base64,${base64(bytes)}` };
 }

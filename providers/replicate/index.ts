@@ -1,23 +1,20 @@
 // Plugin for Replicate: a picture or a video is a prediction, which is created and asked for until it ends.
 import type {
+  AccountSettings,
   Host,
+  JobSubmission,
   JsonBody,
   JsonObject,
-  KeyHeaders,
-  MediaSource,
   Provider,
   ProviderPlugin,
 } from '../../lib/plugin/contract.ts';
-import { isUnknownVersion, targetOf } from './target.ts';
-import { CONTENT, createVideo, type Settings } from './video.ts';
 
-const TEMPLATE = {
-  prompt: '{prompt}',
-  width: '{width}',
-  height: '{height}',
-  aspect_ratio: '{aspect}',
-  input_images: '{images}',
-};
+interface Settings extends AccountSettings {
+  /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
+  readonly sizeMap: Readonly<Record<string, string>>;
+  /** The template of the input; pictures and videos have one of their own each. */
+  readonly input?: JsonObject;
+}
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -28,64 +25,71 @@ const plugin: ProviderPlugin<Settings> = {
       input: joi.object().unknown(),
     });
   },
+  faultTexts: {
+    // Of the route, not of the client's input, which is refused with the same status.
+    missing: /version does not exist|invalid version/i,
+    // Models refuse contents in words of their own.
+    content: /\bnsfw\b|flagged|sensitive|\bsafety\b|moderat|\(E005\)/i,
+  },
   create: createProvider,
 };
 
 export default plugin;
 
-const EVERY_MS = 1000;
+const IMAGE_TEMPLATE = {
+  prompt: '{prompt}',
+  width: '{width}',
+  height: '{height}',
+  aspect_ratio: '{aspect}',
+  input_images: '{images}',
+};
+
+const VIDEO_TEMPLATE = {
+  prompt: '{prompt}',
+  duration: '{seconds}',
+  aspect_ratio: '{aspect}',
+  resolution: '{resolution}',
+  image: '{image}',
+};
+
 /** Small files come inline, as data URLs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
+const ENDS: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
 
-function createProvider(settings: Settings, host: Host): Provider {
-  const wireOf = host.perRoute(settings, (wire) => wire);
+function createProvider(settings: Settings, { fault, image, video }: Host): Provider {
   return {
-    video: createVideo(settings, host),
-    async image(call, signal) {
-      const wire = wireOf(call);
-      const base = wire.baseUrl.replace(/\/+$/, '');
-      const { path, version } = targetOf(call.model);
-      const { sizeMap, input = TEMPLATE } = wire;
-      const body: JsonBody = (base64) => ({ ...version, input: host.image.fill(call, input, { sizeMap, base64 }) });
-      const post = { method: 'POST', auth, body, signal } as const;
-      const created = await host.json(base + path, post, REPLY_BYTES_MAX).catch((error) => {
-        throw isUnknownVersion(error) ? host.fault.make('missing', error.detail, { status: 422 }) : error;
-      });
-      const { id } = fieldsOf(created.value);
-      if (typeof id !== 'string' || id === '') {
-        throw host.fault.ofComplaint(created.value) ?? host.fault.make('protocol', 'a prediction without an id');
-      }
-      const get = { method: 'GET', auth, keyId: created.keyId, signal } as const;
-      let last = created;
-      const ended = await host.poll({
-        everyMs: EVERY_MS,
-        signal,
-        async ask() {
-          if (!isEnded(last.value))
-            last = await host.json(`${base}/predictions/${encodeURIComponent(id)}`, get, REPLY_BYTES_MAX);
-          return isEnded(last.value) ? { value: fieldsOf(last.value) } : { retryAfterMs: last.retryAfterMs };
-        },
-      });
-      return { images: imagesOf(ended, host) };
-    },
+    image: image.jobs(settings, {
+      everyMs: 1000,
+      replyBytesMax: REPLY_BYTES_MAX,
+      submission(call, base, { input = IMAGE_TEMPLATE, sizeMap }) {
+        return submissionOf(base, call.model, (base64) => image.fill(call, input, { sizeMap, base64 }));
+      },
+      isEnded: ({ status }) => ENDS.has(status),
+      sourcesOf({ status, output, error }) {
+        if (status === 'succeeded') return image.sourcesOf(output);
+        throw fault.ofComplaint({ error: error || `the prediction is ${status}` }, true);
+      },
+    }),
+    video: video.jobs(settings, {
+      submission(call, base, { input = VIDEO_TEMPLATE, sizeMap }) {
+        return submissionOf(base, call.model, (base64) => video.fill(call, input, { sizeMap, base64 }));
+      },
+      read({ status, output, error }) {
+        const media = async () => image.sourcesOf(output)[0];
+        return { status: status === 'aborted' ? 'canceled' : status, media, error };
+      },
+    }),
   };
 }
 
-const ENDED: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
-
-function isEnded(prediction: unknown): boolean {
-  return ENDED.has(fieldsOf(prediction).status);
-}
-
-function imagesOf({ status, output, error }: JsonObject, { fault, image }: Host): readonly MediaSource[] {
-  if (status === 'succeeded') return image.sourcesOf(output);
-  const said = typeof error === 'string' && error !== '' ? error : `the prediction is ${status}`;
-  if (CONTENT.test(said)) throw fault.make('request', said, { about: 'content' });
-  throw fault.ofComplaint({ error: said }, true);
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+/** `owner/name` runs what its owner keeps current, `owner/name:version` that version. */
+function submissionOf(base: string, model: string, input: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
+  const [name, version] = model.split(':', 2);
+  return {
+    url: version === undefined ? `${base}/models/${name}/predictions` : `${base}/predictions`,
+    body: (base64) => ({ ...(version !== undefined && { version }), input: input(base64) }),
+    idOf: ({ id }) => id,
+    lookAt: (id) => `${base}/predictions/${id}`,
+  };
 }

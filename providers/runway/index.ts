@@ -1,56 +1,38 @@
 // Plugin for Runway: videos from text or from a first picture, each with an endpoint of its own.
-import type {
-  AccountSettings,
-  Base64,
-  Host,
-  HostVideo,
-  JsonObject,
-  Provider,
-  ProviderPlugin,
-  VideoCall,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, JsonObject, ProviderPlugin } from '../../lib/plugin/contract.ts';
+
+/** The version that the vendor asks for with every request. */
+const VERSION = { 'x-runway-version': '2024-11-06' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
   name: 'runway',
   settings: (_joi, account) => account('https://api.dev.runwayml.com/v1'),
-  create: createProvider,
-};
-
-export default plugin;
-
-/** The version that the vendor asks for with every request. */
-const VERSION = { 'x-runway-version': '2024-11-06' };
-
-function createProvider(settings: AccountSettings, { video }: Host): Provider {
-  return {
+  create: (settings, { video, fields }) => ({
     video: video.jobs(settings, {
       headers: VERSION,
       submission: (call, base) => ({
         url: `${base}/${call.image ? 'image' : 'text'}_to_video`,
-        body: (base64) => bodyOf(call, video, base64),
+        body: (base64) => ({
+          model: call.model,
+          promptText: call.prompt,
+          duration: call.seconds,
+          ...(call.image && { promptImage: video.dataUrl(call.image, base64) }),
+          // The ratio is the size in pixels.
+          ...video.resolution(call, 'ratio', `${call.size.width}:${call.size.height}`),
+        }),
         idOf: ({ id }) => id,
         lookAt: (id) => `${base}/tasks/${id}`,
       }),
       read(task) {
         const { status, progress, output } = task;
-        return { status, progress, url: Array.isArray(output) ? output[0] : undefined, error: errorOf(task) };
+        return { status, progress, url: fields(output)[0], error: errorOf(task) };
       },
     }),
-  };
-}
+  }),
+};
 
-/** The ratio is the size in pixels. */
-function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
-  const { model, prompt, seconds, size, image } = call;
-  return {
-    model,
-    promptText: prompt,
-    duration: seconds,
-    ...(image && { promptImage: video.dataUrl(image, base64) }),
-    ...video.resolution(call, 'ratio', `${size.width}:${size.height}`),
-  };
-}
+export default plugin;
 
 /** The end of a failure code says where it was found; its beginning says what it is. */
 function errorOf({ failure, failureCode }: JsonObject): JsonObject {

@@ -1,15 +1,5 @@
 // Plugin for Seedance, as BytePlus and Volcengine serve it: tasks made of a list of contents.
-import type {
-  AccountSettings,
-  Base64,
-  Host,
-  HostVideo,
-  JsonBody,
-  JsonObject,
-  Provider,
-  ProviderPlugin,
-  VideoCall,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
   contract: 1,
@@ -22,23 +12,23 @@ const plugin: ProviderPlugin<AccountSettings> = {
     rate: 'RateLimitExceeded RateLimitExceeded.EndpointRPMExceeded ModelAccountRpmRateLimitExceeded',
     content: sensitiveWords(),
   },
-  create: createProvider,
-};
-
-export default plugin;
-
-function createProvider(settings: AccountSettings, { video }: Host): Provider {
-  return {
+  create: (settings, { video, fields }) => ({
     video: video.jobs(settings, {
       submission(call, base) {
         const url = `${base}/contents/generations/tasks`;
-        const body: JsonBody = (base64) => bodyOf(call, video, base64);
-        return { url, body, idOf: ({ id }) => id, lookAt: (id) => `${url}/${id}` };
+        return {
+          url,
+          body: (base64) => bodyOf(call, video, base64),
+          idOf: ({ id }) => id,
+          lookAt: (id) => `${url}/${id}`,
+        };
       },
-      read: ({ status, content, error }) => ({ status, error, url: fieldsOf(content).video_url }),
+      read: ({ status, content, error }) => ({ status, error, url: fields(content).video_url }),
     }),
-  };
-}
+  }),
+};
+
+export default plugin;
 
 function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
@@ -58,8 +48,4 @@ function sensitiveWords(): string {
   const where = ['', 'InputText', 'InputImage', 'OutputText', 'OutputVideo', 'OutputAudio', 'Audio'];
   const why = ['', '.SevereViolation', '.Violence', '.PolicyViolation', '.PrivacyInformation'];
   return where.flatMap((place) => why.map((reason) => `${place}SensitiveContentDetected${reason}`)).join(' ');
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

@@ -11,6 +11,10 @@ const plugin: ProviderPlugin<Settings> = {
       folder: joi.string().required(),
     });
   },
+  faultTexts: {
+    length: /number of input tokens must be|text length is \d+, which is outside the range/i,
+    content: /topic cannot be generated/i,
+  },
   create: createProvider,
 };
 
@@ -18,7 +22,7 @@ export default plugin;
 
 function createProvider(settings: Settings, host: Host): Provider {
   const wireOf = host.perRoute(settings, ({ baseUrl, folder }) => ({
-    url: `${baseUrl.replace(/\/+$/, '')}/foundationModels/v1/completion`,
+    url: `${baseUrl}/foundationModels/v1/completion`,
     folder,
   }));
   const headers = { 'content-type': 'application/json' };
@@ -26,7 +30,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     text(call, signal) {
       const { url, folder } = wireOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, folder), signal }, readerOf(host.fault));
+      return host.answer(url, { ...request, body: bodyOf(call, folder, host.textOf), signal }, readerOf(host));
     },
   };
 }

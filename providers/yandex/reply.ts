@@ -1,21 +1,19 @@
 // Reads the lines of an answer of YandexGPT: each repeats the text so far, and counts so far as text.
-import type { AnswerReader, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, FinishReason, Host } from '../../lib/plugin/contract.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function readerOf(fault: HostFault): AnswerReader {
+export function readerOf({ fault, fields }: Host): AnswerReader {
   let sent = '';
   return {
     take(line, out) {
       if (line.error) throw fault.ofComplaint(line, true);
-      const { alternatives, usage, modelVersion } = fieldsOf(line.result);
-      const counts = fieldsOf(usage);
+      const { alternatives, usage, modelVersion } = fields(line.result);
+      const counts = fields(usage);
       out.usage({ input: counts.inputTextTokens, output: counts.completionTokens });
-      const { message, status } = fieldsOf(Array.isArray(alternatives) ? alternatives[0] : undefined);
+      const { message, status } = fields(alternatives, 0);
       if (typeof status !== 'string') return;
       out.start({ model: modelVersion });
       const reason = REASONS.get(status.replace('ALTERNATIVE_STATUS_', ''));
-      const { text } = fieldsOf(message);
+      const { text } = fields(message);
       if (typeof text === 'string' && text.startsWith(sent)) {
         out.text(text.slice(sent.length));
         sent = text;
@@ -35,7 +33,3 @@ const REASONS = new Map<string, FinishReason>([
   ['CONTENT_FILTER', 'filter'],
   ['TOOL_CALLS', 'tool'],
 ]);
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
-}

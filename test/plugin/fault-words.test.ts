@@ -12,12 +12,45 @@ const error = (message: string, code?: unknown, type?: string) => ({ error: { me
 /** `request/length`, or the kind alone. */
 const named = ({ kind, about }: { kind: string; about?: string }) => (about === undefined ? kind : `${kind}/${about}`);
 
+describe('faults by texts of a plugin', () => {
+  const own = createHostFault({
+    secrets: [],
+    words: { quota: 'empty_purse' },
+    texts: { content: /\bnsfw\b/i, missing: /version does not exist/g, auth: /model not found/ },
+  });
+  for (const [status, body, kind] of [
+    [undefined, { error: 'NSFW content detected' }, 'request/content'],
+    [400, { error: 'NSFW content detected' }, 'request/content'],
+    [422, { detail: 'The version does not exist' }, 'missing'],
+    [422, { detail: 'nsfwish' }, 'request'],
+    // Before what the host knows, after codes, and never where the status says more.
+    [400, error('model not found'), 'auth'],
+    [400, error('nsfw', 'empty_purse'), 'quota'],
+    [404, { error: 'nsfw' }, 'missing'],
+    [401, { error: 'nsfw' }, 'auth'],
+    [429, { error: 'nsfw' }, 'rate'],
+    [500, { error: 'nsfw' }, 'server'],
+  ] as const) {
+    it(`call a ${status ?? 'complaint'} of ${JSON.stringify(body)} ${kind}, as often as it comes`, () => {
+      for (let times = 0; times < 2; times += 1) {
+        const fault =
+          status === undefined ? own.ofComplaint(body, true) : own.ofReply(status, {}, JSON.stringify(body));
+        expect(named(fault)).to.equal(kind);
+      }
+    });
+  }
+});
+
 describe('faults by what an upstream says', () => {
   const replies: readonly (readonly [status: number, body: unknown, kind: string])[] = [
     [400, error('Unrecognized request argument', 'unknown_parameter'), 'missing'],
     [400, error('model `x` has been decommissioned', null, 'invalid_request_error'), 'missing'],
     [400, error('The model does not support images', 'invalid_value', 'invalid_request_error'), 'request'],
     [403, error('Your team has used all available credits or reached its monthly spending limit'), 'quota'],
+    [403, { code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 'request/content'],
+    [403, { error: 'This prompt violates our content policy' }, 'request/content'],
+    [400, { error: 'Generated video rejected by content moderation.' }, 'request/content'],
+    [403, { code: 'permission-denied', error: 'Access to the chat endpoint is denied' }, 'auth'],
     [404, { message: 'Not Found' }, 'missing'],
     [404, { error: 'nothing here' }, 'missing'],
     [404, error('x', 'insufficient_quota'), 'missing'],

@@ -189,11 +189,37 @@ describe('kit of the host', () => {
       expect(routeOf({ model: 'm', options: {} }).style).to.equal('a');
     });
 
+    it('come without a slash at the end of the base URL, whoever named it', () => {
+      const routeOf = open({ schema }).perRoute({ ...settings, baseUrl: 'https://a.example/v1//' }, (own) => own);
+      expect(routeOf({ model: 'm', options: {} }).baseUrl).to.equal('https://a.example/v1');
+      expect(routeOf({ model: 'm', options: { baseUrl: 'https://a.example/v2/' } }).baseUrl).to.equal(
+        'https://a.example/v2',
+      );
+    });
+
     it('never take a key, a secret or the proxy from a route', () => {
       const routeOf = open({ schema }).perRoute(settings, (own) => own);
       const options = { apiKey: 'x', proxy: 'x', token: 'x' };
       expect(routeOf({ model: 'm', options })).to.deep.equal(settings);
     });
+  });
+
+  it('reads JSON that nobody vouches for', () => {
+    const { fields, textOf } = open();
+    const reply = { choices: [{ delta: { content: 'Hi' } }], usage: null };
+    expect(fields(reply, 'choices', 0, 'delta').content).to.equal('Hi');
+    expect(fields(reply)).to.equal(reply);
+    for (const path of [
+      ['usage', 'a'],
+      ['choices', 1],
+      ['choices', 0, 'delta', 'content'],
+      ['no', 'such'],
+    ]) {
+      expect(fields(reply, ...path), path.join()).to.deep.equal({});
+    }
+    for (const value of [null, undefined, 'text', 7]) expect(fields(value)).to.deep.equal({});
+    const picture = { type: 'image', mediaType: 'image/png', bytes: new Uint8Array() } as const;
+    expect(textOf([{ type: 'text', text: 'a' }, picture, { type: 'text', text: 'b' }])).to.equal('a\n\nb');
   });
 
   describe('polling', () => {

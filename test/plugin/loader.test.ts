@@ -81,6 +81,9 @@ describe('loader of plugins', () => {
       source('broken', 'faultWords: { quota: 7 }'),
       'its faultWords have quota, which is not a kind',
     ],
+    ['has texts of no kind', source('broken', 'faultTexts: { money: /x/ }'), 'its faultTexts have money, which is'],
+    ['has texts that are words', source('broken', "faultTexts: { quota: 'x' }"), 'not a kind of fault with a RegExp'],
+    ['has a text for its texts', source('broken', 'faultTexts: 7'), 'its faultTexts are not an object'],
     ['has a word for its words', source('broken', "faultWords: 'x'"), 'its faultWords are not an object'],
   ];
   for (const [what, text, reason] of broken) {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Joi from 'joi';
-import type { VideoCall, VideoLooking, VideoReport, VideoSubmission, VideoWire } from '../../lib/plugin/contract.ts';
+import type { JobLooking, JobSubmission, VideoCall, VideoReport, VideoWire } from '../../lib/plugin/contract.ts';
 import { upstreamFault } from '../../lib/plugin/fault.ts';
 import { type ClosableHost, createHost } from '../../lib/plugin/host.ts';
 import { resolutionOf } from '../../lib/plugin/resolutions.ts';
@@ -42,7 +42,7 @@ describe('jobs of video', () => {
   const answer = (body: unknown, status = 200, headers: Record<string, string> = {}) => {
     reply = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
   };
-  const submit = (more: Partial<VideoSubmission> = {}) =>
+  const submit = (more: Partial<JobSubmission> = {}) =>
     host.video.submit({
       url: `${origin}/jobs`,
       auth,
@@ -203,6 +203,17 @@ describe('jobs of video', () => {
     });
   }
 
+  it('have failed when a look is refused for the content rules, and for nothing else', async () => {
+    answer({ code: 'x', error: 'Generated video rejected by content moderation.' }, 400);
+    const state = await look();
+    expect(state).to.have.nested.property('fault.about', 'content');
+    expect(state).to.include({ status: 'failed' });
+    for (const error of ['the image is too large', 'max_tokens is too large', 'bad']) {
+      answer({ error }, 400);
+      expect(await faultOf(look())).to.equal('request');
+    }
+  });
+
   it('that name no place are not known either', async () => {
     expect(await faultOf(host.video.look({ id: '1' }, { signal }, () => ({ status: 'done' })))).to.equal('protocol');
     expect(seen).to.have.length(0);
@@ -257,7 +268,7 @@ describe('jobs of video', () => {
 
     it('authorize further requests of a report in their own way', async () => {
       answer({ state: 'done' });
-      const media = async (looking: VideoLooking) => ({
+      const media = async (looking: JobLooking) => ({
         url: 'https://a.example/',
         headers: await host.authorize(looking.auth),
       });

@@ -15,6 +15,8 @@ export interface Outcome {
   /** A kind, `truncated`, `empty`, `undecodable`, or what was thrown that is no fault. */
   readonly fault: string | undefined;
   readonly about: RefusalCause | undefined;
+  /** When the upstream wants to be asked again. */
+  readonly retryAfterMs: number | undefined;
   /** What the operator's log would show. */
   readonly detail: string;
   /** What a client would get of it; empty when nothing. */
@@ -47,7 +49,7 @@ export interface StartOutcome extends Outcome {
 /** No recorded answer takes longer; a call that does is hanging. */
 const CALL_MS = 5_000;
 
-const NONE = { fault: undefined, about: undefined, detail: '' };
+const NONE = { fault: undefined, about: undefined, retryAfterMs: undefined, detail: '' };
 
 /** Runs a source as the gateway does, through the guard, to its end. */
 export async function observeText(
@@ -179,8 +181,8 @@ export function failedOf(error: unknown): Omit<Outcome, 'content'> {
   if (error instanceof assert.AssertionError) throw error;
   const { cause, data } = toClientFault(error);
   const detail = cause instanceof Error ? cause.message : '';
-  const about = isUpstreamFault(cause) ? cause.about : undefined;
-  return { fault: nameFault(data?.code, cause), about, detail };
+  const { about, retryAfterMs } = isUpstreamFault(cause) ? cause : {};
+  return { fault: nameFault(data?.code, cause), about, retryAfterMs, detail };
 }
 
 function nameFault(code: string | undefined, cause: unknown): string {

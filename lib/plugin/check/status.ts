@@ -18,6 +18,7 @@ export function statusChecks(subject: Subject, kind: Recording['kind']): readonl
       `status ${status} is ${kindOfStatus(status)}`,
       (stage, own) => refused(stage, own, status),
     ]),
+    ['a 429 says when to ask again', limited],
     ['a redirect is not followed and no answer', redirected],
     ['an answer of HTML is no answer', answeredHtml],
     ['an empty object or list is no answer', answeredNothing],
@@ -55,6 +56,11 @@ async function refused(stage: Stage, recording: Recording, status: number): Prom
       assert.equal(outcome.content, '', what);
     }
   }
+}
+
+async function limited(stage: Stage, recording: Recording): Promise<void> {
+  const reply = { ...replyOf(429, '', ''), headers: { 'retry-after': '7' } };
+  assert.equal((await first(stage, recording, reply)).retryAfterMs, 7000);
 }
 
 /** Whatever is asked first gets the reply. */

@@ -1,13 +1,5 @@
 // Plugin for Acme: pictures, made and edited, in the reply to one request.
-import type {
-  AccountSettings,
-  Host,
-  JsonObject,
-  KeyHeaders,
-  MediaSource,
-  Provider,
-  ProviderPlugin,
-} from '../../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, MediaSource, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
 import { bodyOf } from './request.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
@@ -20,16 +12,14 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
-
 /** Pictures come inline, several megabytes each. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/pictures`);
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/pictures`);
   return {
     async image(call, signal) {
-      const request = { method: 'POST', auth, body: bodyOf(call), signal } as const;
+      const request = { method: 'POST', auth: host.bearer, body: bodyOf(call, host), signal } as const;
       const { value } = await host.json(urlOf(call), request, REPLY_BYTES_MAX);
       return { images: imagesOf(value, host) };
     },
@@ -38,10 +28,11 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
 
 /** Base64, or URLs that the gateway fetches. A reply without pictures is a failure: give an empty list. */
 function imagesOf(value: unknown, host: Host): readonly MediaSource[] {
-  const { pictures, error } = (value ?? {}) as JsonObject;
+  const { pictures, error } = host.fields(value);
   if (error !== undefined) throw host.fault.ofComplaint({ error }, true);
-  const list: readonly JsonObject[] = Array.isArray(pictures) ? pictures : [];
-  return list.flatMap(({ base64, url }): MediaSource[] => {
+  const list: readonly unknown[] = Array.isArray(pictures) ? pictures : [];
+  return list.flatMap((picture): MediaSource[] => {
+    const { base64, url } = host.fields(picture);
     if (typeof base64 === 'string') return [{ bytes: Buffer.from(base64, 'base64') }];
     return typeof url === 'string' ? [{ url }] : [];
   });

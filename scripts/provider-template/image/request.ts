@@ -1,15 +1,13 @@
 // The request that one picture becomes.
-import type { Base64, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
+import type { Host, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
 
 /** Made while it is sent: no copy of a picture stands around meanwhile. */
-export function bodyOf({ model, prompt, size, aspect, images }: ImageCall): JsonBody {
-  const dataUrls = (base64: Base64) =>
-    images.map(({ mediaType, bytes }) => `data:${mediaType};base64,${base64(bytes)}`);
+export function bodyOf({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {
   return (base64) => ({
     model,
     prompt,
     ...(size && { size: `${size.width}x${size.height}` }),
     ...(!size && aspect && { aspect }),
-    ...(images.length > 0 && { references: dataUrls(base64) }),
+    ...(images.length > 0 && { references: images.map((picture) => image.dataUrl(picture, base64)) }),
   });
 }

@@ -1,5 +1,5 @@
 // Plugin for Acme: text, streamed as server-sent events.
-import type { AccountSettings, Host, KeyHeaders, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, Provider, ProviderPlugin } from '../../../lib/plugin/contract.ts';
 import { readerOf } from './parts.ts';
 import { bodyOf } from './request.ts';
 
@@ -13,14 +13,14 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-const auth: KeyHeaders = (key) => ({ authorization: `Bearer ${key}` });
 const headers = { 'content-type': 'application/json' };
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/generate`);
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/generate`);
   return {
     text(call, signal) {
-      const request = { method: 'POST', headers, auth, body: JSON.stringify(bodyOf(call)), signal } as const;
+      const body = JSON.stringify(bodyOf(call, host));
+      const request = { method: 'POST', headers, auth: host.bearer, body, signal } as const;
       return host.answer(urlOf(call), request, readerOf(host));
     },
   };
