@@ -76,6 +76,9 @@ const refused = (status: number, chatCode: string, text: string): Row => ({
 const held = (detail: FaultDetail) =>
   detail.heldRub ? ` A further ${detail.heldRub} RUB is held by calls still running.` : '';
 
+const unknownModel = ({ model, hint }: FaultDetail) =>
+  `Unknown model \`${model}\`.${hint ? ` Did you mean ${hint}?` : ''} See GET /api/v1/models for the list.`;
+
 const table = {
   invalid_json: invalid((d) => `The request body is not valid JSON${d.hint ? `: ${d.hint}` : ''}.`),
   invalid_form: invalid((d) => `The request body is not valid form data${d.hint ? `: ${d.hint}` : ''}.`),
@@ -84,10 +87,7 @@ const table = {
     ...invalid(() => 'Threads are not kept here: send the whole history, without `thread`.'),
     errorCode: 'thread_unsupported_request',
   },
-  unknown_model: invalid(
-    (d) =>
-      `Unknown model \`${d.model}\`.${d.hint ? ` Did you mean ${d.hint}?` : ''} See GET /api/v1/models for the list.`,
-  ),
+  unknown_model: invalid((d) => unknownModel(d)),
   retired_model: invalid((d) => `Model \`${d.model}\` is retired.${d.hint ? ` ${d.hint}.` : ''}`),
   cannot_edit: invalid(
     (d) => `Model \`${d.model}\` makes images but does not edit them.${d.hint ? ` Use ${d.hint}.` : ''}`,
@@ -193,6 +193,13 @@ const table = {
     chatCode: 'not_found',
     retryable: false,
     text: (d) => `There is nothing at this path. ${d.hint ? `${d.hint}.` : 'See GET /openapi.json for the endpoints.'}`,
+  },
+  no_such_model: {
+    status: 404,
+    type: 'not_found_error',
+    chatCode: 'not_found',
+    retryable: false,
+    text: (d) => unknownModel(d),
   },
   unknown_video: {
     status: 404,

@@ -63,7 +63,7 @@ function printable(header: string): string {
 const WRONG_BASES: readonly (readonly [path: RegExp, base: string])[] = [
   [/^(?:\/v1|\/api|\/api\/v1\/v1|\/v1\/v1)?\/chat\/completions$/, '/api/v1'],
   [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/messages(?:\/count_tokens)?$/, '/api'],
-  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/(?:models|balance|images\/\w+|videos)$/, '/api/v1'],
+  [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/(?:models(?:\/[^/]+)?|balance|images\/\w+|videos)$/, '/api/v1'],
 ];
 
 const PATH_SHOWN_MAX = 100;

@@ -3,10 +3,11 @@ import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
 import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';
 import { balanceRoute } from './routes/balance.ts';
+import { countTokensRoute } from './routes/count-tokens.ts';
 import { healthRoutes } from './routes/health.ts';
 import { imageRoutes } from './routes/images.ts';
 import { mediaRoute } from './routes/media.ts';
-import { modelsRoute } from './routes/models.ts';
+import { modelsRoutes } from './routes/models.ts';
 import { openapiRoute } from './routes/openapi.ts';
 import { textRoutes } from './routes/text.ts';
 import { videoRoutes } from './routes/videos.ts';
@@ -18,9 +19,10 @@ export const apiPlugin: Plugin<Services> = {
     registerAuth(server, services);
     const routes = [
       ...textRoutes(services),
+      countTokensRoute(services),
       ...imageRoutes(services),
       ...videoRoutes(services),
-      modelsRoute(services),
+      ...modelsRoutes(services),
       balanceRoute(services),
       ...healthRoutes(services),
       openapiRoute(services),

@@ -1,8 +1,10 @@
-// The entries of `GET /api/v1/models`: what a key can use now, with current prices.
+// The entries of `GET /api/v1/models`, and of `/api/v1/models/{id}`: what a key can use now, with current prices.
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
-import { type Catalog, SMART_ALIASES, SMART_ID } from './catalog.ts';
+import { notAllowed, refuseModel } from './allowed.ts';
+import { type Catalog, SMART_ALIASES, SMART_ID, SMART_NAMES, type SmartModel } from './catalog.ts';
+import { findUsableModel } from './lookup.ts';
 import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from './resolution.ts';
 
@@ -51,8 +53,25 @@ export function listModels(
 ): readonly ModelListing[] {
   const isListed = (model: Model) => served.has(model.type) && model.routes.length > 0 && allowsModel(limits, model);
   const listed = models.filter(isListed).map(listModel);
-  const isSmart = smart && Object.values(smart.models).some((model) => allowsModel(limits, model));
-  return isSmart ? [...listed, SMART_LISTING] : listed;
+  return smart && allowsSmart(limits, smart) ? [...listed, SMART_LISTING] : listed;
+}
+
+/**
+ * The entry of one id or alias. Throws 404 for a name that is not listed, 400 for a retired one, and 403 for a model that
+ * the key may not be used for.
+ */
+export function listOne(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): ModelListing {
+  if (catalog.smart && SMART_NAMES.has(name)) {
+    if (!allowsSmart(limits, catalog.smart)) throw notAllowed(limits, SMART_ID);
+    return SMART_LISTING;
+  }
+  const model = findUsableModel(catalog, name);
+  refuseModel(limits, model);
+  return listModel(model);
+}
+
+function allowsSmart(limits: KeyLimits, { models }: SmartModel): boolean {
+  return Object.values(models).some((model) => allowsModel(limits, model));
 }
 
 const SMART_LISTING: SmartListing = {

@@ -1,6 +1,6 @@
 // From the name a client wrote to a model that can answer, or to the fault that says why there is none.
 import { distance } from 'fastest-levenshtein';
-import { fault } from '../faults.ts';
+import { type FaultDetail, fault } from '../faults.ts';
 import { type Catalog, SMART_NAMES, type SmartModel } from './catalog.ts';
 import type { ImageModel, Model, ModelOf, ModelType, TextModel } from './model.ts';
 
@@ -57,6 +57,15 @@ export function findModel<Type extends ModelType>(catalog: Catalog, name: string
   return model;
 }
 
+/** A model of any type that can be used now, for who asks what it is: there a name that nothing has is 404. */
+export function findUsableModel(catalog: Catalog, name: string): Model {
+  const replacement = catalog.retired.get(name);
+  if (replacement !== undefined) throw retired(catalog, name, replacement);
+  const model = catalog.byName.get(name);
+  if (!model || model.routes.length === 0) throw fault('no_such_model', closeTo(catalog, name));
+  return model;
+}
+
 function isOf<Type extends ModelType>(model: Model, type: Type): model is ModelOf<Type> {
   return model.type === type;
 }
@@ -72,8 +81,12 @@ function retired(catalog: Catalog, name: string, replacement: string) {
 }
 
 function unknown(catalog: Catalog, name: string) {
+  return fault('unknown_model', closeTo(catalog, name));
+}
+
+function closeTo(catalog: Catalog, name: string): FaultDetail {
   const close = closeNames(name, usableNames(catalog));
-  return fault('unknown_model', { model: shown(name), ...(close.length > 0 && { hint: close.join(', ') }) });
+  return { model: shown(name), ...(close.length > 0 && { hint: close.join(', ') }) };
 }
 
 /** Ids and aliases that can be used now, in the order of the catalog. */

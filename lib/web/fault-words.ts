@@ -53,6 +53,7 @@ const RUSSIAN: FaultWords = {
   code_needed: () => 'Нужен свежий код из приложения. Вернитесь и введите его.',
   try_later: ({ retryAfterS }) => `Слишком много попыток. Повторите через ${retryAfterS} с.`,
   not_found: () => 'Такой страницы нет.',
+  no_such_model: ({ model }) => `Модели ${model} нет.`,
   unknown_video: () => 'У этого аккаунта нет такого видео.',
   method_not_allowed: () => 'Так к этой странице обратиться нельзя.',
   body_timeout: () => 'Запрос не пришёл вовремя.',

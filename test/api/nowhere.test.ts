@@ -22,6 +22,7 @@ describe('a path that is not there', () => {
     '/api/chat/completions': '/api/v1',
     '/api/v1/v1/chat/completions': '/api/v1',
     '/v1/models': '/api/v1',
+    '/api/models/model-a': '/api/v1',
     '/api/v1/v1/images/generations': '/api/v1',
     '/v1/videos': '/api/v1',
   };

@@ -25,6 +25,8 @@ import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
 const PUBLIC_URL = 'https://gateway.example/base';
 const MODELS = '/api/v1/models';
 const BALANCE = '/api/v1/balance';
+const ONE_MODEL = 'GET /api/v1/models/{id}';
+const COUNT = '/api/v1/messages/count_tokens';
 
 describe('the API document', () => {
   let upstream: TestUpstream;
@@ -238,6 +240,48 @@ describe('the API document', () => {
       sent.destroy();
       return { status: response.statusCode ?? 0, headers: response.headers, text, json: JSON.parse(text) };
     }
+
+    it('one model', async () => {
+      const { key } = await gateway.account();
+      const other = await gateway.account();
+      await gateway.store.accounts.setStatus(other.id, 'suspended');
+      const replies = [
+        [200, 'model-a', { key }],
+        [200, 'smart', { key }],
+        [400, 'old-a', { key }],
+        [401, 'model-a', {}],
+        [403, 'model-a', { key: other.key }],
+        [404, 'nope', { key }],
+      ] as const;
+      for (const [status, name, options] of replies) {
+        const reply = await send(`${gateway.url}${MODELS}/${name}`, options);
+        expect(api.checkReply(ONE_MODEL, reply).status, name).to.equal(status);
+        seen.add(`${ONE_MODEL} ${status}`);
+      }
+    });
+
+    it('token counts', async () => {
+      const account = await gateway.account();
+      const other = await gateway.account();
+      await gateway.store.accounts.setStatus(other.id, 'suspended');
+      const counted = async (status: number, options: SendOptions) => {
+        verifyReply(COUNT, status, await send(gateway.url + COUNT, options), true);
+      };
+      await counted(200, { key: account.key, body: ask('hi') });
+      await counted(400, { key: account.key, body: ask('hi', { model: 'nope' }) });
+      await counted(401, { body: ask('hi') });
+      await counted(403, { key: other.key, body: ask('hi') });
+      await counted(415, { key: account.key, body: 'hi', headers: { 'content-type': 'text/plain' } });
+      await counted(400, { key: account.key, body: '{' });
+      verifyReply(COUNT, 413, await sendPartly(COUNT, account, 48 * 1024 * 1024 + 1), true);
+      await counted(429, { key: account.key, body: ask('hi') });
+      // There is room for one of them; the rest of its body does not come.
+      const large = await gateway.account();
+      const announced = [1, 2].map(() => sendPartly(COUNT, large, 40 * 1024 * 1024));
+      const [late, refused] = (await Promise.all(announced)).sort((one, two) => one.status - two.status);
+      verifyReply(COUNT, 408, late as Reply, true);
+      verifyReply(COUNT, 503, refused as Reply, true);
+    });
 
     it('models and balance', async () => {
       const { key } = await gateway.account();

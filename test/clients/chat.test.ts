@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type OpenAI from 'openai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { CHAT_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { CHAT_SDKS, MODEL, openStage, rejectionOf, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
@@ -121,6 +121,13 @@ for (const sdk of CHAT_SDKS) {
       expect(completion.usage?.completion_tokens).to.equal(300);
       // 1 input and 300 output.
       expect(await stage.charged(account)).to.equal(1_501_000n);
+    });
+
+    it('retrieves one model, and is told of one that is not there', async () => {
+      expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
+      const error = await rejectionOf(client.models.retrieve('model-b'));
+      expect(error).to.be.instanceOf(sdk.Client.NotFoundError);
+      expect(error.message).to.contain('model-a');
     });
 
     it('lists the models', async () => {

@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
-import { MESSAGE_SDKS, MODEL, openStage, SANDBOX_MODEL, type Stage } from './stage.ts';
+import { MESSAGE_SDKS, MODEL, openStage, rejectionOf, SANDBOX_MODEL, type Stage } from './stage.ts';
 
 const WORDS = 'Привет, мир! 👋 Hello\u2028there, "friend".';
 
@@ -139,6 +139,23 @@ for (const sdk of MESSAGE_SDKS) {
       expect(message.usage.output_tokens).to.equal(300);
       // 1 input and 300 output.
       expect(await stage.charged(account)).to.equal(1_501_000n);
+    });
+
+    it('counts tokens before it asks', async () => {
+      const { model, messages } = ask('Hello, how are you?');
+      const counted = await client.messages.countTokens({ model, messages, system: 'Be brief.' });
+      expect(counted).to.deep.equal({ input_tokens: 11 });
+      const blocks = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello, how are you?' }] }];
+      const system = [{ type: 'text' as const, text: 'Be brief.' }];
+      expect(await client.messages.countTokens({ model, messages: blocks, system })).to.deep.equal(counted);
+      expect(await stage.charged(account)).to.equal(0n);
+    });
+
+    it('retrieves one model, and is told of one that is not there', async () => {
+      expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
+      const error = await rejectionOf(client.models.retrieve('model-b'));
+      expect(error).to.be.instanceOf(sdk.Client.NotFoundError);
+      expect(error.message).to.contain('model-a');
     });
 
     it('lists the models', async () => {

@@ -17,6 +17,19 @@ import {
 
 const CURRENCY = constant('RUB');
 
+const TEXT_EXAMPLE: Json = {
+  id: 'standard-1',
+  aliases: ['standard'],
+  type: 'text',
+  endpoint: '/v1/messages',
+  unit: '1M_tokens',
+  price_rub: 300,
+  input_price_rub: 300,
+  output_price_rub: 1500,
+  min_rub: 0.5,
+  provider: 'Example',
+};
+
 const MODELS: Json = {
   operationId: 'listModels',
   tags: ['Account'],
@@ -32,18 +45,7 @@ const MODELS: Json = {
           currency: 'RUB',
           balance_rub: 999.5,
           data: [
-            {
-              id: 'standard-1',
-              aliases: ['standard'],
-              type: 'text',
-              endpoint: '/v1/messages',
-              unit: '1M_tokens',
-              price_rub: 300,
-              input_price_rub: 300,
-              output_price_rub: 1500,
-              min_rub: 0.5,
-              provider: 'Example',
-            },
+            TEXT_EXAMPLE,
             {
               id: 'smart',
               aliases: ['auto'],
@@ -61,6 +63,30 @@ const MODELS: Json = {
       }),
     },
     ...errorResponses('message', [401, 403, 500, 503]),
+  },
+};
+
+const MODEL: Json = {
+  operationId: 'getModel',
+  tags: ['Account'],
+  summary: 'Show one model with its prices',
+  description: 'By its id or an alias; the entry is that of the list. Not counted in any rate limit.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: 'An id or an alias; slashes in it are written as `%2F`.',
+      schema: { type: 'string' },
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The entry of the list.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('ModelEntry'), { example: TEXT_EXAMPLE }),
+    },
+    ...errorResponses('message', [400, 401, 403, 404]),
   },
 };
 
@@ -102,14 +128,19 @@ const TEXT_ENTRY: Readonly<Record<string, Json>> = {
 };
 
 export const accountChapter: Chapter = {
-  paths: { '/api/v1/models': { get: MODELS }, '/api/v1/balance': { get: BALANCE } },
+  paths: {
+    '/api/v1/models': { get: MODELS },
+    '/api/v1/models/{id}': { get: MODEL },
+    '/api/v1/balance': { get: BALANCE },
+  },
   schemas: {
     ModelList: object({
       object: constant('list'),
       currency: CURRENCY,
       balance_rub: rub('What the wallet can spend'),
-      data: list({ anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] }),
+      data: list(ref('ModelEntry')),
     }),
+    ModelEntry: { anyOf: [ref('TextModel'), ref('SmartModel'), ref('ImageModel'), ref('VideoModel')] },
     TextModel: object({
       id: text('What `model` takes.'),
       aliases: ALIASES,

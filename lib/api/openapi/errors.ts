@@ -39,7 +39,11 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   403: { description: `The account of the key is suspended. ${NO_RETRY}`, examples: [fault('account_suspended')] },
   404: {
     description: `What the path names is not there. ${NO_RETRY}`,
-    examples: [fault('not_found', { hint: 'The link is unknown or has expired' }), fault('unknown_video')],
+    examples: [
+      fault('not_found', { hint: 'The link is unknown or has expired' }),
+      fault('no_such_model', { model: 'standrad-1', hint: '`standard-1`' }),
+      fault('unknown_video'),
+    ],
   },
   408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
   413: {

@@ -106,11 +106,34 @@ const OPERATION: Json = {
   },
 };
 
+const COUNT: Json = {
+  operationId: 'countMessageTokens',
+  tags: ['Text'],
+  summary: 'Count the input tokens of a message',
+  description:
+    'The estimate that the reserve of the same message is made for; no model is asked, nothing is fetched and nothing is ' +
+    'charged. Counts towards the rate limit of calls that generate.',
+  requestBody: {
+    required: true,
+    content: json(ref('MessageRequest'), {
+      example: { model: 'standard-1', messages: [{ role: 'user', content: 'Hello!' }] },
+    }),
+  },
+  responses: {
+    200: {
+      description: 'The count.',
+      headers: headers('x-request-id', 'request-id'),
+      content: json(ref('TokenCount'), { example: { input_tokens: 6 } }),
+    },
+    ...errorResponses('message', [400, 401, 403, 408, 413, 415, 429, 503]),
+  },
+};
+
 const INDEX = count('The block that the event belongs to, from 0.');
 const NO_SEQUENCE: Json = { type: 'null' };
 
 export const messageChapter: Chapter = {
-  paths: { '/api/v1/messages': { post: OPERATION } },
+  paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
   schemas: {
     MessageRequest: describeFields(messageFields, IGNORED_FIELDS),
     Message: describeMessage('MessageBlock'),
@@ -159,5 +182,6 @@ export const messageChapter: Chapter = {
       usage: object({ output_tokens: outputTokens }),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
+    TokenCount: object({ input_tokens: count('What the input of the message is estimated at.') }),
   },
 };

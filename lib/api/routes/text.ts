@@ -1,10 +1,9 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../call/context.ts';
-import { announcedBytes, readBody } from '../../http/body.ts';
+import { announcedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/budget.ts';
 import { stateOf } from '../../http/context.ts';
-import { checkJsonType } from '../../http/json.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
@@ -29,6 +28,7 @@ import {
   writeJson,
 } from '../paid-route.ts';
 import type { Services } from '../services.ts';
+import { readTextBody } from '../text-body.ts';
 
 export function textRoutes(services: Services): readonly ServerRoute[] {
   return [
@@ -84,18 +84,16 @@ async function withPictures(parsed: TextRequest, { request, services, call, shar
   return fetchPictures(estimated, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
 }
 
-async function readRequest({ request, dialect, services, call, share }: Answering): Promise<TextRequest> {
-  const { signal } = call;
-  const { req } = request.raw;
-  checkJsonType(req.headers['content-type']);
-  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services, LEAST);
-  try {
-    const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
-    const look = (head: TextRequest) => refuseUnpaid(request, services, head);
-    return await services.parser.parse(bytes, { format: dialect.name, signal, look });
-  } finally {
-    share.giveBack();
-  }
+async function readRequest(answering: Answering): Promise<TextRequest> {
+  const { request, dialect, services } = answering;
+  return readTextBody(answering, {
+    format: dialect.name,
+    look: (head) => refuseUnpaid(request, services, head),
+    async before() {
+      const bytes = announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY;
+      if (bytes > SMALL_BYTES) await refusePenniless(request, services, LEAST);
+    },
+  });
 }
 
 /** Neither long texts are taken from where they were parsed, nor pictures fetched, for a wallet that cannot pay. */

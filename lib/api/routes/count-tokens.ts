@@ -1,0 +1,27 @@
+// POST /api/v1/messages/count_tokens: the input tokens that a message would be held for. Nothing is asked and nothing costs.
+import type { Lifecycle, ServerRoute } from '@hapi/hapi';
+import { modelsFor } from '../../text/choice.ts';
+import { estimateInput } from '../../text/estimate.ts';
+import { letGo } from '../../text/pictures.ts';
+import { holderOf } from '../auth.ts';
+import { type PaidRequest, paidRoute } from '../paid-route.ts';
+import type { Services } from '../services.ts';
+import { readTextBody } from '../text-body.ts';
+
+/** In the bucket of calls that cost: an estimate of a long text is work too. */
+export function countTokensRoute(services: Services): ServerRoute {
+  return paidRoute('/api/v1/messages/count_tokens', services, count);
+}
+
+/** Pictures that are only linked are not fetched: each counts the same. */
+async function count(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, services } = paid;
+  const parsed = await readTextBody(paid, { format: 'message' });
+  try {
+    modelsFor(services.catalog(), parsed.model, holderOf(request).limits);
+    const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
+    return { input_tokens: tokensHeld };
+  } finally {
+    letGo(parsed);
+  }
+}

@@ -1,0 +1,30 @@
+// The body of a text call as a request: both endpoints that answer, and the one that only counts.
+import { readBody } from '../http/body.ts';
+import { checkJsonType } from '../http/json.ts';
+import type { TextRequest } from '../text/request.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import type { PaidRequest } from './paid-route.ts';
+
+export interface TextBodyOptions {
+  readonly format: Dialect['name'];
+  /** Right before the body is read, once its type is known to be right. */
+  before?(): Promise<void>;
+  /** What is known of a long request before its texts and pictures come; may refuse it. */
+  look?(head: TextRequest): Promise<void>;
+}
+
+/** Throws 400, 408, 413, 415 and 503 faults. */
+export async function readTextBody(paid: PaidRequest, options: TextBodyOptions): Promise<TextRequest> {
+  const { request, services, call, share } = paid;
+  const { format, before, look } = options;
+  const { signal } = call;
+  const { req } = request.raw;
+  checkJsonType(req.headers['content-type']);
+  await before?.();
+  try {
+    const bytes = await readBody(req, { signal, share, limits: services.bodyLimits });
+    return await services.parser.parse(bytes, { format, signal, ...(look && { look }) });
+  } finally {
+    share.giveBack();
+  }
+}
