@@ -17,6 +17,8 @@ export interface CollectedReply {
   readonly input: number;
   readonly output: number;
   readonly reason: FinishReason;
+  /** The string that the answer ends before; absent where it ended otherwise. */
+  readonly sequence?: string;
   readonly billing: BillingPart;
   /** Present when the smart model was asked for. */
   readonly smart?: SmartRouting;
@@ -40,6 +42,7 @@ export function createCollector(): Collector {
   let input = 0;
   let output = 0;
   let reason: FinishReason = 'other';
+  let sequence: string | undefined;
   let billing: BillingPart | undefined;
   let smart: SmartRouting | undefined;
 
@@ -63,6 +66,7 @@ export function createCollector(): Collector {
         break;
       case 'finish':
         reason = part.reason;
+        sequence = part.sequence;
         break;
       case 'billing':
         billing = part;
@@ -81,7 +85,8 @@ export function createCollector(): Collector {
     reply() {
       if (!billing) throw new Error('the answer is not complete');
       const whole = blocks.map(({ block, text }) => ({ ...block, text }));
-      return { id, model, blocks: whole, input, output, reason, billing, ...(smart && { smart }) };
+      const stopped = sequence !== undefined && { sequence };
+      return { id, model, blocks: whole, input, output, reason, ...stopped, billing, ...(smart && { smart }) };
     },
   };
 }

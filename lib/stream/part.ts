@@ -1,6 +1,6 @@
 // The parts of a reply, on their way from the guard to a dialect: a provider's, and those that the gateway adds.
 import type { Fault } from '../faults.ts';
-import type { ProviderPart, StartPart } from './provider-part.ts';
+import type { FinishPart, ProviderPart, StartPart } from './provider-part.ts';
 import type { SmartRouting } from './smart.ts';
 
 export type { FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
@@ -30,4 +30,15 @@ export interface BillingPart {
   readonly priceOutput: bigint;
 }
 
-export type StreamPart = Exclude<ProviderPart, StartPart> | ReplyStartPart | ErrorPart | BillingPart;
+/** The end as the client is told of it. */
+export interface ReplyFinishPart extends FinishPart {
+  /** The string of the client's that the answer ends before. */
+  readonly sequence?: string;
+}
+
+export type StreamPart =
+  | Exclude<ProviderPart, StartPart | FinishPart>
+  | ReplyStartPart
+  | ReplyFinishPart
+  | ErrorPart
+  | BillingPart;

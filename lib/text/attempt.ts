@@ -7,7 +7,7 @@ import { toClientFault } from '../plugin/client-fault.ts';
 import type { ProviderPart, TextCall } from '../plugin/contract.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
 import { createGuard } from '../stream/guard.ts';
-import type { FinishPart, StreamPart } from '../stream/part.ts';
+import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
 import { createWatch } from './watch.ts';
 
 export interface AttemptOptions {
@@ -44,19 +44,23 @@ export interface AnswerSink {
   restart(model: string): void;
   /** Parts up to the ending, which is not among them. */
   take(parts: readonly StreamPart[]): Pressure;
+  /** The answer broke off: what was held back of it is passed on, where a fragment was before. */
+  breakOff(): void;
   /** Nothing has arrived for a while. */
   keepAlive(): void;
   /** True once text has arrived. */
   readonly hasText: boolean;
   /** True once a fragment is on its way to the client. */
   readonly begun: boolean;
+  /** The string of the client's that the answer ends before, once it was found: nothing more is wanted. */
+  readonly stopped: string | undefined;
 }
 
 /** The reason of an upstream's signal when its attempt is over; a constant, as an `AbortError` costs a stack trace. */
 const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
-export async function attempt(options: AttemptOptions): Promise<Ending<FinishPart>> {
+export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFinishPart>> {
   const { model, tools = false, sink, signal, timeouts, deadline, outputMax, onFirst } = options;
   const guard = createGuard({ outputMax, tools });
   const upstream = new AbortController();
@@ -69,15 +73,19 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
     onHeartbeat: sink.keepAlive,
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });
-  let ending: Ending<FinishPart> | undefined;
+  let ending: Ending<ReplyFinishPart> | undefined;
   let hasText = false;
   sink.restart(model);
 
   const pass = (parts: readonly StreamPart[]): Pressure => {
+    // Nothing that follows the string to stop at belongs to the answer, an error neither.
+    if (sink.stopped !== undefined) return undefined;
     ending ??= endingOfParts(parts);
     const content = ending ? parts.slice(0, -1) : parts;
+    const pressure = content.length > 0 ? sink.take(content) : undefined;
+    if (ending?.type === 'error') sink.breakOff();
+    if (sink.stopped !== undefined) ending = stoppedAt(sink.stopped);
     if (content.length === 0) return undefined;
-    const pressure = sink.take(content);
     // Parts before the first text do not count as a first fragment.
     if (sink.hasText) {
       watch.touch();
@@ -91,7 +99,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<FinishPar
   };
   const take = (parts: readonly ProviderPart[]): Pressure => {
     const pressure = pass(guard.push(parts));
-    if (guard.failed || guard.cut) upstream.abort(OVER);
+    if (guard.failed || guard.cut || sink.stopped !== undefined) upstream.abort(OVER);
     else if (guard.finished) watch.finished();
     return pressure;
   };
@@ -118,9 +126,13 @@ function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIte
 }
 
 /** The guard's last word; it is the last of its parts. */
-function endingOfParts(parts: readonly StreamPart[]): Ending<FinishPart> | undefined {
+function endingOfParts(parts: readonly StreamPart[]): Ending<ReplyFinishPart> | undefined {
   const last = parts.at(-1);
   if (last?.type === 'finish') return { type: 'finish', result: last };
   if (last?.type === 'error') return { type: 'error', fault: last.fault };
   return undefined;
+}
+
+function stoppedAt(sequence: string): Ending<ReplyFinishPart> {
+  return { type: 'finish', result: { type: 'finish', reason: 'stop', sequence } };
 }

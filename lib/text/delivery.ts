@@ -2,7 +2,7 @@
 import type { Settlement } from '../ledger/ledger.ts';
 import type { TextPrice, Tokens } from '../money/price.ts';
 import type { Pressure } from '../stream/drive.ts';
-import type { FinishPart, StreamPart } from '../stream/part.ts';
+import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
 import type { SmartRouting } from '../stream/smart.ts';
 
 /** Where an answer goes: a stream to the client, or a collector. */
@@ -41,7 +41,7 @@ export interface Delivery {
   keepAlive(): void;
   /** Passes on what a buffered answer kept back. */
   flush(): void;
-  complete(finish: FinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void;
+  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void;
   /** True once a fragment was written. */
   readonly begun: boolean;
 }
@@ -72,7 +72,7 @@ export function createDelivery(output: TextOutput, options: DeliveryOptions): De
     return output.write([...head, ...early.splice(0), ...rest]);
   }
 
-  function complete(finish: FinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void {
+  function complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void {
     if (!begun && early.length === 0) {
       early.push({ type: 'block-start', index: 0, block: { type: 'text' } }, { type: 'block-end', index: 0 });
     }

@@ -12,7 +12,7 @@ import type { Due } from '../ledger/ledger.ts';
 import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
 import type { TextCall } from '../plugin/contract.ts';
 import { createMeter, type Meter } from '../stream/meter.ts';
-import type { FinishPart } from '../stream/part.ts';
+import type { ReplyFinishPart } from '../stream/part.ts';
 import type { SmartRouting } from '../stream/smart.ts';
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
@@ -21,6 +21,7 @@ import { estimateInput } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
+import { createStops } from './stops.ts';
 import { demandsTool, usesTools, withoutTools } from './tools.ts';
 
 export interface TextEngineOptions {
@@ -51,7 +52,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       refuseDemand(request, candidates);
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
       const asked = { any: false };
-      const call: PaidCall<FinishPart, TextDue> = {
+      const call: PaidCall<ReplyFinishPart, TextDue> = {
         context,
         terms: termsOf(answer),
         async ask() {
@@ -70,7 +71,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
     },
   };
 
-  function ask(answer: Answer, onAsk: () => void): Promise<Ending<FinishPart>> {
+  function ask(answer: Answer, onAsk: () => void): Promise<Ending<ReplyFinishPart>> {
     const { request, candidates, context, outputMax, sink, delivery } = answer;
     const deadline = performance.now() + timeouts.totalTimeoutMs;
     let isFirst = true;
@@ -135,7 +136,7 @@ function refuseDemand(request: TextRequest, [first]: readonly Candidate[]): void
 }
 
 /** Why no vision model answered: what the client can fix is passed on as it is. */
-function asVision(ending: Ending<FinishPart>): Ending<FinishPart> {
+function asVision(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
   if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
   return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
 }
@@ -185,24 +186,49 @@ function openAnswer(asked: Asked): Answer {
     letGo(request);
     context.onSpent?.();
   };
-  return { ...asked, held, outputMax, meter, delivery, sink: sinkOf(meter, delivery, onText) };
+  return {
+    ...asked,
+    held,
+    outputMax,
+    meter,
+    delivery,
+    sink: sinkOf({ meter, delivery, stops: request.stops, onText }),
+  };
 }
 
-/** `onText` is called at the first text: no other route will be asked. */
-function sinkOf(meter: Meter, delivery: Delivery, onText: () => void): AnswerSink {
+interface SinkOptions {
+  readonly meter: Meter;
+  readonly delivery: Delivery;
+  /** What the answer ends before. */
+  readonly stops: readonly string[] | undefined;
+  /** Called at the first text: no other route will be asked. */
+  readonly onText: () => void;
+}
+
+/** All that an upstream produced is counted, also what is not delivered. */
+function sinkOf({ meter, delivery, stops: strings, onText }: SinkOptions): AnswerSink {
   let hadText = false;
+  let stops = strings && createStops(strings);
   return {
     restart(model) {
       meter.restart();
       delivery.restart(model);
+      stops = strings && createStops(strings);
     },
     take(parts) {
       meter.observe(parts);
       if (meter.hasText && !hadText) onText();
       hadText = meter.hasText;
-      return delivery.write(parts);
+      return delivery.write(stops ? stops.pass(parts) : parts);
+    },
+    breakOff() {
+      const rest = stops?.rest() ?? [];
+      if (delivery.begun || stops?.matched !== undefined) delivery.write(rest);
     },
     keepAlive: delivery.keepAlive,
+    get stopped() {
+      return stops?.matched;
+    },
     get hasText() {
       return meter.hasText;
     },
@@ -237,10 +263,11 @@ interface TextDue extends Due {
   readonly bill: Tokens;
 }
 
-function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
-  const { doubt, ...bill } = meter.bill(type === 'finish' ? 'finished' : 'cut');
-  // When the client leaves, the usage, which comes last, never arrives.
-  if (doubt && type !== 'gone') {
+function dueOf({ meter, model, context, sink }: Answer, { type }: Ending): TextDue {
+  const isStopped = sink.stopped !== undefined;
+  const { doubt, ...bill } = meter.bill(type === 'finish' && !isStopped ? 'finished' : 'cut');
+  // When the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
+  if (doubt && type !== 'gone' && !isStopped) {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });
   }
@@ -248,7 +275,10 @@ function dueOf({ meter, model, context }: Answer, { type }: Ending): TextDue {
   return { amount: textCost(model.price, bill), usage, bill };
 }
 
-function finish({ output, delivery, model }: Answer, { ending, due, paid }: PaidEnding<FinishPart, TextDue>): void {
+function finish(
+  { output, delivery, model }: Answer,
+  { ending, due, paid }: PaidEnding<ReplyFinishPart, TextDue>,
+): void {
   if (ending.type === 'gone') return;
   if (ending.type === 'finish') {
     assert(due, 'a whole answer is owed');

@@ -51,6 +51,8 @@ export interface TextRequest {
   /** Clamped to the maximum. */
   readonly maxTokens: number;
   readonly stream: boolean;
+  /** The answer ends before the first of these strings; absent for none. */
+  readonly stops?: readonly string[];
   /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

@@ -16,6 +16,8 @@ export interface TextFields {
   readonly tool_choice?: unknown;
   readonly parallel_tool_calls?: boolean | null;
   readonly thread?: unknown;
+  readonly stop?: string | readonly string[] | null;
+  readonly stop_sequences?: readonly string[] | null;
 }
 
 /** Fields that clients send and no model sees; all other unknown fields are ignored too. */
@@ -23,8 +25,6 @@ export const IGNORED_FIELDS = [
   'temperature',
   'top_p',
   'top_k',
-  'stop',
-  'stop_sequences',
   'response_format',
   'thinking',
   'reasoning_effort',

@@ -10,7 +10,7 @@ import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRo
 
 const ID = text('The request id with another prefix.', { pattern: '^msg_' });
 const MODEL = text('The model that answered.');
-const STOP_REASON = choice(['end_turn', 'max_tokens', 'refusal']);
+const STOP_REASON = choice(['end_turn', 'max_tokens', 'stop_sequence', 'refusal']);
 
 /** The events of a stream by their names, in order; `error` takes the place of what is left. */
 const EVENTS: Readonly<Record<string, { readonly schema: string; readonly example: unknown }>> = {
@@ -130,7 +130,10 @@ const COUNT: Json = {
 };
 
 const INDEX = count('The block that the event belongs to, from 0.');
-const NO_SEQUENCE: Json = { type: 'null' };
+const STOP_SEQUENCE: Json = {
+  type: ['string', 'null'],
+  description: 'Which of `stop_sequences` the answer ended before; null where it ended otherwise.',
+};
 
 export const messageChapter: Chapter = {
   paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
@@ -147,7 +150,7 @@ export const messageChapter: Chapter = {
         model: MODEL,
         content: list(ref('TextBlock'), { minItems: 1 }),
         stop_reason: STOP_REASON,
-        stop_sequence: NO_SEQUENCE,
+        stop_sequence: STOP_SEQUENCE,
         usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
       }),
     ),
@@ -178,7 +181,7 @@ export const messageChapter: Chapter = {
     ContentBlockStopEvent: object({ type: constant('content_block_stop'), index: INDEX }),
     MessageDeltaEvent: object({
       type: constant('message_delta'),
-      delta: object({ stop_reason: STOP_REASON, stop_sequence: NO_SEQUENCE }),
+      delta: object({ stop_reason: STOP_REASON, stop_sequence: STOP_SEQUENCE }),
       usage: object({ output_tokens: outputTokens }),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),

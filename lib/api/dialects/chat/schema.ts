@@ -1,5 +1,6 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
 import type { FieldRules } from '../fields.ts';
+import { stopField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { chatToolRules } from './tools.ts';
 
@@ -9,4 +10,5 @@ export const chatFields: FieldRules = {
     description: 'System prompt and history, oldest first; the last `user` message is the prompt.',
   }),
   ...chatToolRules,
+  stop: stopField,
 };

@@ -1,7 +1,7 @@
 // From parts to message-style events and replies.
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
-import type { FinishReason, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
+import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
 import { toWireId } from '../tool-id.ts';
@@ -56,7 +56,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
         return (
           event('message_delta', {
             type: 'message_delta',
-            delta: { stop_reason: STOP_REASONS[part.reason], stop_sequence: null },
+            delta: endOf(part),
             usage: { output_tokens: output },
           }) + event('message_stop', { type: 'message_stop' })
         );
@@ -95,6 +95,11 @@ function startOf({ id, model, smart }: ReplyStartPart, input: number): object {
   };
 }
 
+function endOf({ reason, sequence }: Pick<ReplyFinishPart, 'reason' | 'sequence'>): object {
+  if (sequence === undefined) return { stop_reason: STOP_REASONS[reason], stop_sequence: null };
+  return { stop_reason: 'stop_sequence', stop_sequence: sequence };
+}
+
 /** The frozen shape: without a billing block, unless the call had pictures. */
 export function messageReply(reply: CollectedReply, { vision }: { readonly vision: boolean }): object {
   return {
@@ -103,8 +108,7 @@ export function messageReply(reply: CollectedReply, { vision }: { readonly visio
     role: 'assistant',
     model: reply.model,
     content: reply.blocks.map(contentOf),
-    stop_reason: STOP_REASONS[reply.reason],
-    stop_sequence: null,
+    ...endOf(reply),
     usage: { input_tokens: reply.input, output_tokens: reply.output },
     ...(reply.smart && { smart_routing: reply.smart }),
     ...(vision && { billing: billingBlock(reply.billing) }),

@@ -2,6 +2,7 @@
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';
+import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
@@ -21,5 +22,6 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
+    ...readStops(fields.stop_sequences),
   };
 }

@@ -1,0 +1,149 @@
+// Finds where a text ends that may not contain certain strings, while it arrives in fragments cut anywhere.
+
+export interface StopMatcher {
+  /** What of the text is certain to stand before any match, this fragment included; `''` while all of it may be part of one. */
+  push(text: string): string;
+  /** The text is over: what was held back, up to a match. */
+  end(): string;
+  /** The string that the text ends before. The earliest match counts, and of those that begin at one place the longest. */
+  readonly matched: string | undefined;
+}
+
+/** One of the strings, and how much of it the text ends with just now. */
+interface Automaton {
+  readonly text: string;
+  /** For each length of a beginning of the string: the longest shorter one that it ends with. */
+  readonly borders: Uint32Array;
+  length: number;
+}
+
+interface Match {
+  readonly from: number;
+  readonly text: string;
+}
+
+/**
+ * Linear in the text, whatever the strings and the fragments are: an automaton a string (Knuth, Morris and Pratt), and
+ * what is held back is kept as it came, since a growing text that is cut at its front would be copied for every fragment.
+ */
+export function createStopMatcher(strings: readonly string[]): StopMatcher {
+  const automata = strings.map((text): Automaton => ({ text, borders: bordersOf(text), length: 0 }));
+  const held = createHeld();
+  /** A match that an earlier or longer one may still replace. */
+  let match: Match | undefined;
+  let matched: string | undefined;
+
+  function push(text: string): string {
+    if (matched !== undefined) return '';
+    const from = held.end;
+    held.add(text);
+    for (let at = 0; at < text.length; at += 1) {
+      step(text.charCodeAt(at), from + at);
+      if (match && isCertain(match, from + at)) return finish();
+    }
+    return held.take(Math.min(match?.from ?? held.end, earliestBeginning(held.end)));
+  }
+
+  /** Takes the next character into every automaton. */
+  function step(code: number, at: number): void {
+    for (const automaton of automata) {
+      advance(automaton, code);
+      const { text, length, borders } = automaton;
+      if (length < text.length) continue;
+      const from = at - length + 1;
+      if (!match || from < match.from || (from === match.from && length > match.text.length)) match = { from, text };
+      automaton.length = borders[length] as number;
+    }
+  }
+
+  /** No other string can still be found that begins before it, or there and is longer. */
+  function isCertain({ from, text }: Match, at: number): boolean {
+    return automata.every((other) => {
+      if (other.length === 0) return true;
+      const begins = at - other.length + 1;
+      return begins > from || (begins === from && other.text.length <= text.length);
+    });
+  }
+
+  /** Where the earliest of the strings begins that the text may be in the middle of. */
+  function earliestBeginning(end: number): number {
+    return automata.reduce((least, { length }) => Math.min(least, end - length), end);
+  }
+
+  function finish(): string {
+    if (!match) return held.take(held.end);
+    matched = match.text;
+    return held.take(match.from);
+  }
+
+  return {
+    push,
+    end: () => (matched === undefined ? finish() : ''),
+    get matched() {
+      return matched;
+    },
+  };
+}
+
+function advance(automaton: Automaton, code: number): void {
+  const { text, borders } = automaton;
+  let { length } = automaton;
+  while (length > 0 && text.charCodeAt(length) !== code) length = borders[length] as number;
+  automaton.length = text.charCodeAt(length) === code ? length + 1 : 0;
+}
+
+function bordersOf(text: string): Uint32Array {
+  const borders = new Uint32Array(text.length + 1);
+  let border = 0;
+  for (let at = 1; at < text.length; at += 1) {
+    while (border > 0 && text.charCodeAt(at) !== text.charCodeAt(border)) border = borders[border] as number;
+    if (text.charCodeAt(at) === text.charCodeAt(border)) border += 1;
+    borders[at + 1] = border;
+  }
+  return borders;
+}
+
+/** Fragments that are held back; places count from the beginning of the whole text. */
+function createHeld() {
+  let pieces: string[] = [];
+  /** The first piece that is not taken, and how much of it is. */
+  let first = 0;
+  let cut = 0;
+  let begin = 0;
+  let end = 0;
+
+  /** All that is held before a place. */
+  function take(before: number): string {
+    let taken = '';
+    while (begin < before) {
+      const piece = pieces[first] as string;
+      const left = piece.length - cut;
+      if (left <= before - begin) {
+        taken += cut === 0 ? piece : piece.slice(cut);
+        begin += left;
+        first += 1;
+        cut = 0;
+      } else {
+        taken += piece.slice(cut, cut + before - begin);
+        cut += before - begin;
+        begin = before;
+      }
+    }
+    if (first > pieces.length / 2) {
+      pieces = pieces.slice(first);
+      first = 0;
+    }
+    return taken;
+  }
+
+  return {
+    take,
+    add(text: string) {
+      pieces.push(text);
+      end += text.length;
+    },
+    get end() {
+      return end;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// Ends an answer before the first of the strings that its call asked to stop at, whatever its upstream knows of them.
+import type { StreamPart } from '../stream/part.ts';
+import { createStopMatcher, type StopMatcher } from '../stream/stop-matcher.ts';
+
+export interface Stops {
+  /** The parts that may pass now. The end of a block comes after what was held back of its text; after a match only it. */
+  pass(parts: readonly StreamPart[]): readonly StreamPart[];
+  /** What is held back of an answer that broke off; it may turn out to end before a match all the same. */
+  rest(): readonly StreamPart[];
+  /** The string that the answer ends before. */
+  readonly matched: string | undefined;
+}
+
+/** The parts that matter to it. */
+type Delta = Extract<StreamPart, { readonly type: 'block-delta' }>;
+
+export function createStops(strings: readonly string[]): Stops {
+  let matcher: StopMatcher | undefined;
+  let index = 0;
+  let matched: string | undefined;
+
+  function pass(parts: readonly StreamPart[]): readonly StreamPart[] {
+    const passed: StreamPart[] = [];
+    for (const part of parts) {
+      if (matched !== undefined) return passed;
+      if (part.type === 'block-delta') take(part, passed);
+      else {
+        if (part.type === 'block-start' || part.type === 'block-end') release(passed);
+        passed.push(part);
+      }
+      matched = matcher?.matched;
+      if (matched !== undefined && part.type !== 'block-end') passed.push({ type: 'block-end', index });
+    }
+    return passed;
+  }
+
+  function take(part: Delta, passed: StreamPart[]): void {
+    matcher ??= createStopMatcher(strings);
+    index = part.index;
+    const text = matcher.push(part.text);
+    if (text === part.text) passed.push(part);
+    else if (text !== '') passed.push({ ...part, text });
+  }
+
+  /** A match does not go on from one block into another. */
+  function release(passed: StreamPart[]): void {
+    const text = matcher?.end() ?? '';
+    if (text !== '') passed.push({ type: 'block-delta', index, text });
+    if (matcher?.matched === undefined) matcher = undefined;
+  }
+
+  return {
+    pass,
+    rest() {
+      const passed: StreamPart[] = [];
+      release(passed);
+      matched = matcher?.matched;
+      if (matched !== undefined) passed.push({ type: 'block-end', index });
+      return passed;
+    },
+    get matched() {
+      return matched;
+    },
+  };
+}

@@ -1,0 +1,109 @@
+// Strings to stop at, on real sockets: what each dialect says, what the upstream sees, what it costs.
+import { expect } from 'chai';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+
+describe('strings to stop at', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+
+  before(async () => {
+    upstream = await startUpstream();
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  /** Writes the fragments, each in a chunk of its own, and then nothing until it is left. */
+  function speak(...fragments: readonly string[]): void {
+    upstream.behave(async ({ response }) => {
+      response.writeHead(200, SSE);
+      for (const fragment of fragments) {
+        response.write(chatChunk(fragment));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+  }
+
+  const fieldOf = (path: string, stops: readonly string[]) =>
+    path === CHAT ? { stop: stops } : { stop_sequences: stops };
+
+  for (const path of DIALECTS) {
+    for (const stream of [false, true]) {
+      it(`${path}${stream ? ', streamed' : ''}: ends before the first and closes the upstream at once`, async () => {
+        speak('Hi \ud83d', '\udc4b, one', '\nEN', 'D two');
+        const { key } = await gateway.account();
+        const called = upstream.nextCall();
+        const body = ask('hi', { stream, ...fieldOf(path, ['STOP', '\nEND']) });
+        const reply = await send(gateway.url + path, { key, body });
+        expect(reply.status, reply.text).to.equal(200);
+        const { closed, body: asked } = await called;
+        await closed;
+        expect(asked).not.to.have.any.keys('stop', 'stop_sequences');
+        const events = stream ? eventsOf(reply.text) : [];
+        const text = stream ? textOf(events) : (reply.json.content?.[0].text ?? reply.json.choices[0].message.content);
+        expect(text).to.equal('Hi 👋, one');
+        const finish = path === CHAT ? (events.at(-2)?.data ?? reply.json) : undefined;
+        if (finish) expect(finish.choices[0].finish_reason).to.equal('stop');
+        else {
+          const end = stream ? events.find(({ event }) => event === 'message_delta')?.data.delta : reply.json;
+          expect([end.stop_reason, end.stop_sequence]).to.deep.equal(['stop_sequence', '\nEND']);
+        }
+        // 18 characters were produced: 5 tokens, and the least that a call costs.
+        const billing = stream ? billingOf(events) : reply.json.billing;
+        if (billing) expect(billing.charged_rub).to.equal(0.5);
+      });
+    }
+
+    it(`${path}: delivers all of an answer that only begins like one`, async () => {
+      upstream.behave(({ response }) => {
+        response.writeHead(200, SSE);
+        response.end(chatChunk('one EN') + chatEnd({ input: 7, output: 400 }));
+      });
+      const { key } = await gateway.account();
+      const body = ask('hi', { stream: true, ...fieldOf(path, ['END']) });
+      const events = eventsOf((await send(gateway.url + path, { key, body })).text);
+      expect(textOf(events)).to.equal('one EN');
+      expect(billingOf(events).charged_rub).to.equal(2.007);
+    });
+
+    it(`${path}: refuses what is no list of strings, and names the field`, async () => {
+      const { key } = await gateway.account();
+      const most = path === CHAT ? 4 : 16;
+      const name = path === CHAT ? 'stop' : 'stop_sequences';
+      const wrong = [5, '', [''], ['a', ''], [5], [['a']], {}, ['\ud83d'], Array(most + 1).fill('a')];
+      for (const value of path === CHAT ? wrong : [...wrong, 'a']) {
+        const reply = await send(gateway.url + path, { key, body: ask('hi', { [name]: value }) });
+        expect(reply.status, JSON.stringify(value)).to.equal(400);
+        expect(reply.json.error.message).to.match(new RegExp(`^Invalid \`${name}\`: must be `));
+      }
+    });
+  }
+
+  it('takes one string, none, and as many as a dialect has room for', async () => {
+    const { key } = await gateway.account();
+    const answers = async (path: string, more: object) => {
+      upstream.behave(({ response }) => {
+        response.writeHead(200, SSE);
+        response.end(chatChunk('one two') + chatEnd({}));
+      });
+      const { json } = await send(gateway.url + path, { key, body: ask('hi', more) });
+      return json.content?.[0].text ?? json.choices[0].message.content;
+    };
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `none ${at}`);
+    expect(await answers(CHAT, { stop: ' ' })).to.equal('one');
+    expect(await answers(CHAT, { stop: null })).to.equal('one two');
+    expect(await answers(CHAT, { stop: [] })).to.equal('one two');
+    expect(await answers(CHAT, { stop: [...many(3), 'tw'] })).to.equal('one ');
+    expect(await answers(MESSAGES, { stop_sequences: null })).to.equal('one two');
+    expect(await answers(MESSAGES, { stop_sequences: [] })).to.equal('one two');
+    expect(await answers(MESSAGES, { stop_sequences: [...many(15), 'tw'] })).to.equal('one ');
+    // Each has a name of its own.
+    expect(await answers(MESSAGES, { stop: 'tw' })).to.equal('one two');
+    expect(await answers(CHAT, { stop_sequences: ['tw'] })).to.equal('one two');
+  });
+});
