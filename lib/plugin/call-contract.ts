@@ -1,6 +1,7 @@
 // The part of the contract that says what a provider is asked for, and what it gives: types only.
 import type { Picture, Size, TextMessage, Tools } from './content-contract.ts';
 import type { UpstreamFault } from './fault-contract.ts';
+import type { OutputFormat, Reasoning } from './output-contract.ts';
 import type { RouteOptions } from './request-contract.ts';
 
 /** What every call has. */
@@ -20,6 +21,10 @@ export interface TextCall extends ProviderCall {
   readonly maxTokens: number;
   /** Only for a provider with `tools`; absent when the model may call none. */
   readonly tools?: Tools;
+  /** Absent for text; an upstream that cannot do it ignores it. */
+  readonly format?: OutputFormat;
+  /** Absent where it is left to the model. */
+  readonly reasoning?: Reasoning;
 }
 
 export interface ImageCall extends ProviderCall {

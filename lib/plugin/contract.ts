@@ -14,6 +14,7 @@ export type * from './fault-contract.ts';
 export type * from './host-contract.ts';
 export type * from './image-contract.ts';
 export type * from './job-contract.ts';
+export type * from './output-contract.ts';
 export type * from './request-contract.ts';
 export type * from './video-contract.ts';
 export type { FinishReason, ProviderPart };

@@ -20,6 +20,7 @@ import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
 import { estimateInput } from './estimate.ts';
 import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
+import { reasoningOf } from './reasoning.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { createStops } from './stops.ts';
 import { demandsTool, usesTools, withoutTools } from './tools.ts';
@@ -82,13 +83,13 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       deadline,
       onAttempt,
       isCommitted: () => sink.hasText,
-      attempt: ({ route, model, tools }, onFirst) => {
+      attempt: ({ route, model, tools, takes }, onFirst) => {
         onAsk();
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        const call = () => callOf(request, tools);
+        const call = () => callOf(request, { json: takes.json, reasoning: takes.reasoning, tools });
         return attempt({ route, model, tools, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
@@ -103,6 +104,8 @@ interface Candidate extends Way {
   readonly delivery: TextModel['delivery'];
   /** Whether it is asked with the request's tools. */
   readonly tools: boolean;
+  /** What the model takes beyond text. */
+  readonly takes: Pick<TextModel, 'json' | 'reasoning'>;
 }
 
 interface Choosing {
@@ -123,7 +126,7 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
     health.inOrder(each).map((route) => {
       const { upstream, key, provider } = route;
       const tools = matters && each.tools && provider.tools === true;
-      return { upstream, key, route, model: each.id, delivery: each.delivery, tools };
+      return { upstream, key, route, model: each.id, delivery: each.delivery, tools, takes: each };
     }),
   );
   const withTools = matters ? candidates.filter(({ tools }) => tools) : [];
@@ -243,14 +246,18 @@ function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
   return { kind: 'text', model: id, prices, amount: textCost(price, held) };
 }
 
-function callOf(request: TextRequest, withTools: boolean): Omit<TextCall, 'model' | 'options'> {
-  const { system, maxTokens, images, tools } = request;
-  const messages = withTools ? request.messages : withoutTools(request);
+type Takes = Candidate['takes'] & Pick<Candidate, 'tools'>;
+
+function callOf(request: TextRequest, takes: Takes): Omit<TextCall, 'model' | 'options'> {
+  const { system, maxTokens, images, tools, format, reasoning } = request;
+  const messages = takes.tools ? request.messages : withoutTools(request);
   return {
     messages: messagesOf({ messages, images }),
     maxTokens,
     ...(system !== undefined && { system }),
-    ...(withTools && tools && { tools }),
+    ...(takes.tools && tools && { tools }),
+    ...(format && takes.json && { format }),
+    ...(reasoning && takes.reasoning && { reasoning: reasoningOf(reasoning, maxTokens) }),
   };
 }
 

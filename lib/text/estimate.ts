@@ -62,9 +62,11 @@ function picturesOf(images: number, textTokens: number): PictureTokens | undefin
   return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
-function* textsOf({ system, messages, tools }: TextRequest): Iterable<string> {
+/** A schema is read by the model like text. */
+function* textsOf({ system, messages, tools, format }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
   if (tools) yield tools.text;
+  if (format?.type === 'json-schema') yield JSON.stringify(format.schema);
   for (const { content } of messages) {
     for (const part of content) {
       if (part.type === 'text') yield part.text;

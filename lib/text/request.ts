@@ -1,7 +1,15 @@
 // A text request free of its wire format: what both dialects parse into and the engine runs.
 import type { RequestPicture } from '../media/reference.ts';
-import type { TextContent, TextMessage, ToolCallContent, ToolResultContent, Tools } from '../plugin/contract.ts';
+import type {
+  OutputFormat,
+  TextContent,
+  TextMessage,
+  ToolCallContent,
+  ToolResultContent,
+  Tools,
+} from '../plugin/contract.ts';
 import type { PictureTokens } from '../stream/meter.ts';
+import type { ReasoningWish } from './reasoning.ts';
 
 /** A message as it was read, before its pictures are there. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
@@ -53,6 +61,10 @@ export interface TextRequest {
   readonly stream: boolean;
   /** The answer ends before the first of these strings; absent for none. */
   readonly stops?: readonly string[];
+  /** Passed to models that can do it; absent for text. */
+  readonly format?: OutputFormat;
+  /** The same; absent where the client says nothing of it. */
+  readonly reasoning?: ReasoningWish;
   /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }

@@ -1,7 +1,7 @@
 // Plugin for every upstream that speaks messages as Anthropic does.
 import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { Reply } from './reply.ts';
-import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, urlOf } from './request.ts';
+import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, THINKING_STYLES, urlOf } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -13,6 +13,10 @@ const plugin: ProviderPlugin<Settings> = {
         .string()
         .valid(...AUTH_STYLES)
         .default('x-api-key'),
+      thinking: joi
+        .string()
+        .valid(...THINKING_STYLES)
+        .default('adaptive'),
     });
   },
   // Codes of GLM's endpoint.
@@ -25,13 +29,15 @@ export default plugin;
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({
     url: urlOf(wire),
+    wire,
     request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire) } as const,
   }));
   return {
     tools: true,
     text(call, signal) {
-      const { url, request } = targetOf(call);
-      return host.answer(url, { ...request, body: bodyOf(call, host.argumentsOf), signal }, new Reply(host.fault));
+      const { url, request, wire } = targetOf(call);
+      const body = bodyOf(call, wire, host.argumentsOf);
+      return host.answer(url, { ...request, body, signal }, new Reply(host.fault));
     },
   };
 }

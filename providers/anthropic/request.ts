@@ -1,8 +1,9 @@
 // Settings of an upstream that speaks messages, and the request one text call becomes.
-import type { AccountSettings, Host, JsonBody, KeyHeaders, TextCall } from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Host, JsonBody, KeyHeaders, ReasoningOn, TextCall } from '../../lib/plugin/contract.ts';
 import { messageOf, toolsOf } from './messages.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
+export const THINKING_STYLES = ['adaptive', 'budget'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
 export interface Wire {
@@ -12,6 +13,8 @@ export interface Wire {
   readonly version: string;
   /** The header of the key: `x-api-key`, or `authorization: Bearer` as some compatible endpoints want it. */
   readonly auth: (typeof AUTH_STYLES)[number];
+  /** How thinking is asked for: `adaptive` with an effort, or, of older models, by a `budget` of tokens. */
+  readonly thinking: (typeof THINKING_STYLES)[number];
 }
 
 export type Settings = AccountSettings & Wire;
@@ -32,7 +35,7 @@ export function authOf({ auth }: Wire): KeyHeaders {
   return auth === 'bearer' ? (key) => ({ authorization: `Bearer ${key}` }) : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf(call: TextCall, read: Host['argumentsOf']): JsonBody {
+export function bodyOf(call: TextCall, { thinking }: Pick<Wire, 'thinking'>, read: Host['argumentsOf']): JsonBody {
   const { model, maxTokens, system, messages } = call;
   return (base64) => ({
     model,
@@ -41,5 +44,31 @@ export function bodyOf(call: TextCall, read: Host['argumentsOf']): JsonBody {
     messages: messages.map((message) => messageOf(message, { base64, read })),
     ...toolsOf(call),
     stream: true,
+    ...thinkingOf(call, thinking),
+    ...outputOf(call, thinking),
   });
+}
+
+/** Newer models decide themselves how long they think and are told an effort; older ones are told a number of tokens. */
+function thinkingOf({ reasoning, messages }: TextCall, style: Wire['thinking']): object {
+  if (!reasoning) return {};
+  if (reasoning.mode === 'off') return { thinking: { type: 'disabled' } };
+  if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
+  // They want the thoughts before a call of a tool back, which stay with us.
+  const hasCalls = messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'));
+  if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || hasCalls) return {};
+  return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens } };
+}
+
+/** JSON without a schema is not sold here. */
+function outputOf({ format, reasoning }: Pick<TextCall, 'format' | 'reasoning'>, style: Wire['thinking']): object {
+  const config = {
+    ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: format.schema } }),
+    ...(reasoning?.mode === 'on' && style === 'adaptive' && { effort: effortOf(reasoning) }),
+  };
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+function effortOf({ effort }: ReasoningOn): string {
+  return effort === 'minimal' ? 'low' : effort;
 }

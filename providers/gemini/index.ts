@@ -1,7 +1,7 @@
 // Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw, videos as long operations.
 import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { picturesOf, readerOf } from './reply.ts';
-import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
+import { imageBodyOf, type Settings, THINKING_STYLES, textBodyOf, urlOf } from './request.ts';
 import { createVideo } from './video.ts';
 
 /** A picture of 4K comes as some 30 MiB of base64. */
@@ -13,6 +13,10 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi, account) {
     return account.keyOptional('https://generativelanguage.googleapis.com/v1beta', {
       sizeMap: joi.object().pattern(/^\d+x\d+$/, joi.string()),
+      thinking: joi
+        .string()
+        .valid(...THINKING_STYLES)
+        .default('level'),
     });
   },
   // A bad key is a 400 with a reason of its own. A failed precondition is ours: the account's country, or no billing.
@@ -30,8 +34,10 @@ function createProvider(settings: Settings, host: Host): Provider {
   return {
     tools: true,
     text(call, signal) {
-      const url = urlOf(wireOf(call), call.model, 'streamGenerateContent?alt=sse');
-      return host.answer(url, { ...request, body: textBodyOf(call, host.argumentsOf), signal }, readerOf(host.fault));
+      const wire = wireOf(call);
+      const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
+      const body = textBodyOf(call, wire, host.argumentsOf);
+      return host.answer(url, { ...request, body, signal }, readerOf(host.fault));
     },
     async image(call, signal) {
       const wire = wireOf(call);

@@ -7,6 +7,7 @@ import {
   bodyOf,
   DELTA_STYLES,
   MAX_TOKENS_PARAMS,
+  REASONING_STYLES,
   type Settings,
   USAGE_STYLES,
   urlOf,
@@ -22,6 +23,7 @@ const plugin: ProviderPlugin<Settings> = {
       usage: oneOf(USAGE_STYLES).default('stream_options'),
       auth: oneOf(AUTH_STYLES).default('bearer'),
       deltas: oneOf(DELTA_STYLES).default('incremental'),
+      reasoning: oneOf(REASONING_STYLES).default('reasoning_effort'),
     });
   },
   // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax.

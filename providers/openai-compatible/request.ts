@@ -1,11 +1,19 @@
 // Settings of an upstream that speaks chat completions, and the request one text call becomes.
-import type { AccountSettings, HostRequest, JsonBody, TextCall } from '../../lib/plugin/contract.ts';
+import type {
+  AccountSettings,
+  HostRequest,
+  JsonBody,
+  OutputFormat,
+  Reasoning,
+  TextCall,
+} from '../../lib/plugin/contract.ts';
 import { messagesOf, toolsOf } from './messages.ts';
 
 export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
 export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
 export const AUTH_STYLES = ['bearer', 'api-key', 'x-api-key', 'none'] as const;
 export const DELTA_STYLES = ['incremental', 'cumulative'] as const;
+export const REASONING_STYLES = ['reasoning_effort', 'reasoning', 'thinking', 'none'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
 export interface Wire {
@@ -22,6 +30,11 @@ export interface Wire {
   readonly auth: (typeof AUTH_STYLES)[number];
   /** `cumulative` for an upstream whose every delta repeats the whole text so far. */
   readonly deltas: (typeof DELTA_STYLES)[number];
+  /**
+   * How reasoning is asked for: by `reasoning_effort`; by OpenRouter's object `reasoning`; by `thinking: {type}` beside
+   * `reasoning_effort`, as DeepSeek and GLM have it; `none` for servers that know none of these.
+   */
+  readonly reasoning: (typeof REASONING_STYLES)[number];
 }
 
 export type Settings = AccountSettings & Wire;
@@ -38,7 +51,7 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function bodyOf(call: TextCall, { maxTokensParam, usage }: Wire): JsonBody {
+export function bodyOf(call: TextCall, { maxTokensParam, usage, reasoning }: Wire): JsonBody {
   return (base64) => {
     const messages: object[] = call.messages.flatMap((message) => messagesOf(message, base64));
     if (call.system !== undefined) messages.unshift({ role: 'system', content: call.system });
@@ -50,6 +63,25 @@ export function bodyOf(call: TextCall, { maxTokensParam, usage }: Wire): JsonBod
       [maxTokensParam]: call.maxTokens,
       ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
       ...(usage === 'usage_include' && { usage: { include: true } }),
+      ...(call.format && { response_format: formatOf(call.format) }),
+      ...(call.reasoning && reasoningOf(call.reasoning, reasoning)),
     };
   };
+}
+
+function formatOf(format: OutputFormat): object {
+  if (format.type === 'json') return { type: 'json_object' };
+  const { type: _, ...schema } = format;
+  return { type: 'json_schema', json_schema: schema };
+}
+
+/** Without a word the model thinks as it sees fit. */
+function reasoningOf(wish: Reasoning, style: Wire['reasoning']): object {
+  if (style === 'none' || wish.mode === 'auto') return {};
+  const effort = wish.mode === 'off' ? 'none' : wish.effort;
+  if (style === 'reasoning_effort') return { reasoning_effort: effort };
+  if (style === 'reasoning') return { reasoning: { effort, exclude: true } };
+  return wish.mode === 'off'
+    ? { thinking: { type: 'disabled' } }
+    : { thinking: { type: 'enabled' }, reasoning_effort: effort };
 }

@@ -1,8 +1,16 @@
 // Settings of an upstream that speaks responses, and the request one text call becomes.
-import type { Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type {
+  Base64,
+  Content,
+  JsonBody,
+  OutputFormat,
+  Reasoning,
+  TextCall,
+  TextMessage,
+} from '../../lib/plugin/contract.ts';
 
 /** Nothing is kept there for a later call. */
-export function bodyOf({ model, system, messages, maxTokens }: TextCall): JsonBody {
+export function bodyOf({ model, system, messages, maxTokens, format, reasoning }: TextCall): JsonBody {
   return (base64) => ({
     model,
     ...(system !== undefined && { instructions: system }),
@@ -10,7 +18,17 @@ export function bodyOf({ model, system, messages, maxTokens }: TextCall): JsonBo
     max_output_tokens: maxTokens,
     store: false,
     stream: true,
+    ...(format && { text: { format: formatOf(format) } }),
+    ...(reasoning && reasoning.mode !== 'auto' && { reasoning: { effort: effortOf(reasoning) } }),
   });
+}
+
+function formatOf(format: OutputFormat): object {
+  return format.type === 'json' ? { type: 'json_object' } : { ...format, type: 'json_schema' };
+}
+
+function effortOf(reasoning: Exclude<Reasoning, { mode: 'auto' }>): string {
+  return reasoning.mode === 'off' ? 'none' : reasoning.effort;
 }
 
 /** What the model said before is another type than what it is told. */

@@ -20,13 +20,13 @@ import {
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 import { type ApiDocument, type Json, pointerOf, readDocument } from './document.ts';
+import { COUNT, type Counting, showCounts } from './openapi-counts.ts';
 import { type Showing, showVideos, VIDEOS } from './openapi-videos.ts';
 
 const PUBLIC_URL = 'https://gateway.example/base';
 const MODELS = '/api/v1/models';
 const BALANCE = '/api/v1/balance';
 const ONE_MODEL = 'GET /api/v1/models/{id}';
-const COUNT = '/api/v1/messages/count_tokens';
 
 describe('the API document', () => {
   let upstream: TestUpstream;
@@ -167,6 +167,12 @@ describe('the API document', () => {
     }
   });
 
+  async function suspended(): Promise<TestAccount> {
+    const account = await gateway.account();
+    await gateway.store.accounts.setStatus(account.id, 'suspended');
+    return account;
+  }
+
   describe('of replies', () => {
     const midStream: Behaviour = async ({ response }) => {
       response.writeHead(200, SSE);
@@ -206,8 +212,7 @@ describe('the API document', () => {
         await verify(path, 401, { body: ask('hi'), key: 'wrong' });
         await verify(path, 402, { body: ask('hi'), key: (await gateway.account('0')).key });
         await verify(path, 402, { body: ask('x'.repeat(4_000_000)), key });
-        const other = await gateway.account();
-        await gateway.store.accounts.setStatus(other.id, 'suspended');
+        const other = await suspended();
         await verify(path, 403, { body: ask('hi'), key: other.key });
         await verify(path, 415, { body: 'hi', headers: { 'content-type': 'text/plain' }, key });
         await verify(path, 400, { body: '{', key });
@@ -243,8 +248,7 @@ describe('the API document', () => {
 
     it('one model', async () => {
       const { key } = await gateway.account();
-      const other = await gateway.account();
-      await gateway.store.accounts.setStatus(other.id, 'suspended');
+      const other = await suspended();
       const replies = [
         [200, 'model-a', { key }],
         [200, 'smart', { key }],
@@ -260,27 +264,9 @@ describe('the API document', () => {
       }
     });
 
-    it('token counts', async () => {
-      const account = await gateway.account();
-      const other = await gateway.account();
-      await gateway.store.accounts.setStatus(other.id, 'suspended');
-      const counted = async (status: number, options: SendOptions) => {
-        verifyReply(COUNT, status, await send(gateway.url + COUNT, options), true);
-      };
-      await counted(200, { key: account.key, body: ask('hi') });
-      await counted(400, { key: account.key, body: ask('hi', { model: 'nope' }) });
-      await counted(401, { body: ask('hi') });
-      await counted(403, { key: other.key, body: ask('hi') });
-      await counted(415, { key: account.key, body: 'hi', headers: { 'content-type': 'text/plain' } });
-      await counted(400, { key: account.key, body: '{' });
-      verifyReply(COUNT, 413, await sendPartly(COUNT, account, 48 * 1024 * 1024 + 1), true);
-      await counted(429, { key: account.key, body: ask('hi') });
-      // There is room for one of them; the rest of its body does not come.
-      const large = await gateway.account();
-      const announced = [1, 2].map(() => sendPartly(COUNT, large, 40 * 1024 * 1024));
-      const [late, refused] = (await Promise.all(announced)).sort((one, two) => one.status - two.status);
-      verifyReply(COUNT, 408, late as Reply, true);
-      verifyReply(COUNT, 503, refused as Reply, true);
+    it('token counts', () => {
+      const verifyCount: Counting['verify'] = (status, reply) => void verifyReply(COUNT, status, reply, true);
+      return showCounts({ gateway, verify: verifyCount, suspended, sendPartly });
     });
 
     it('models and balance', async () => {
@@ -291,8 +277,7 @@ describe('the API document', () => {
       await verify(BALANCE, 401);
       for (let at = 0; at < 5; at += 1) await verify(BALANCE, 200, { key });
       await verify(BALANCE, 429, { key });
-      const other = await gateway.account();
-      await gateway.store.accounts.setStatus(other.id, 'suspended');
+      const other = await suspended();
       await verify(MODELS, 403, { key: other.key });
       await verify(BALANCE, 403, { key: other.key });
     });

@@ -232,6 +232,7 @@ describe('anthropic', () => {
       baseUrl: 'https://api.anthropic.com',
       version: '2023-06-01',
       auth: 'x-api-key',
+      thinking: 'adaptive',
     });
   });
 });

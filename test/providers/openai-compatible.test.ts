@@ -268,6 +268,7 @@ describe('openai-compatible', () => {
         maxTokensParam: 'max_tokens',
         usage: 'stream_options',
         auth: 'bearer',
+        reasoning: 'reasoning_effort',
         deltas: 'incremental',
       });
     });

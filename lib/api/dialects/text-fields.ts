@@ -16,8 +16,12 @@ export interface TextFields {
   readonly tool_choice?: unknown;
   readonly parallel_tool_calls?: boolean | null;
   readonly thread?: unknown;
-  readonly stop?: string | readonly string[] | null;
-  readonly stop_sequences?: readonly string[] | null;
+  readonly response_format?: object | null;
+  readonly reasoning_effort?: string | null;
+  readonly output_config?: object | null;
+  readonly thinking?: object | null;
+  readonly stop?: string | readonly unknown[] | null;
+  readonly stop_sequences?: readonly unknown[] | null;
 }
 
 /** Fields that clients send and no model sees; all other unknown fields are ignored too. */
@@ -25,9 +29,6 @@ export const IGNORED_FIELDS = [
   'temperature',
   'top_p',
   'top_k',
-  'response_format',
-  'thinking',
-  'reasoning_effort',
   'n',
   'seed',
   'logprobs',

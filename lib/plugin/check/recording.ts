@@ -117,6 +117,18 @@ const textCall = Joi.object({
     .min(1)
     .default([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]),
   maxTokens: Joi.number().integer().min(1).max(32_768).default(100),
+  format: Joi.object({
+    type: Joi.valid('json', 'json-schema').required(),
+    schema: Joi.object().unknown(true),
+    name: Joi.string(),
+    description: Joi.string(),
+    strict: Joi.boolean(),
+  }),
+  reasoning: Joi.object({
+    mode: Joi.valid('off', 'auto', 'on').required(),
+    effort: Joi.valid('minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+    budgetTokens: Joi.number().integer().min(1024),
+  }),
 });
 
 const size = Joi.object({ width: Joi.number().integer().required(), height: Joi.number().integer().required() });

@@ -2,6 +2,7 @@
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages } from '../messages.ts';
+import { readReasoningEffort, readResponseFormat } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { chatFields } from './schema.ts';
@@ -22,6 +23,8 @@ export function parseChatRequest(body: unknown): TextRequest {
     ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
-    ...readStops(fields.stop),
+    ...readStops('stop', fields.stop),
+    ...readResponseFormat(fields.response_format),
+    ...readReasoningEffort(fields.reasoning_effort),
   };
 }

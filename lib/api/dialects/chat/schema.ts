@@ -1,5 +1,6 @@
 // The fields of a chat-style request; its messages are read by `messages.ts`.
 import type { FieldRules } from '../fields.ts';
+import { reasoningEffortField, responseFormatField } from '../output.ts';
 import { stopField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { chatToolRules } from './tools.ts';
@@ -11,4 +12,6 @@ export const chatFields: FieldRules = {
   }),
   ...chatToolRules,
   stop: stopField,
+  response_format: responseFormatField,
+  reasoning_effort: reasoningEffortField,
 };

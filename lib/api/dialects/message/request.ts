@@ -2,6 +2,7 @@
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';
+import { readOutputConfig, readThinking } from '../output.ts';
 import { readStops } from '../stops.ts';
 import { maxTokensOf, refuseThread, type TextFields } from '../text-fields.ts';
 import { messageFields } from './schema.ts';
@@ -22,6 +23,8 @@ export function parseMessageRequest(body: unknown): TextRequest {
     ...(hasCalls && { hasCalls }),
     maxTokens: maxTokensOf(fields),
     stream: fields.stream ?? false,
-    ...readStops(fields.stop_sequences),
+    ...readStops('stop_sequences', fields.stop_sequences),
+    ...readOutputConfig(fields.output_config),
+    ...readThinking(fields.thinking, fields.output_config),
   };
 }

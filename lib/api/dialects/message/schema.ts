@@ -1,6 +1,7 @@
 // The fields of a message-style request; its messages are read by `messages.ts`.
 import { list, ref } from '../../openapi/schema.ts';
 import type { FieldRules } from '../fields.ts';
+import { outputConfigField, thinkingField } from '../output.ts';
 import { stopSequencesField } from '../stops.ts';
 import { textFields } from '../text-fields.ts';
 import { messageToolRules } from './tools.ts';
@@ -18,4 +19,6 @@ export const messageFields: FieldRules = {
     schema: { description: 'The system prompt.', anyOf: [{ type: 'string' }, list(ref('MessageBlock'))] },
   },
   stop_sequences: stopSequencesField,
+  output_config: outputConfigField,
+  thinking: thinkingField,
 };

@@ -1,0 +1,98 @@
+// The form of an answer and the thought before it, as each dialect names them: what is read, and what is refused by its path.
+import { expect } from 'chai';
+import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
+import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
+import type { TextRequest } from '../../../lib/text/request.ts';
+
+const body = (more: object) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...more });
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+
+type Read = Pick<TextRequest, 'format' | 'reasoning'>;
+
+function readBy(parse: (body: unknown) => TextRequest, more: object): Read {
+  const { format, reasoning } = parse(body(more));
+  return { ...(format && { format }), ...(reasoning && { reasoning }) };
+}
+
+const chatForm = (wanted: object) => ({ response_format: { type: 'json_schema', json_schema: wanted } });
+const named = (more: object) => ({ type: 'json-schema', name: 'place', schema: SCHEMA, ...more });
+
+const CHAT: readonly (readonly [more: object, read: object])[] = [
+  [{}, {}],
+  [{ response_format: null, reasoning_effort: null }, {}],
+  [{ response_format: { type: 'text' } }, {}],
+  [{ response_format: { type: 'json_object' } }, { format: { type: 'json' } }],
+  [chatForm({ name: 'place' }), { format: { type: 'json' } }],
+  [chatForm({ name: 'place', schema: SCHEMA, strict: null, description: null }), { format: named({}) }],
+  [
+    chatForm({ name: 'place', schema: SCHEMA, strict: true, description: 'A place.' }),
+    { format: named({ strict: true, description: 'A place.' }) },
+  ],
+  [{ reasoning_effort: 'none' }, { reasoning: { mode: 'off' } }],
+  [{ reasoning_effort: 'xhigh' }, { reasoning: { mode: 'on', effort: 'xhigh' } }],
+  // Those of the other dialect.
+  [{ thinking: 5, output_config: 5 }, {}],
+];
+
+const format = { type: 'json-schema', name: 'answer', schema: SCHEMA };
+const MESSAGE: readonly (readonly [more: object, read: object])[] = [
+  [{}, {}],
+  [{ output_config: null, thinking: null }, {}],
+  [{ output_config: {} }, {}],
+  [{ output_config: { format: null, effort: null } }, {}],
+  [{ output_config: { format: { type: 'json_schema', schema: SCHEMA } } }, { format }],
+  [{ output_config: { effort: 'max' } }, { reasoning: { mode: 'on', effort: 'max' } }],
+  [{ thinking: { type: 'disabled' } }, { reasoning: { mode: 'off' } }],
+  [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'auto' } }],
+  [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
+  [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'on', effort: 'low' } }],
+  [{ thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off' } }],
+  [{ response_format: 5, reasoning_effort: 5 }, {}],
+];
+
+const CHAT_WRONG: readonly (readonly [more: object, field: string])[] = [
+  [{ response_format: 'json' }, 'response_format'],
+  [{ response_format: {} }, 'response_format.type'],
+  [{ response_format: { type: 'xml' } }, 'response_format.type'],
+  [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
+  [chatForm({}), 'response_format.json_schema.name'],
+  [chatForm({ name: 'a b' }), 'response_format.json_schema.name'],
+  [chatForm({ name: 'a', schema: [] }), 'response_format.json_schema.schema'],
+  [chatForm({ name: 'a', description: 5 }), 'response_format.json_schema.description'],
+  [chatForm({ name: 'a', strict: 'yes' }), 'response_format.json_schema.strict'],
+  [{ reasoning_effort: 'much' }, 'reasoning_effort'],
+  [{ reasoning_effort: 5 }, 'reasoning_effort'],
+];
+
+const MESSAGE_WRONG: readonly (readonly [more: object, field: string])[] = [
+  [{ output_config: 'json' }, 'output_config'],
+  [{ output_config: { format: 'json' } }, 'output_config.format'],
+  [{ output_config: { format: { type: 'json' } } }, 'output_config.format.type'],
+  [{ output_config: { format: { type: 'json_schema' } } }, 'output_config.format.schema'],
+  [{ output_config: { effort: 'minimal' } }, 'output_config.effort'],
+  [{ thinking: true }, 'thinking'],
+  [{ thinking: {} }, 'thinking.type'],
+  [{ thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
+  [{ thinking: { type: 'enabled', budget_tokens: 1023 } }, 'thinking.budget_tokens'],
+  [{ thinking: { type: 'enabled', budget_tokens: 2000.5 } }, 'thinking.budget_tokens'],
+  [{ thinking: { type: 'enabled', budget_tokens: '2048' } }, 'thinking.budget_tokens'],
+];
+
+for (const [name, parse, read, wrong] of [
+  ['chat', parseChatRequest, CHAT, CHAT_WRONG],
+  ['message', parseMessageRequest, MESSAGE, MESSAGE_WRONG],
+] as const) {
+  describe(`form and thought of a ${name}`, () => {
+    for (const [more, expected] of read) {
+      it(`reads ${JSON.stringify(more)}`, () => {
+        expect(readBy(parse, more)).to.deep.equal(expected);
+      });
+    }
+    for (const [more, field] of wrong) {
+      it(`refuses ${JSON.stringify(more)}`, () => {
+        expect(() => parse(body(more))).to.throw(`Invalid \`${field}\`: must be `);
+      });
+    }
+  });
+}

@@ -1,0 +1,91 @@
+// JSON and reasoning reach the models that can do it and no other; what a model thinks is billed and never delivered.
+import { expect } from 'chai';
+import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
+
+describe('form of an answer and thought before it', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+
+  before(async () => {
+    upstream = await startUpstream(({ response }) => {
+      response.writeHead(200, SSE);
+      const thought = { choices: [{ index: 0, delta: { reasoning_content: 'a secret thought' } }] };
+      response.end(
+        `data: ${JSON.stringify(thought)}\n\n${chatChunk('{"city":"Riga"}')}${chatEnd({ input: 7, output: 400 })}`,
+      );
+    });
+    const [model] = (chatCatalog(upstream.url) as { models: object[] }).models;
+    const models = [model, { ...model, id: 'clever', aliases: [], json: true, reasoning: true }];
+    gateway = await startGateway({ catalog: { ...chatCatalog(upstream.url), models } });
+  });
+  afterEach(() => gateway.checkMoney());
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+
+  const WISHES: Readonly<Record<string, object>> = {
+    [CHAT]: {
+      response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA, strict: true } },
+      reasoning_effort: 'high',
+    },
+    [MESSAGES]: {
+      output_config: { format: { type: 'json_schema', schema: SCHEMA } },
+      thinking: { type: 'enabled', budget_tokens: 20_000 },
+    },
+  };
+  const NAMES = { [CHAT]: { name: 'place', strict: true }, [MESSAGES]: { name: 'answer' } };
+
+  for (const path of DIALECTS) {
+    it(`${path}: passes both on to a model that can do it`, async () => {
+      const { key } = await gateway.account();
+      await send(gateway.url + path, { key, body: ask('hi', { ...WISHES[path], model: 'clever' }) });
+      expect(upstream.calls.at(-1)?.body).to.deep.include({
+        response_format: { type: 'json_schema', json_schema: { ...NAMES[path], schema: SCHEMA } },
+        reasoning_effort: 'high',
+      });
+    });
+
+    it(`${path}: tells no other model of them`, async () => {
+      const { key } = await gateway.account();
+      await send(gateway.url + path, { key, body: ask('hi') });
+      const plain = upstream.calls.at(-1)?.body;
+      const reply = await send(gateway.url + path, { key, body: ask('hi', WISHES[path]) });
+      expect(reply.status).to.equal(200);
+      expect(upstream.calls.at(-1)?.body).to.deep.equal(plain);
+    });
+
+    it(`${path}: delivers no thought, and bills it`, async () => {
+      const { key } = await gateway.account();
+      const body = ask('hi', { ...WISHES[path], model: 'clever', stream: true });
+      const { text } = await send(gateway.url + path, { key, body });
+      expect(text).not.to.contain('secret');
+      expect(textOf(eventsOf(text))).to.equal('{"city":"Riga"}');
+      expect(billingOf(eventsOf(text)).charged_rub).to.equal(2.007);
+    });
+
+    it(`${path}: holds what a schema makes the input longer by`, async () => {
+      const { key } = await gateway.account();
+      const long = { type: 'object', description: 'x'.repeat(40_000) };
+      const wish =
+        path === CHAT
+          ? { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: long } } }
+          : { output_config: { format: { type: 'json_schema', schema: long } } };
+      const body = ask('hi', { ...wish, model: 'clever', stream: true });
+      const events = eventsOf((await send(gateway.url + path, { key, body })).text);
+      expect(billingOf(events).reserved_rub).to.be.above(5.005 + 10);
+    });
+
+    it(`${path}: refuses a wrong shape by its path, for every model`, async () => {
+      const { key } = await gateway.account();
+      const wrong = path === CHAT ? { response_format: { type: 'xml' } } : { thinking: { type: 'much' } };
+      const reply = await send(gateway.url + path, { key, body: ask('hi', wrong) });
+      expect(reply.status).to.equal(400);
+      expect(reply.json.error.message).to.match(/^Invalid `(response_format|thinking)\.type`: must be one of /);
+    });
+  }
+});
