@@ -18,7 +18,7 @@ async function count(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services } = paid;
   const parsed = await readTextBody(paid, { format: 'message' });
   try {
-    modelsFor(services.catalog(), parsed.model, holderOf(request).limits);
+    modelsFor(services.catalog(), parsed, holderOf(request).limits);
     const { tokensHeld } = parsed.input ?? (await estimateInput(parsed));
     return { input_tokens: tokensHeld };
   } finally {
