@@ -18,12 +18,15 @@ export function createStops(strings: readonly string[]): Stops {
   let matcher: StopMatcher | undefined;
   let index = 0;
   let matched: string | undefined;
+  /** Of the open block: the arguments of a call are not the answer's text. */
+  let isText = true;
 
   function pass(parts: readonly StreamPart[]): readonly StreamPart[] {
     const passed: StreamPart[] = [];
     for (const part of parts) {
       if (matched !== undefined) return passed;
-      if (part.type === 'block-delta') take(part, passed);
+      if (part.type === 'block-start') isText = part.block.type === 'text';
+      if (part.type === 'block-delta' && isText) take(part, passed);
       else {
         if (part.type === 'block-start' || part.type === 'block-end') release(passed);
         passed.push(part);

@@ -53,6 +53,15 @@ describe('stops', () => {
     expect(stops.matched).to.equal('ab');
   });
 
+  it('leaves the arguments of a call of a tool alone', () => {
+    const stops = createStops(['STOP']);
+    const call = { type: 'block-start', index: 1, block: { type: 'tool', id: 'call_1', name: 'find' } } as const;
+    const json = { type: 'block-delta', index: 1, text: '{"word":"STOP"}' } as const;
+    const parts = [OPEN, delta('one S'), CLOSE, call, json, { type: 'block-end', index: 1 } as const];
+    expect(textOf(stops.pass(parts)).join('')).to.equal('one S{"word":"STOP"}');
+    expect(stops.matched).to.equal(undefined);
+  });
+
   it('does not match from one block into the next', () => {
     const stops = createStops(['ab']);
     const next = { ...OPEN, index: 1 } as StreamPart;
