@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import { type ByteSource, type Decoder, readBody, readBytes } from '../stream/bytes.ts';
 import { upstreamFault } from './fault.ts';
 import type { HostBody } from './host-contract.ts';
+import { scrub } from './secret.ts';
 
 /** A reply that is read whole is small, unless its reader says otherwise: an error, a token, a job's state. */
 const BYTES_MAX = 1024 * 1024;
@@ -13,6 +14,8 @@ export interface BodySource {
   readonly source: ByteSource;
   readonly signal: AbortSignal;
   readonly toError: (error: Error) => Error;
+  /** Never shown in the detail of a fault. */
+  readonly secrets: readonly string[];
 }
 
 export class UpstreamBody implements HostBody {
@@ -54,11 +57,12 @@ export class UpstreamBody implements HostBody {
   }
 
   async json(limitBytes?: number): Promise<unknown> {
+    const { secrets } = this.#source;
     const text = await this.text(limitBytes);
     try {
       return JSON.parse(text);
     } catch {
-      throw upstreamFault('protocol', `the answer is not JSON: ${text.slice(0, 200)}`);
+      throw upstreamFault('protocol', `the answer is not JSON: ${scrub(text, secrets).slice(0, 200)}`);
     }
   }
 

@@ -137,7 +137,7 @@ async function sendWith(
       headers: reply.headers,
       keyId: key?.id,
       retryAfterMs: retryAfterOf(reply.headers),
-      body: new UpstreamBody({ source: reply.source, signal, toError }),
+      body: new UpstreamBody({ source: reply.source, signal, toError, secrets }),
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -264,6 +264,14 @@ describe('host of a plugin', () => {
       expect(thrown).to.include({ kind: 'protocol', detail: 'the answer is not JSON: <html>Bad gateway</html>' });
     });
 
+    it('quotes no secret of what came instead, not even the beginning of one', async () => {
+      const origin = await serve((_, response) => void response.end(`${'x, '.repeat(65)}sk-very-secret`));
+      const { body } = await get(host(origin, { secrets: ['sk-very-secret'] }), origin);
+      expect((await failure(body.json())).detail)
+        .to.match(/x, \[secr/)
+        .and.not.to.contain('sk-');
+    });
+
     it('refuses more than the limit, and takes exactly the limit', async () => {
       expect(await (await bodyOf('x'.repeat(100))).text(100)).to.have.length(100);
       expect((await failure((await bodyOf('x'.repeat(101))).text(100))).kind).to.equal('protocol');
