@@ -190,6 +190,8 @@ export interface RefundOrder {
   readonly amount: bigint;
   readonly currency: 'RUB';
   readonly reason: string;
+  /** Where a receipt goes; absent when unknown. */
+  readonly email?: string;
   readonly createdAt: number;
 }
 

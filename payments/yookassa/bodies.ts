@@ -1,0 +1,91 @@
+// What YooKassa is asked for: payments, charges and refunds with their sums, metadata and receipts.
+import type { Host, JsonObject, Order, RefundOrder, SavedMethod } from '../../lib/payments/contract.ts';
+import { fieldsOf, METHOD_TYPES, MICRO_PER_KOPECK, ORDER, REFUND } from './fields.ts';
+
+/** Whatever the operator's accountant says: codes of 54-FZ as the vendor numbers them. */
+export interface Receipt {
+  readonly taxSystemCode?: number;
+  readonly vatCode: number;
+  readonly paymentSubject: string;
+  readonly paymentMode: string;
+  /** `piece`, for receipts that the vendor itself issues. */
+  readonly measure?: string;
+  readonly description?: string;
+}
+
+const DESCRIPTION_CHARS_MAX = 128;
+const REASON_CHARS_MAX = 250;
+
+type Sum = Pick<Order, 'amount' | 'currency'>;
+
+export function createBodies(settings: { readonly autopayments: boolean; readonly receipt?: Receipt }, host: Host) {
+  const { autopayments, receipt } = settings;
+
+  /** A fraction of a kopeck would be lost. */
+  function sumOf({ amount, currency }: Sum) {
+    const kopecks = amount / MICRO_PER_KOPECK;
+    if (kopecks <= 0n || kopecks * MICRO_PER_KOPECK !== amount) {
+      throw host.fault.make('request', `${amount} micro-roubles are not a sum of whole kopecks`);
+    }
+    return { value: `${kopecks / 100n}.${String(kopecks % 100n).padStart(2, '0')}`, currency };
+  }
+
+  function receiptOf(order: Sum & { readonly description: string; readonly email?: string }): object {
+    if (!receipt) return {};
+    if (!order.email) throw host.fault.make('request', 'a receipt needs an address of mail');
+    const { taxSystemCode, vatCode, paymentSubject, paymentMode, measure, description = order.description } = receipt;
+    const item = {
+      description: cut(description, DESCRIPTION_CHARS_MAX),
+      quantity: 1,
+      amount: sumOf(order),
+      vat_code: vatCode,
+      payment_subject: paymentSubject,
+      payment_mode: paymentMode,
+      ...(measure !== undefined && { measure }),
+    };
+    const tax = taxSystemCode !== undefined && { tax_system_code: taxSystemCode };
+    return { receipt: { customer: { email: order.email }, ...tax, items: [item] } };
+  }
+
+  function base(order: Order): object {
+    return {
+      amount: sumOf(order),
+      capture: true,
+      description: cut(order.description, DESCRIPTION_CHARS_MAX),
+      metadata: { [ORDER]: order.id },
+      merchant_customer_id: order.customer,
+      ...receiptOf(order),
+    };
+  }
+
+  return {
+    payment: (order: Order): object => ({
+      ...base(order),
+      confirmation: {
+        type: 'redirect',
+        return_url: order.returnUrl,
+        locale: order.locale === 'ru' ? 'ru_RU' : 'en_US',
+      },
+      ...(order.method && { payment_method_data: { type: METHOD_TYPES[order.method as keyof typeof METHOD_TYPES] } }),
+      // The vendor refuses the whole payment for this field where it has not allowed autopayments.
+      ...(autopayments && { save_payment_method: order.saveMethod }),
+    }),
+    charge: (order: Order, { id }: SavedMethod): object => ({ ...base(order), payment_method_id: id }),
+    /** Of a payment that is given back whole the vendor makes the receipt itself. */
+    async refund(order: RefundOrder, payment: () => Promise<JsonObject>): Promise<object> {
+      const amount = sumOf(order);
+      const isWhole = !receipt || fieldsOf((await payment()).amount).value === amount.value;
+      return {
+        payment_id: order.payment,
+        amount,
+        description: cut(order.reason, REASON_CHARS_MAX),
+        metadata: { [REFUND]: order.id },
+        ...(!isWhole && receiptOf({ ...order, description: order.reason })),
+      };
+    },
+  };
+}
+
+function cut(text: string, chars: number): string {
+  return text.slice(0, chars).toWellFormed();
+}

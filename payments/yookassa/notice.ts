@@ -1,0 +1,56 @@
+// What a notice of YooKassa's asks to be fetched. Notices are not signed: the networks they come from keep noise away and
+// prove nothing, so nothing in a notice is believed but which payment to look at.
+import { BlockList, isIPv6 } from 'node:net';
+import type { JsonObject, NoticeVerdict, RawNotice } from '../../lib/payments/contract.ts';
+import { fieldsOf } from './fields.ts';
+
+/** https://yookassa.ru/developers/using-api/webhooks#ip */
+export const SENDERS: readonly string[] = [
+  '185.71.76.0/27',
+  '185.71.77.0/27',
+  '77.75.153.0/25',
+  '77.75.156.11',
+  '77.75.156.35',
+  '77.75.154.128/25',
+  '2a02:5180::/32',
+];
+
+/** Event → the field of its object that is the payment's id. */
+const EVENTS = new Map<unknown, 'id' | 'payment_id'>([
+  ['payment.succeeded', 'id'],
+  ['payment.canceled', 'id'],
+  ['payment.waiting_for_capture', 'id'],
+  ['refund.succeeded', 'payment_id'],
+]);
+
+const ID = /^[0-9a-f-]{36}$/i;
+
+export function createNotices(senders: readonly string[]): (raw: RawNotice) => NoticeVerdict {
+  const known = listOf(senders);
+  return ({ body, address }) => {
+    if (senders.length > 0 && !known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return 'rejected';
+    const { type, event, object } = parse(body);
+    const field = EVENTS.get(event);
+    const id = field && fieldsOf(object)[field];
+    return type === 'notification' && typeof id === 'string' && ID.test(id) ? { fetch: [id] } : 'rejected';
+  };
+}
+
+function listOf(senders: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const sender of senders) {
+    const [address = '', prefix] = sender.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+function parse(body: string): JsonObject {
+  try {
+    return fieldsOf(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}
