@@ -32,6 +32,7 @@ import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
 import type { MetricsServer } from './metrics/server.ts';
+import { createMemory } from './payments/memory.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -104,7 +105,7 @@ interface Means {
 async function compose(config: Config, { log, store, timings }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, facts);
-  const catalog = await openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log) });
+  const catalog = await openCatalog(config, { sandbox, store, log });
   let demo: Pick<GatewayFacts, 'demoKey' | 'demoAccount'> = { demoKey: undefined, demoAccount: undefined };
   let metricsUrl: string | undefined;
   const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
@@ -170,6 +171,14 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     },
     reload: catalog.reload,
   };
+}
+
+function openCatalog(
+  config: Config,
+  { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
+): Promise<LiveCatalog> {
+  const memoryOf = (provider: string) => createMemory(store.settings, provider);
+  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), memoryOf });
 }
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {

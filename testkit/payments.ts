@@ -1,6 +1,13 @@
 // Payment providers as the gateway opens them, and orders for them.
 import { randomUUID } from 'node:crypto';
-import type { Order, PaymentPlugin, PaymentProvider, RefundOrder } from '../lib/payments/contract.ts';
+import type {
+  HostClock,
+  HostMemory,
+  Order,
+  PaymentPlugin,
+  PaymentProvider,
+  RefundOrder,
+} from '../lib/payments/contract.ts';
 import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
 
 export interface OpenedPayments extends OpenProvider<PaymentProvider> {
@@ -8,11 +15,23 @@ export interface OpenedPayments extends OpenProvider<PaymentProvider> {
   readonly logged: readonly unknown[];
 }
 
-export function openPayments(plugin: PaymentPlugin, settings: object): OpenedPayments {
+export interface Place {
+  readonly memory?: HostMemory;
+  readonly clock?: HostClock;
+}
+
+export function openPayments(plugin: PaymentPlugin, settings: object, place: Place = {}): OpenedPayments {
+  const { memory = createMemory(), ...more } = place;
   const logged: unknown[] = [];
   const log = { warn: (...said: unknown[]) => void logged.push(said) };
-  const open = createProvider<PaymentProvider>({ plugin, upstream: 'till', title: 'Payment provider', settings, log });
-  return { ...open, logged };
+  const shared = { upstream: 'till', title: 'Payment provider', log, extras: { memory } };
+  return { ...createProvider<PaymentProvider>({ plugin, settings, ...shared, ...more }), logged };
+}
+
+/** What a provider remembers, as long as the test. */
+export function createMemory(): HostMemory {
+  const values = new Map<string, string>();
+  return { get: async (name) => values.get(name), set: async (name, value) => void values.set(name, value) };
 }
 
 export const RUB = 1_000_000n;

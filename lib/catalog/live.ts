@@ -1,7 +1,7 @@
 // The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import type { PaymentPlugin, PaymentProvider } from '../payments/contract.ts';
+import type { HostMemory, PaymentPlugin, PaymentProvider } from '../payments/contract.ts';
 import type { HostLog, Provider } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
@@ -30,6 +30,8 @@ export interface LiveCatalogOptions {
   readonly onSecrets: (secrets: readonly string[]) => void;
   /** An edit takes effect after two looks at the latest. */
   readonly lookEveryMs?: number;
+  /** What a payment provider remembers, by its name; nothing where a catalog is only checked. */
+  readonly memoryOf?: (provider: string) => HostMemory;
 }
 
 export interface LiveCatalogLog extends HostLog {
@@ -70,6 +72,7 @@ const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.ur
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
+const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const LOOK_EVERY_MS = 500;
 const TIMER_MS_MAX = 2_147_483_647;
 
@@ -156,7 +159,7 @@ function openedOf({ upstreams, paymentProviders }: Loaded): readonly Opened[] {
 }
 
 function load(
-  { config, sandbox, log, onSecrets }: LiveCatalogOptions,
+  { config, sandbox, log, onSecrets, memoryOf = () => NO_MEMORY }: LiveCatalogOptions,
   sections: Sections,
   before: Loaded | undefined,
 ): Loaded {
@@ -166,7 +169,8 @@ function load(
   try {
     const { upstreams, payments } = sections;
     const open = openSection(upstreams, { ...shared, before: before?.upstreams ?? new Map() });
-    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map() });
+    const extrasOf = (name: string) => ({ memory: memoryOf(name) });
+    const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), extrasOf });
     const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
     const loaded = {
       catalog: buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open]))),

@@ -32,6 +32,8 @@ export interface OpenOptions<Made extends object> {
   readonly before: ReadonlyMap<string, Opened<Made>>;
   /** Takes what is made now, so that a failure further on can close it. */
   readonly fresh: OpenProvider<object>[];
+  /** What the host of an entry has beside what every host has. */
+  readonly extrasOf?: (name: string) => object;
 }
 
 export interface OpenSection<Made extends object> {
@@ -43,7 +45,7 @@ export interface OpenSection<Made extends object> {
 /** Throws an `OperatorError` that names the entry. */
 export function openSection<Made extends object>(
   section: Section<Made>,
-  { file, env, sandbox, log, before, fresh }: OpenOptions<Made>,
+  { file, env, sandbox, log, before, fresh, extrasOf }: OpenOptions<Made>,
 ): OpenSection<Made> {
   const { name: sectionName, title, variable, plugins } = section;
   const opened = new Map<string, Opened<Made>>();
@@ -66,7 +68,10 @@ export function openSection<Made extends object>(
     const kept = before.get(name);
     if (kept?.fingerprint === fingerprint) opened.set(name, kept);
     else {
-      const open = createOrRefuse({ plugin, upstream: name, title, settings, log }, refuse);
+      const open = createOrRefuse(
+        { plugin, upstream: name, title, settings, log, extras: extrasOf?.(name) ?? {} },
+        refuse,
+      );
       fresh.push(open);
       opened.set(name, { fingerprint, open });
     }

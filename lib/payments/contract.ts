@@ -8,7 +8,7 @@ export type * from '../plugin/request-contract.ts';
 
 /**
  * What a folder `payments/<name>` exports by default from its `index`. It is loaded as a provider's folder is, and gets
- * the same `host`: `host.upstream` is the name of the entry in the catalog's `payments`.
+ * the same host with a `memory`: `host.upstream` is the name of the entry in the catalog's `payments`.
  */
 export interface PaymentPlugin<Settings extends object = object> {
   /** Version of this contract; a plugin with another one is refused at start. */
@@ -24,7 +24,21 @@ export interface PaymentPlugin<Settings extends object = object> {
   /** Codes by which this provider says what went wrong, beside those that the host knows already. */
   readonly faultWords?: FaultWords;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
-  create(settings: Settings, host: Host): PaymentProvider;
+  create(settings: Settings, host: PaymentHost): PaymentProvider;
+}
+
+/** What the gateway hands to a payment plugin. */
+export interface PaymentHost extends Host {
+  readonly memory: HostMemory;
+}
+
+/**
+ * Values by name that outlive the process and are the same in every one, each provider's own: for a provider that has no
+ * memory elsewhere. The last one to be set counts.
+ */
+export interface HostMemory {
+  get(name: string): Promise<string | undefined>;
+  set(name: string, value: string): Promise<void>;
 }
 
 /**

@@ -34,6 +34,8 @@ export interface ProviderOptions<Made extends Closable = Provider> {
   readonly log: UpstreamLog;
   /** The real one by default. */
   readonly clock?: HostClock;
+  /** What its host has beside what that of every plugin has. */
+  readonly extras?: object;
 }
 
 export interface OpenProvider<Made extends Closable = Provider> {
@@ -53,7 +55,7 @@ export interface OpenProvider<Made extends Closable = Provider> {
 
 /** Throws an OperatorError of one line that names the upstream. Reads the file that `ca` names, and does no other I/O. */
 export function createProvider<Made extends Closable = Provider>(options: ProviderOptions<Made>): OpenProvider<Made> {
-  const { plugin, upstream, log, clock } = options;
+  const { plugin, upstream, log, clock, extras } = options;
   const { settings, secrets, schema } = checkSettings(options);
   const title = titleOf(options);
   const proxy = readProxy(settings, title);
@@ -71,7 +73,7 @@ export function createProvider<Made extends Closable = Provider>(options: Provid
     ...(ca !== undefined && { ca }),
     ...(clock && { clock }),
   });
-  const provider = attempt(`${title}: plugin ${plugin.name}`, () => plugin.create(settings, host));
+  const provider = attempt(`${title}: plugin ${plugin.name}`, () => plugin.create(settings, { ...host, ...extras }));
   return {
     provider,
     secrets,

@@ -1,0 +1,38 @@
+// The cards of the sandbox, by what becomes of charges without their owner, and the reasons a bank may have.
+import type { Decline, SavedMethod } from '../../lib/payments/contract.ts';
+
+export interface Card {
+  readonly name: 'good' | 'soft' | 'hard' | 'hang';
+  readonly last4: string;
+  /** The reason of every charge's decline. */
+  readonly decline?: string;
+  /** A charge is never answered. */
+  readonly hangs?: boolean;
+}
+
+const ALL: readonly Card[] = [
+  { name: 'good', last4: '4242' },
+  { name: 'soft', last4: '0051', decline: 'insufficient_funds' },
+  { name: 'hard', last4: '0054', decline: 'card_expired' },
+  { name: 'hang', last4: '0091', hangs: true },
+];
+
+export const CARDS: ReadonlyMap<string, Card> = new Map(ALL.map((card) => [card.name, card]));
+
+/** Reason → what it means for another try. */
+export const DECLINES: Readonly<Record<string, Decline['kind']>> = {
+  insufficient_funds: 'soft',
+  limit_exceeded: 'soft',
+  confirmation_failed: 'soft',
+  declined_without_reason: 'soft',
+  card_expired: 'hard',
+  card_blocked: 'hard',
+  permission_revoked: 'hard',
+  bank_unavailable: 'technical',
+  canceled_by_payer: 'expired',
+};
+
+/** `id` begins with the name of the card. */
+export function savedOf({ name, last4 }: Card, id: string): SavedMethod {
+  return { id, kind: 'card', brand: 'Sandbox', last4, expiry: '2099-12', fingerprint: name };
+}
