@@ -1,5 +1,5 @@
-// Feeds Node's parser one request at a time: a single read may hold thousands of pipelined requests, each of which
-// costs kilobytes until it is answered.
+// Feeds Node's parser one request at a time, and long bodies a part in each turn: a single read may hold thousands of
+// pipelined requests, each of which costs kilobytes until it is answered.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
@@ -22,6 +22,8 @@ export const UNANSWERED_MAX = 16;
 const END_OF_HEAD = '\r\n\r\n';
 /** Of a body whose end is not known. */
 const SLICE_BYTES = 4096;
+/** There is more where that came from: a part of a long body. */
+const LONG_READ_BYTES = 32 * 1024;
 
 /** Takes the place of the parser's own listener. */
 export function createFeed(socket: Socket, turns: Turns): Feed {
@@ -34,11 +36,26 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
   let bodyBytes = 0;
   let isChunked = false;
   let stopped = false;
+  /** Enough was read in this turn. */
+  let isHeld = false;
 
   function take(bytes: Buffer): void {
     if (stopped) return;
     rest = rest ? Buffer.concat([rest, bytes]) : bytes;
     pump();
+    isHeld = bytes.length >= LONG_READ_BYTES && !turns.read(bytes.length, readOn);
+    if (isHeld) socket.pause();
+  }
+
+  function readOn(): void {
+    isHeld = false;
+    if (!rest) socket.resume();
+  }
+
+  /** Whoever reads a body resumes its socket with each part. */
+  function onResume(): void {
+    if (isHeld) socket.pause();
+    else pump();
   }
 
   function pump(): void {
@@ -95,7 +112,7 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
     if (end !== -1) pass(Math.min(end + END_OF_HEAD.length, SLICE_BYTES));
   }
 
-  socket.on('resume', pump);
+  socket.on('resume', onResume);
 
   return {
     begin(request) {

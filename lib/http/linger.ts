@@ -60,6 +60,22 @@ function step(): void {
 
 /** A connection that we have ended is closed even if the client never ends it. */
 export function destroyLater(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const timer = setTimeout(() => closeInTurn(socket), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
+}
+
+/** To be closed one in each turn: that takes the system up to a millisecond where much was not read. */
+const closing = new Set<Socket>();
+
+function closeInTurn(socket: Socket): void {
+  if (closing.size === 0) setImmediate(closeNext);
+  closing.add(socket);
+}
+
+function closeNext(): void {
+  const [next] = closing;
+  if (!next) return;
+  closing.delete(next);
+  next.destroy();
+  if (closing.size > 0) setImmediate(closeNext);
 }

@@ -1,7 +1,11 @@
 // The thread that decodes one call's pictures: a large one takes long, and a broken one kills the decoder.
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PhotonImage, resize, SamplingFilter } from '@silvia-odwyer/photon-node';
 import type { Look, Sight } from './eye.ts';
+
+// On Linux this applies to the thread alone: where cores are few, callers come first.
+if (process.platform === 'linux') setPriority(10);
 
 parentPort?.postMessage((workerData as readonly Look[]).map(see));
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { watchConnections } from '../../lib/http/connections.ts';
 import { UNANSWERED_MAX } from '../../lib/http/feed.ts';
-import { REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+import { BYTES_PER_TURN, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
 import { until } from '../../testkit/client.ts';
 
 interface Seen {
@@ -194,37 +194,71 @@ describe('feed', () => {
     });
   });
 
-  it('begins a few requests of all connections in one turn of the loop, and all of them in the end', async () => {
-    const begun: number[] = [];
-    let turn = 0;
-    const server = createServer((_request, response) => {
-      begun[turn] = (begun[turn] ?? 0) + 1;
-      response.end('ok');
-    });
+  /** Listens with a handler and opens connections to it. */
+  async function connectTo(handler: Parameters<typeof createServer>[1], count: number): Promise<readonly Socket[]> {
+    const server = createServer(handler);
     watchConnections(server, { connectionsMax: 100, stallMs: 10_000 });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const sockets = await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        const socket = connect(port, '127.0.0.1');
-        await new Promise((resolve) => socket.once('connect', resolve));
-        return socket.resume();
-      }),
-    );
-    let watching = true;
+    const open = async () => {
+      const socket = connect(port, '127.0.0.1');
+      await new Promise((resolve) => socket.once('connect', resolve));
+      return socket.resume();
+    };
+    return Promise.all(Array.from({ length: count }, open));
+  }
+
+  /** Counts things by the turn of the loop, which ends at different moments for this test and for the listener. */
+  function countByTurn(): { add(count: number): void; most(): number; sum(): number; stop(): void } {
+    let [turn, most, sum, stopped] = [0, 0, 0, false];
     const watch = () => {
-      turn += 1;
-      if (watching) setImmediate(watch);
+      turn = 0;
+      if (!stopped) setImmediate(watch);
     };
     watch();
+    return {
+      add(count) {
+        turn += count;
+        sum += count;
+        most = Math.max(most, turn);
+      },
+      most: () => most,
+      sum: () => sum,
+      stop: () => {
+        stopped = true;
+      },
+    };
+  }
+
+  it('begins a few requests of all connections in one turn of the loop, and all of them in the end', async () => {
+    const begun = countByTurn();
+    const sockets = await connectTo((_request, response) => {
+      begun.add(1);
+      response.end('ok');
+    }, 50);
     for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(40));
-    const sum = () => begun.reduce((before, count) => before + count, 0);
-    await until(() => sum() === 50 * 40, 10_000).finally(() => {
-      watching = false;
+    await until(() => begun.sum() === 50 * 40, 10_000).finally(() => {
+      begun.stop();
       for (const socket of sockets) socket.destroy();
     });
-    // A turn ends at different moments for this test and for the listener.
-    expect(Math.max(...begun.filter((count) => count > 0))).to.be.at.most(2 * REQUESTS_PER_TURN);
+    expect(begun.most()).to.be.at.most(2 * REQUESTS_PER_TURN);
+  });
+
+  it('reads a part of long bodies in one turn of the loop, and all of them in the end', async () => {
+    const [count, bytes, readBytes] = [8, 8 * 1024 * 1024, 64 * 1024];
+    const read = countByTurn();
+    const sockets = await connectTo((request, response) => {
+      request.on('data', ({ length }: Buffer) => read.add(length)).on('end', () => response.end('ok'));
+    }, count);
+    const body = Buffer.alloc(bytes);
+    for (const socket of sockets) socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
+    for (const socket of sockets) socket.write(body);
+    await until(() => read.sum() === count * bytes, 20_000).finally(() => {
+      read.stop();
+      for (const socket of sockets) socket.destroy();
+    });
+    // Each reads once at least, in both of two turns that the test takes for one.
+    expect(read.most()).to.be.at.most(2 * (BYTES_PER_TURN + count * readBytes));
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createTurns, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+import { BYTES_PER_TURN, createTurns, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -40,5 +40,19 @@ describe('turns', () => {
     await turn();
     expect(called).to.have.length(2 * REQUESTS_PER_TURN + 1);
     expect(called.at(-1)).to.equal('last');
+  });
+
+  it('lets so many bytes be read in a turn, whoever reads them, and all go on in the next', async () => {
+    const turns = createTurns();
+    const called: string[] = [];
+    const read = (bytes: number, who: string) => turns.read(bytes, () => void called.push(who));
+    for (let round = 0; round < 3; round += 1) {
+      expect(read(BYTES_PER_TURN / 2, 'one')).to.equal(true);
+      expect(read(BYTES_PER_TURN / 2, 'other')).to.equal(false);
+      expect(read(1, 'third')).to.equal(false);
+      expect(called).to.deep.equal([]);
+      await turn();
+      expect(called.splice(0)).to.deep.equal(['other', 'third']);
+    }
   });
 });
