@@ -8,8 +8,8 @@ import type { OwnerVisit } from './visit.ts';
 
 const WORDS = defineWords({
   en: {
-    from: 'From (day in UTC)',
-    to: 'To (this day too)',
+    from: 'From (UTC)',
+    to: 'To (inclusive, UTC)',
     key: 'Key',
     model: 'Model',
     kind: 'Kind',

@@ -6,7 +6,7 @@ import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     skip: 'Skip to content',
-    sandbox: 'Sandbox: answers are made up here, and no money is real.',
+    sandbox: 'Sandbox: answers are made up, and no money is real.',
     overview: 'Overview',
     keys: 'Keys',
     wallet: 'Wallet',
@@ -30,7 +30,7 @@ const WORDS = defineWords({
       upstreams: 'Upstreams',
       audit: 'Audit log',
       checks: 'Checks',
-      back: 'Own account',
+      back: 'My account',
     },
   },
   ru: {

@@ -6,13 +6,17 @@ export type LetterKind = 'reset' | 'invite' | 'verify';
 
 const WORDS = defineWords({
   en: {
-    subjects: { reset: 'A new password', invite: 'You are invited to an account', verify: 'Confirm your address' },
-    texts: {
-      reset: 'Somebody, probably you, asked for a new password. This link sets one, once, within an hour:',
-      invite: 'You are invited to an account on Tollgate. This link lets you in, once, within a week:',
-      verify: 'This link confirms your address and opens your account, once, within a day:',
+    subjects: {
+      reset: 'Reset your password',
+      invite: 'You have been invited to an account',
+      verify: 'Confirm your address',
     },
-    ignore: 'If you did not expect this, you need do nothing.',
+    texts: {
+      reset: 'Someone, probably you, asked to reset your password. This link works once and expires in an hour:',
+      invite: 'You have been invited to an account on Tollgate. This link works once and expires in a week:',
+      verify: 'This link confirms your address and opens your account. It works once and expires in a day:',
+    },
+    ignore: 'If you did not expect this, you can ignore this email.',
   },
   ru: {
     subjects: { reset: 'Новый пароль', invite: 'Приглашение в аккаунт', verify: 'Подтвердите адрес' },

@@ -15,7 +15,7 @@ const WORDS = defineWords<PasswordWords>({
     problems: {
       short: `The password is shorter than ${PASSWORD_LENGTH_MIN} characters.`,
       long: 'The password is too long.',
-      common: 'This password is one that others guess first. Choose another.',
+      common: 'This password is too easy to guess. Choose another.',
     },
   },
   ru: {

@@ -5,7 +5,7 @@ import { field } from './parts.ts';
 import { isProvenVisit, type UserVisit } from './visit.ts';
 
 const WORDS = defineWords({
-  en: { code: 'Code of your authenticator app', hint: 'Changes need a code of the last ten minutes.' },
+  en: { code: 'Code from your authenticator app', hint: 'Changes need a code entered within the last ten minutes.' },
   ru: { code: 'Код из приложения', hint: 'Для изменений нужен код не старше десяти минут.' },
 });
 

@@ -123,7 +123,7 @@ describe('pages in a browser', function () {
     const id = page.url().replace(/^.*\/(acc_\w+).*$/, '$1');
     expect((await test.store.ledger.wallet(id))?.avail).to.equal(1500n * MICRO_PER_RUB + MICRO_PER_RUB / 2n);
     await page.fill('#email', 'new-owner@example.com');
-    await page.click('button:text-is("Make a link")');
+    await page.click('button:text-is("Create a link")');
     const link = (await page.textContent('code.key')) ?? '';
     await page.context().close();
 

@@ -168,7 +168,7 @@ describe('the playground in a browser', function () {
       const video = await visit('video', { wide: true, javaScriptEnabled: false });
       await video.click('button[value=send]');
       await until(async () => {
-        await video.click('text=Look again', { timeout: 1000 }).catch(() => undefined);
+        await video.click('text=Refresh', { timeout: 1000 }).catch(() => undefined);
         return (await video.locator('#video video').count()) === 1;
       }, 20_000);
     });

@@ -84,7 +84,7 @@ describe('the page of alerts', () => {
     const owner = await comeIn();
     for (const threshold of ['0', '-5', 'much', '1e3', '1.2345678', '2000000000']) {
       const reply = await save(owner, { threshold });
-      expect([reply.status, reply.text.includes('sum above zero')], threshold).to.deep.equal([400, true]);
+      expect([reply.status, reply.text.includes('amount above zero')], threshold).to.deep.equal([400, true]);
       expect(reply.text).to.contain(`value="${threshold}"`);
     }
     const urls = [
@@ -117,7 +117,7 @@ describe('the page of alerts', () => {
     expect(post?.json).to.include({ type: 'test' });
     expect(post && isSigned(post, secret)).to.equal(true);
     expect((await smtp.letterTo(owner.email)).text).to.contain('This is a test');
-    expect((await owner.get(PATH)).text).to.match(/<td>Webhook<\/td><td>arrived<\/td>/);
+    expect((await owner.get(PATH)).text).to.match(/<td>Webhook<\/td><td>delivered<\/td>/);
     receiver.answer = answerWith(500);
     await owner.submit(PATH, { change: 'test' });
     expect((await owner.get(PATH)).text).to.contain('failed: answered with status 500');
@@ -173,7 +173,7 @@ describe('the page of alerts', () => {
     await other.stop();
     expect(postsTo(owner).map(({ json }) => json.data.balance)).to.deep.equal(['1000.00', '1100.00']);
     expect(letters()).to.have.length(2);
-    await until(async () => (await owner.get(PATH)).text.includes('<td>Balance</td><td>Webhook</td><td>arrived</td>'));
+    await until(async () => (await owner.get(PATH)).text.includes('<td>Balance</td><td>Webhook</td><td>delivered</td>'));
   });
 });
 

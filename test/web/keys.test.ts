@@ -54,7 +54,7 @@ describe('the page of keys', () => {
     expect((await owner.submit(path, { name: 'old' })).status).to.equal(400);
     const done = await owner.submit(path, { name: 'old phone' });
     expect([done.status, done.headers.location]).to.deep.equal([303, '/account/keys?done=revoked']);
-    expect((await owner.get('/account/keys?done=revoked')).text).to.contain('The key is revoked.');
+    expect((await owner.get('/account/keys?done=revoked')).text).to.contain('The key has been revoked.');
     expect((await owner.get(path)).status).to.equal(404);
     // Within a second everywhere.
     await new Promise((resolve) => setTimeout(resolve, 1100));

@@ -169,7 +169,7 @@ describe('the playground', function () {
     for (const [name, fields, status, words] of [
       ['an unknown model', { ...good, model: 'nothing' }, 400, 'Unknown model `nothing`'],
       ['a model of another kind', { ...good, model: 'sandbox-image' }, 400, 'cannot be used on this endpoint'],
-      ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Write what to make.'],
+      ['a blank prompt', { ...good, prompt: ' \r\n ' }, 400, 'Describe what you want.'],
       ['no number of tokens', { ...good, max_tokens: '1.5' }, 400, 'a whole number above zero'],
       ['seconds that are not sold', { ...VIDEO, seconds: '99' }, 400, 'does not offer that'],
       ['a resolution that is not sold', { ...VIDEO, resolution: '4k' }, 400, 'does not offer that'],
@@ -212,7 +212,7 @@ describe('the playground', function () {
       for (const fields of [good, IMAGE, VIDEO]) {
         await refusedAs(ask(fields, id), { status: 402, words: 'The budget of the key' });
       }
-      expect((await ask(good, id)).text).not.to.contain('To the wallet');
+      expect((await ask(good, id)).text).not.to.contain('Go to the wallet');
     });
 
     it('what cannot be paid, with a way to the wallet, in both languages', async () => {
@@ -269,7 +269,7 @@ describe('the playground', function () {
 
     it('on the path of events too, as a page', async () => {
       await refusedAs(stream({ ...good, key: 'key_unknown' }), { status: 401, words: 'unknown or revoked' });
-      await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Write what to make.' });
+      await refusedAs(stream({ ...good, prompt: '' }), { status: 400, words: 'Describe what you want.' });
       const reply = await stream({ ...good, model: 'nothing' });
       expect(reply.text).to.contain('<section id="answer"').and.to.contain('Unknown model');
     });

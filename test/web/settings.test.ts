@@ -31,7 +31,7 @@ describe('settings of a person', () => {
     await other.submit('/login', { email: owner.email, password: PASSWORD, code: '' });
     const fresh = 'another tulip in rain';
     for (const [fields, words] of [
-      [{ old: 'wrong password', password: fresh, again: fresh }, 'not your password'],
+      [{ old: 'wrong password', password: fresh, again: fresh }, 'not your current password'],
       [{ old: PASSWORD, password: 'short', again: 'short' }, 'shorter than'],
       [{ old: PASSWORD, password: fresh, again: 'something else here' }, 'differ'],
     ] as const) {

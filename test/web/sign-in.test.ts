@@ -43,7 +43,7 @@ describe('coming in', () => {
       const link = test.gateway.facts.links.setup ?? '';
       const again = await visitor().get(link.slice(test.url.length));
       expect(again.status).to.equal(404);
-      expect(again.text).to.contain('unknown, used or too old');
+      expect(again.text).to.contain('unknown, has been used or has expired');
     });
 
     it('is not used up by a look, and asks again for what was wrong', async () => {
@@ -58,8 +58,8 @@ describe('coming in', () => {
       const sent = async (fields: Record<string, string>) =>
         person.submit(path, { password: PASSWORD, again: PASSWORD, ...fields });
       for (const [fields, words] of [
-        [{ code: '000000' }, 'wrong or was used'],
-        [{ code: '' }, 'wrong or was used'],
+        [{ code: '000000' }, 'wrong or has already been used'],
+        [{ code: '' }, 'wrong or has already been used'],
         [{ password: 'short', again: 'short' }, 'shorter than 10'],
         [{ password: 'password123', again: 'password123' }, 'guess first'],
         [{ again: 'another one entirely' }, 'passwords differ'],
@@ -83,7 +83,7 @@ describe('coming in', () => {
     it('says where to look when it is missing', async () => {
       const reply = await visitor().get('/setup');
       expect([reply.status, reply.text]).to.satisfy(
-        ([status, text]: [number, string]) => status === 200 && /printed at the start/.test(text),
+        ([status, text]: [number, string]) => status === 200 && /printed when the service starts/.test(text),
       );
     });
   });

@@ -14,8 +14,8 @@ const WORDS = defineWords({
     target: 'What',
     detail: 'Detail',
     address: 'Address',
-    none: 'Nothing was changed yet.',
-    older: 'Older rows',
+    none: 'Nothing has been changed yet.',
+    older: 'Older entries',
   },
   ru: {
     title: 'Журнал действий',

@@ -13,7 +13,7 @@ const WORDS = defineWords({
   en: {
     title: 'Ledger',
     find: 'Find a call',
-    id: 'Request id, or the id of a video',
+    id: 'Request id or video id',
     search: 'Find',
     none: 'There is no charge with this id. Calls refused before they began have none.',
     verify: 'Verify',

@@ -8,7 +8,7 @@ const WORDS = defineWords({
   en: {
     title: 'Operator',
     accounts: 'Accounts',
-    models: 'Models in use',
+    models: 'Available models',
     gateways: 'Gateways on this store',
     jobs: 'Open videos',
   },

@@ -10,11 +10,11 @@ import type { Visit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
-    resetTitle: 'A new password',
-    registerTitle: 'A new account',
+    resetTitle: 'Reset your password',
+    registerTitle: 'Create an account',
     email: 'Email',
     button: 'Send a link',
-    sent: 'If this address can be used, a letter with a link is on its way.',
+    sent: 'If this address can be used, an email with a link is on its way.',
     badEmail: 'This is not an email address.',
     wait: (seconds: number) => `Too many letters were asked for. Try again in ${seconds} s.`,
   },

@@ -16,7 +16,7 @@ const WORDS = defineWords({
     find: 'Find by request id',
     none: 'No calls match.',
     older: 'Older calls',
-    csv: 'As CSV',
+    csv: 'Download CSV',
     head: ['time', 'request_id', 'key_id', 'kind', 'model', 'state', 'held_rub', 'charged_rub', 'usage'],
   },
   ru: {

@@ -7,7 +7,7 @@ import type { Visit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Recovery codes',
-    text: 'Keep these. Each replaces one code of the app, once, should you lose it. They are shown only now.',
+    text: 'Keep these safe. If you lose the app, each of them replaces one of its codes, once. They are shown only now.',
     go: 'Continue',
   },
   ru: {

@@ -10,7 +10,7 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     charge: 'charge',
     settle: 'charge by usage',
     release: 'hold returned',
-    expire: 'hold returned after a failure of ours',
+    expire: 'hold returned after a failure on our side',
     refund: 'refund',
   },
   ru: {

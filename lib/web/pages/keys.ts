@@ -22,7 +22,7 @@ const WORDS = defineWords({
     used: 'Last used',
     calls: 'Calls',
     never: 'never',
-    none: 'There is no key yet.',
+    none: 'No keys yet.',
     revoked: 'revoked',
     issue: 'Issue a key',
     issueButton: 'Issue',
@@ -38,9 +38,9 @@ const WORDS = defineWords({
     revokeTitle: (name: string) => `Revoke “${name}”`,
     revokeHint: (name: string) =>
       `Calls with this key are refused from then on, for good. Type its name to confirm: ${name}`,
-    revokeWrong: 'This is not the name of the key.',
-    done: 'The key is revoked.',
-    back: 'Back to the keys',
+    revokeWrong: 'This is not the name of this key.',
+    done: 'The key has been revoked.',
+    back: 'Back to keys',
   },
   ru: {
     title: 'Ключи',

@@ -15,12 +15,12 @@ import type { OwnerVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: 'Models',
-    caption: 'Models and prices now',
+    caption: 'Current models and prices',
     model: 'Model',
     type: 'Kind',
     provider: 'Provider',
     price: 'Price',
-    types: { text: 'text', image: 'picture', video: 'video' },
+    types: { text: 'text', image: 'image', video: 'video' },
     text: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
     smart: 'that of the model it picks',
     request: (price: string) => `${price} each`,
@@ -32,8 +32,8 @@ const WORDS = defineWords({
     seconds: 'Seconds of video',
     button: 'Calculate',
     held: 'Held at the start',
-    cost: 'Cost, about',
-    hint: 'A token is counted as 4 characters here; what is charged is the real count.',
+    cost: 'Estimated cost',
+    hint: 'A token is taken as 4 characters here; you are charged for the actual count.',
     aliases: (names: string) => `also ${names}`,
   },
   ru: {

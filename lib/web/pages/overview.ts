@@ -11,7 +11,7 @@ import { chargeTable } from './charge-table.ts';
 const WORDS = defineWords({
   en: {
     title: 'Overview',
-    spendable: 'Can be spent',
+    spendable: 'Available',
     held: 'Held by running calls',
     spent: 'Spent in 30 days',
     left: 'Lasts at this pace',
@@ -20,7 +20,7 @@ const WORDS = defineWords({
     suspended: 'This account is suspended: its keys are refused. Ask the operator.',
     last: 'Last calls',
     begin: 'Three steps to the first call',
-    money: 'Have money on the wallet',
+    money: 'Put money in the wallet',
     key: 'Issue a key',
     call: 'Make a call',
     yourKey: 'YOUR_KEY',

@@ -11,10 +11,10 @@ import { entryTable } from './call.ts';
 const WORDS = defineWords({
   en: {
     title: 'Wallet',
-    spendable: 'Can be spent',
+    spendable: 'Available',
     held: 'Held by running calls',
-    charged: 'Charged in all',
-    topped: 'Paid in all',
+    charged: 'Total charged',
+    topped: 'Total paid',
     adjusted: 'Corrections by the operator',
     how: 'Add money',
     howText: (minimum: string, account: string) =>
