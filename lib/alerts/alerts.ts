@@ -1,15 +1,17 @@
 // Looks from time to time at what owners want to be told of, and tells them. Every process does: whoever moves an alarm on
 // in the store goes on with it, and should it die, another one does.
 import { forEach } from '../for-each.ts';
+import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
 import { watchBalance } from './balance.ts';
+import { watchBudget } from './budget.ts';
 import { type ChannelOptions, createChannels } from './channels.ts';
 import { type AlarmState, attempted, claimed, type Delivery, isDue, newDelivery, readState } from './delivery.ts';
 import type { Watch } from './watch.ts';
 
 export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
-  readonly store: Pick<Store, 'accounts' | 'users' | 'ledger' | 'alerts'>;
+  readonly store: Pick<Store, 'accounts' | 'users' | 'keys' | 'ledger' | 'alerts'>;
   /** ms since the epoch. */
   readonly now?: () => number;
   /** Between two looks, more or less. */
@@ -71,10 +73,21 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
   }
 
   /** Further kinds add theirs here. */
-  async function watchesOf({ account, balanceBelow }: AlertSettings): Promise<readonly Watch[]> {
-    if (balanceBelow === null) return [];
-    const wallet = await store.ledger.wallet(account);
-    return wallet ? [watchBalance(wallet, balanceBelow)] : [];
+  async function watchesOf({ account, balanceBelow, budgets }: AlertSettings): Promise<readonly Watch[]> {
+    const wallet = balanceBelow === null ? undefined : await store.ledger.wallet(account);
+    const balance = wallet && balanceBelow !== null ? [watchBalance(wallet, balanceBelow)] : [];
+    return budgets ? [...balance, ...(await budgetsOf(account))] : balance;
+  }
+
+  async function budgetsOf(account: string): Promise<readonly Watch[]> {
+    const at = now();
+    const keys = (await store.keys.list(account)).filter(
+      ({ revokedAt, limits }) => revokedAt === null && limits.budget !== null && !isExpired(limits, at),
+    );
+    if (keys.length === 0) return [];
+    const sums = await store.ledger.budgets(keys.map(({ id }) => id));
+    const sumOf = new Map(sums.map((sum) => [sum.key, sum]));
+    return keys.map((key) => watchBudget(key, sumOf.get(key.id), at));
   }
 
   /** The alarm as it is now; undefined when there is none, or somebody else has moved it on. */

@@ -15,11 +15,14 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   en: {
     subjects: {
       'balance.below': ({ threshold }) => `The balance is below ${threshold} RUB`,
+      'budget.used': ({ name, percent }) => `The key “${name}” has used ${percent} % of its budget`,
       test: () => 'A test alert',
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
         `The balance of the account “${name}” is ${balance} RUB. You asked to be told when it is below ${threshold} RUB.`,
+      'budget.used': (name, { name: key, spent, budget }) =>
+        `The key “${key}” of the account “${name}” has used ${spent} of ${budget} RUB.`,
       test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
     },
     wallet: 'The wallet:',
@@ -28,11 +31,14 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
   ru: {
     subjects: {
       'balance.below': ({ threshold }) => `Баланс меньше ${threshold} ₽`,
+      'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent} % бюджета`,
       test: () => 'Пробное оповещение',
     },
     texts: {
       'balance.below': (name, { threshold, balance }) =>
         `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет меньше ${threshold} ₽.`,
+      'budget.used': (name, { name: key, spent, budget }) =>
+        `Ключ «${key}» аккаунта «${name}» израсходовал ${spent} из ${budget} ₽.`,
       test: (name) => `Это проверка: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',

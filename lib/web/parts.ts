@@ -29,6 +29,16 @@ ${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
 ${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }
 
+export interface Checkbox {
+  readonly name: string;
+  readonly label: string;
+  readonly checked: boolean;
+}
+
+export function checkbox({ name, label, checked }: Checkbox): Html {
+  return html`<p class="field wide"><label><input name="${name}" type="checkbox" value="yes"${checked && html` checked`}> ${label}</label></p>`;
+}
+
 export interface TextArea {
   readonly name: string;
   readonly label: string;

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { type Alerts, type AlertsOptions, createAlerts } from '../../lib/alerts/alerts.ts';
 import { createFetcher } from '../../lib/media/fetcher.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { periodAt } from '../../lib/money/period.ts';
 import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createMailer, type Mailer } from '../../lib/users/mail.ts';
@@ -10,7 +12,18 @@ import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/f
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
 import { STORES } from '../../testkit/stores.ts';
 import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
-import { AT, adjust, applied, newWallet, RUB, rejection, topup, useStore } from '../contract/store/context.ts';
+import {
+  AT,
+  adjust,
+  applied,
+  newId,
+  newWallet,
+  RUB,
+  rejection,
+  reserve,
+  topup,
+  useStore,
+} from '../contract/store/context.ts';
 import { makeUser } from '../contract/store/people.ts';
 
 const SECRET = 'whsec_test';
@@ -45,7 +58,7 @@ function alertsOn(store: Store, more: Partial<AlertsOptions> = {}): Alerts {
 async function watched(store: Store, more: Partial<AlertSettings> = {}): Promise<string> {
   const account = await newWallet(store, 1000n);
   const webhook = { url: `${receiver.origin}/hook?a=1`, secret: SECRET };
-  await store.alerts.change({ account, balanceBelow: 100n * RUB, webhook, version: 0, ...more });
+  await store.alerts.change({ account, balanceBelow: 100n * RUB, budgets: true, webhook, version: 0, ...more });
   return account;
 }
 
@@ -95,6 +108,46 @@ for (const kind of STORES) {
       await alerts.look();
       expect(postsTo(account)).to.have.length(2);
       expect(postsTo(account)[1]?.json.id).not.to.equal(id);
+    });
+
+    it('tell of each share of the budget of a key once in its period', async () => {
+      const { store } = context;
+      const account = await watched(store, { balanceBelow: null });
+      const quiet = await watched(store, { balanceBelow: null, budgets: false });
+      const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
+      const spendBy = (wallet: string, amount: bigint) => {
+        const budget = { period: periodAt(now, limits).start, most: limits.budget };
+        return applied(store, reserve(wallet, { key: `key_${wallet}`, amount, at: now, budget }));
+      };
+      for (const wallet of [account, quiet]) {
+        const key = { id: `key_${wallet}`, account: wallet, name: 'laptop', hash: newId('hash'), last4: 'abcd' };
+        await store.keys.add({ ...key, createdAt: AT, limits }, 10);
+        await spendBy(wallet, 7n * RUB);
+      }
+      const alerts = alertsOn(store);
+      const told = () => postsTo(account).map(({ json }) => json.data.percent);
+      await alerts.look();
+      expect(told()).to.deep.equal([]);
+      await spendBy(account, RUB);
+      await spendBy(quiet, 3n * RUB);
+      for (let looks = 0; looks < 3; looks += 1) await alerts.look();
+      const [post] = postsTo(account);
+      expect(post?.json).to.deep.include({
+        type: 'budget.used',
+        data: { key: `key_${account}`, name: 'laptop', percent: '80', budget: '10.00', spent: '8.00' },
+      });
+      await spendBy(account, 2n * RUB);
+      await alerts.look();
+      expect(told()).to.deep.equal(['80', '100']);
+      now += 24 * 60 * MINUTE_MS;
+      await alerts.look();
+      await spendBy(account, 10n * RUB);
+      await alerts.look();
+      expect(told()).to.deep.equal(['80', '100', '100']);
+      await store.keys.revoke(`key_${account}`, now);
+      now += 24 * 60 * MINUTE_MS;
+      await alerts.look();
+      expect([told().length, postsTo(quiet).length]).to.deep.equal([3, 0]);
     });
 
     it('are sent by one of several processes at once', async () => {

@@ -68,7 +68,7 @@ describe('copy of a store', () => {
   it('takes what owners want to be told of, and what they were told', async () => {
     const { alerts } = source.real;
     const webhook = { url: 'https://example.com/', secret: 'whsec_1' };
-    await alerts.change({ account: wallet, balanceBelow: 5n * RUB, webhook, version: 0 });
+    await alerts.change({ account: wallet, balanceBelow: 5n * RUB, budgets: true, webhook, version: 0 });
     await alerts.move({ account: wallet, subject: 'balance', state: '{}', version: 0 });
     await alerts.move({ account: wallet, subject: 'balance', state: '{"mark":null}', version: 1 });
     target.next('alerts.put', lose);

@@ -51,7 +51,13 @@ describe('the page of alerts', () => {
     const [secret = ''] = SECRET.exec(made.text) ?? [];
     expect([made.status, secret === '']).to.deep.equal([200, false]);
     expect(await test.store.alerts.get(owner.account)).to.deep.equal({
-      ...{ account: owner.account, balanceBelow: 1_500_500_000n, webhook: { url: hook(), secret }, version: 1 },
+      ...{
+        account: owner.account,
+        balanceBelow: 1_500_500_000n,
+        budgets: false,
+        webhook: { url: hook(), secret },
+        version: 1,
+      },
     });
     const later = await owner.get(PATH);
     expect(later.text).to.contain('value="1500.50"').and.contain(`value="${hook()}"`).and.not.match(SECRET);
@@ -60,10 +66,12 @@ describe('the page of alerts', () => {
     expect((await test.store.alerts.get(owner.account))?.webhook).to.deep.equal({ url: `${hook()}/2`, secret });
     const [row] = await test.store.auditLog.page({ limit: 1, account: owner.account });
     expect(row).to.include({ action: 'alerts.change', target: owner.account });
-    expect(row?.detail).to.equal(JSON.stringify({ threshold: '1.00', webhook: new URL(receiver.origin).host }));
+    expect(row?.detail).to.equal(
+      JSON.stringify({ threshold: '1.00', budgets: false, webhook: new URL(receiver.origin).host }),
+    );
     const { text, json } = await owner.get('/account/settings/export');
     expect(text).not.to.match(SECRET);
-    expect(json.alerts).to.deep.equal({ balance_below: '1000000', webhook_url: `${hook()}/2` });
+    expect(json.alerts).to.deep.equal({ balance_below: '1000000', budgets: false, webhook_url: `${hook()}/2` });
   });
 
   it('makes a new secret, and takes the webhook away', async () => {
@@ -173,7 +181,9 @@ describe('the page of alerts', () => {
     await other.stop();
     expect(postsTo(owner).map(({ json }) => json.data.balance)).to.deep.equal(['1000.00', '1100.00']);
     expect(letters()).to.have.length(2);
-    await until(async () => (await owner.get(PATH)).text.includes('<td>Balance</td><td>Webhook</td><td>delivered</td>'));
+    await until(async () =>
+      (await owner.get(PATH)).text.includes('<td>Balance</td><td>Webhook</td><td>delivered</td>'),
+    );
   });
 });
 

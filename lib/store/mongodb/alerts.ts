@@ -58,8 +58,8 @@ function settingsRow({ account: _id, balanceBelow, ...settings }: AlertSettings)
   return { _id, balanceBelow: balanceBelow === null ? null : toLong(balanceBelow), ...settings };
 }
 
-function settingsOf({ _id: account, balanceBelow, webhook, version }: Document): AlertSettings {
-  return { account, balanceBelow, webhook: webhook && { ...webhook }, version: Number(version) };
+function settingsOf({ _id: account, balanceBelow, budgets, webhook, version }: Document): AlertSettings {
+  return { account, balanceBelow, budgets, webhook: webhook && { ...webhook }, version: Number(version) };
 }
 
 function alarmRow(alarm: Alarm): Row {

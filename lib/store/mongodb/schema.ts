@@ -246,6 +246,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     name: 'alerts',
     validator: fields({
       ...{ _id: name, balanceBelow: { bsonType: ['null', 'long'], minimum: 1 }, version: { ...count, minimum: 1 } },
+      budgets: { bsonType: 'bool' },
       webhook: { bsonType: ['null', 'object'], required: ['url', 'secret'], properties: { url: name, secret: name } },
     }),
   },

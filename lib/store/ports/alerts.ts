@@ -6,6 +6,8 @@ export interface AlertSettings {
   readonly account: string;
   /** A balance below it is told; null: none is. */
   readonly balanceBelow: Micro | null;
+  /** Whether is told how much of its budget a key has used. */
+  readonly budgets: boolean;
   /** Called besides the letters to the owners; null: none. */
   readonly webhook: AlertWebhook | null;
   /** The number of changes: a change applies to the version that was read, or not at all. 0: there are no wishes yet. */

@@ -3,15 +3,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Alarm, AlertSettings, AlertStore } from '../ports/alerts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
-const COLUMNS = 'account, balance_below, webhook_url, webhook_secret, version';
+const COLUMNS = 'account, balance_below, budgets, webhook_url, webhook_secret, version';
 
 export function alertWrites({ db, write }: Connection) {
-  const insert = db.prepare(`INSERT INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const insert = db.prepare(`INSERT INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const update = db.prepare(
-    `UPDATE alerts SET balance_below = ?2, webhook_url = ?3, webhook_secret = ?4, version = ?5 + 1
-      WHERE account = ?1 AND version = ?5`,
+    `UPDATE alerts SET balance_below = ?2, budgets = ?3, webhook_url = ?4, webhook_secret = ?5, version = ?6 + 1
+      WHERE account = ?1 AND version = ?6`,
   );
-  const put = db.prepare(`INSERT OR REPLACE INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`);
+  const put = db.prepare(`INSERT OR REPLACE INTO alerts (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
   const insertAlarm = db.prepare(
     'INSERT INTO alarms (account, subject, state, version) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -53,8 +53,8 @@ export function alertReads(db: DatabaseSync) {
   };
 }
 
-function valuesOf({ account, balanceBelow, webhook, version }: AlertSettings) {
-  return [account, balanceBelow, webhook?.url ?? null, webhook?.secret ?? null, version] as const;
+function valuesOf({ account, balanceBelow, budgets, webhook, version }: AlertSettings) {
+  return [account, balanceBelow, Number(budgets), webhook?.url ?? null, webhook?.secret ?? null, version] as const;
 }
 
 function settingsOf(row: Record<string, unknown>): AlertSettings {
@@ -62,6 +62,7 @@ function settingsOf(row: Record<string, unknown>): AlertSettings {
   return {
     account: row.account as string,
     balanceBelow: row.balance_below as bigint | null,
+    budgets: Number(row.budgets) === 1,
     webhook: typeof url === 'string' && typeof secret === 'string' ? { url, secret } : null,
     version: Number(row.version),
   };

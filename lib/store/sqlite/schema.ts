@@ -259,6 +259,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE alerts (
     account TEXT NOT NULL PRIMARY KEY,
     balance_below INTEGER CHECK (balance_below > 0),
+    budgets INTEGER NOT NULL CHECK (budgets IN (0, 1)),
     webhook_url TEXT,
     webhook_secret TEXT,
     version INTEGER NOT NULL CHECK (version > 0),

@@ -8,7 +8,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { field, form, message, table } from '../parts.ts';
+import { checkbox, field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 
 const WORDS = defineWords({
@@ -20,6 +20,7 @@ const WORDS = defineWords({
     thresholdHint:
       'Leave empty for no alert. You are told once, and again only after the balance has risen 10 % above it or been topped up.',
     badThreshold: 'Enter an amount above zero, such as 500 or 99.50.',
+    budgets: 'Tell me when a key has used 80, 95 and 100 % of its budget',
     webhook: 'Webhook',
     webhookHint: 'A public https URL that alerts are posted to, signed. Leave empty for none.',
     badWebhook: 'This must be a public https URL on port 443, without a password.',
@@ -40,7 +41,7 @@ const WORDS = defineWords({
     what: 'Alert',
     where: 'To',
     result: 'Result',
-    kinds: { 'balance.below': 'Balance', test: 'Test' },
+    kinds: { 'balance.below': 'Balance', 'budget.used': 'Budget of a key', test: 'Test' },
     mailTo: 'mail',
     states: { due: 'will be retried', sent: 'delivered', failed: 'failed' },
     whys: { unreachable: 'no answer', mail: 'the mail server refused it', removed: 'no longer set up' },
@@ -56,6 +57,7 @@ const WORDS = defineWords({
     thresholdHint:
       'Оставьте пустым, чтобы не сообщать. Сообщим один раз; снова — когда баланс превысит сумму на 10 % или будет пополнен.',
     badThreshold: 'Введите сумму больше нуля, например 500 или 99,50.',
+    budgets: 'Сообщать, когда ключ израсходует 80, 95 и 100 % бюджета',
     webhook: 'Вебхук',
     webhookHint: 'Публичный адрес https, на который отправляются подписанные оповещения. Пустое поле — без вебхука.',
     badWebhook: 'Нужен публичный адрес https на порту 443, без пароля.',
@@ -76,7 +78,7 @@ const WORDS = defineWords({
     what: 'Оповещение',
     where: 'Куда',
     result: 'Итог',
-    kinds: { 'balance.below': 'Баланс', test: 'Проверка' },
+    kinds: { 'balance.below': 'Баланс', 'budget.used': 'Бюджет ключа', test: 'Проверка' },
     mailTo: 'почта',
     states: { due: 'будет повторено', sent: 'доставлено', failed: 'не доставлено' },
     whys: { unreachable: 'нет ответа', mail: 'почтовый сервер отказал', removed: 'получателя больше нет' },
@@ -93,6 +95,7 @@ const HOUR_MS = 3_600_000;
 
 interface Shown {
   readonly threshold?: string;
+  readonly budgets?: boolean;
   readonly webhook?: string;
   readonly problems?: Readonly<Partial<Record<'threshold' | 'webhook' | 'test', string>>>;
   /** A new one, once. */
@@ -117,7 +120,7 @@ export const alerts = page({
 
 async function wishesOf({ services, account }: OwnerVisit): Promise<AlertSettings> {
   const found = await services.store.alerts.get(account.id);
-  return found ?? { account: account.id, balanceBelow: null, webhook: null, version: 0 };
+  return found ?? { account: account.id, balanceBelow: null, budgets: true, webhook: null, version: 0 };
 }
 
 async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
@@ -126,6 +129,7 @@ async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   const wishes = await wishesOf(visit);
   const {
     threshold = amountOf(wishes.balanceBelow),
+    budgets = wishes.budgets,
     webhook = wishes.webhook?.url ?? '',
     problems = {},
     secret,
@@ -133,6 +137,7 @@ async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   const notices: Readonly<Record<string, string>> = { saved: words.saved, tested: words.tested };
   const notice = notices[query.get('done') ?? ''];
   const fields = html`${field({ name: 'threshold', label: words.threshold, value: threshold, inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
+${checkbox({ name: 'budgets', label: words.budgets, checked: budgets })}
 ${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;
   const body = html`${notice !== undefined && message('done', notice)}
 ${secret !== undefined && message('done', html`${words.secret}<br><code class="key" data-copy>${secret}</code>`)}
@@ -180,8 +185,8 @@ function resultOf(language: OwnerVisit['language'], { state, why }: Arrival): st
 async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const { services, account, language } = visit;
   const words = WORDS[language];
-  const [threshold, url] = [sent.text('threshold'), sent.text('webhook')];
-  const shown = { threshold, webhook: url };
+  const [threshold, url, budgets] = [sent.text('threshold'), sent.text('webhook'), sent.has('budgets')];
+  const shown = { threshold, budgets, webhook: url };
   const balanceBelow = readAmount(threshold);
   if (balanceBelow === undefined) return refused(visit, { ...shown, problems: { threshold: words.badThreshold } });
   if (url !== '' && services.fetcher().refusalOf(url) !== undefined)
@@ -189,10 +194,10 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const wishes = await wishesOf(visit);
   const secret = url !== '' && !wishes.webhook ? makeWebhookSecret() : undefined;
   const webhook = url === '' ? null : { url, secret: secret ?? wishes.webhook?.secret ?? '' };
-  if (!(await services.store.alerts.change({ ...wishes, balanceBelow, webhook })))
+  if (!(await services.store.alerts.change({ ...wishes, balanceBelow, budgets, webhook })))
     return refused(visit, { ...shown, problems: { threshold: words.conflict } });
   // A webhook's path is often a secret of its receiver.
-  const detail = { threshold: amountOf(balanceBelow), webhook: url === '' ? null : new URL(url).host };
+  const detail = { threshold: amountOf(balanceBelow), budgets, webhook: url === '' ? null : new URL(url).host };
   await audit(visit, { action: 'alerts.change', target: account.id, detail });
   return secret === undefined ? { to: linkTo(visit, `${PATH}?done=saved`) } : alertsPage(visit, { secret });
 }

@@ -245,7 +245,11 @@ export const exportData = page({
         ...{ created_at: new Date(at).toISOString(), seen_at: new Date(seenAt).toISOString(), address, agent },
       })),
       account: { id: account.id, name: account.name, status: account.status, wallet },
-      alerts: wishes && { balance_below: wishes.balanceBelow, webhook_url: wishes.webhook?.url ?? null },
+      alerts: wishes && {
+        balance_below: wishes.balanceBelow,
+        budgets: wishes.budgets,
+        webhook_url: wishes.webhook?.url ?? null,
+      },
       keys: keys.map(({ hash: _, ...key }) => key),
     };
     const content = JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? `${value}` : value), 2);

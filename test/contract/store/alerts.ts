@@ -6,7 +6,7 @@ import { newId, RUB, type StoreKind, useStore } from './context.ts';
 export function alertContract(kind: StoreKind): void {
   const context = useStore(kind);
   const wishes = (more: Partial<AlertSettings> = {}): AlertSettings => ({
-    ...{ account: newId('acc'), balanceBelow: 100n * RUB, version: 0 },
+    ...{ account: newId('acc'), balanceBelow: 100n * RUB, budgets: true, version: 0 },
     webhook: { url: 'https://example.com/?a=ж', secret: 'whsec_1' },
     ...more,
   });
@@ -19,7 +19,7 @@ export function alertContract(kind: StoreKind): void {
     const { alerts } = context.store;
     const [full, none, most] = [
       wishes(),
-      wishes({ balanceBelow: null, webhook: null }),
+      wishes({ balanceBelow: null, budgets: false, webhook: null }),
       wishes({ balanceBelow: 9_007_199_254_740_993n }),
     ];
     for (const settings of [full, none, most]) {

@@ -1,0 +1,40 @@
+// Watches the budget of a key: told at each of some shares of it, once in a period.
+import { type KeyBudget, spentIn } from '../money/key-budget.ts';
+import type { KeyLimits } from '../money/key-limits.ts';
+import { formatRub } from '../money/money.ts';
+import { periodAt } from '../money/period.ts';
+import type { Watch } from './watch.ts';
+
+/** In percent of the budget, the highest first. */
+const SHARES = [100n, 95n, 80n];
+
+export interface WatchedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly limits: KeyLimits;
+}
+
+/** Holds count as used, and what comes back arms nothing: a sum that hovers about a share is told once. */
+export function watchBudget({ id, name, limits }: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
+  const budget = limits.budget ?? 0n;
+  // A process whose clock is ahead may have begun the next period.
+  const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
+  const spent = spentIn(sum, period);
+  const reached = SHARES.find((share) => spent * 100n >= budget * share);
+  return {
+    subject: `budget:${id}`,
+    decide(mark) {
+      const isSame = mark?.period === `${period}` && mark.budget === `${budget}`;
+      if (reached === undefined) return { kind: mark && !isSame ? 'arm' : 'stay' };
+      if (isSame && BigInt(mark.percent ?? 0) >= reached) return { kind: 'stay' };
+      return {
+        kind: 'tell',
+        mark: { period: `${period}`, budget: `${budget}`, percent: `${reached}` },
+        happening: {
+          type: 'budget.used',
+          data: { key: id, name, percent: `${reached}`, budget: formatRub(budget), spent: formatRub(spent) },
+        },
+      };
+    },
+  };
+}
