@@ -23,8 +23,8 @@ const WORDS: FaultWords = {
   rate: `rate_limit_exceeded rate_limit_error rate_limit_reached_error rate_limited rate_limit too_many_requests
     resource_exhausted throttling throttling.ratequota throttling.allocationquota throttlingexception throttled
     limit_requests tokens_per_minute token_limit_exceeded requests tokens`,
-  overloaded: `overloaded overloaded_error server_overloaded engine_overloaded engine_overloaded_error model_overloaded
-    service_unavailable service_unavailable_error serviceunavailableexception service_not_available unavailable
+  overloaded: `overloaded overloaded_error server_overloaded server_is_overloaded engine_overloaded
+    engine_overloaded_error model_overloaded service_unavailable service_unavailable_error serviceunavailableexception service_not_available unavailable
     capacity_exceeded serveroverloaded provider_overloaded insufficient_system_resource no_available_channel
     model_not_ready unavailable_error`,
   timeout: 'timeout timeout_error request_timeout gateway_timeout deadline_exceeded',
