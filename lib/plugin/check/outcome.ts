@@ -56,7 +56,8 @@ export async function observeText(
   start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
   signal: AbortSignal = AbortSignal.timeout(CALL_MS),
 ): Promise<TextOutcome> {
-  const guard = createGuard();
+  // No recording offers tools: what is called all the same is dropped, as the gateway does it.
+  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, tools: false });
   const seen: StreamPart[] = [];
   let late: string | undefined;
   const take = (parts: readonly ProviderPart[]) => {
