@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/package.ts',
   ],
   ['lib/platform/'],
-  ['lib/money/', 'lib/jobs/decide.ts', 'lib/payments/decide.ts'],
+  ['lib/money/', 'lib/jobs/decide.ts', 'lib/payments/decide.ts', 'lib/payments/payment.ts'],
   ['lib/stream/'],
   ['lib/store/'],
   ['lib/plugin/', 'lib/payments/contract.ts', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],

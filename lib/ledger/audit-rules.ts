@@ -11,14 +11,13 @@ import {
   type Wallet,
 } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { ENTRY_KINDS } from '../money/operations.ts';
 import { operationOf } from '../money/replay.ts';
 
 /** Records what is wrong with an account, and by how much. */
 export type Found = (wallet: string, problem: string, drift?: Micro) => void;
 
-const ENTRY_KINDS: ReadonlySet<unknown> = new Set<Entry['kind']>([
-  ...(['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
-]);
+const ENTRIES: ReadonlySet<unknown> = new Set(ENTRY_KINDS);
 const KINDS: ReadonlySet<unknown> = new Set(CHARGE_KINDS);
 const STATES: ReadonlySet<unknown> = new Set(CHARGE_STATES);
 const STATUSES: ReadonlySet<unknown> = new Set<Wallet['status']>(['active', 'suspended']);
@@ -35,7 +34,7 @@ export function isEntry(row: Entry): boolean {
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
   const money = [avail, held, charged, topped, adjusted, overshoot, chargedAfter];
   const texts = isText(opId) && isText(wallet) && isTextOrNull(charge) && isTextOrNull(note);
-  return texts && isWhole(seq) && isWhole(at) && ENTRY_KINDS.has(kind) && money.every(isMoney);
+  return texts && isWhole(seq) && isWhole(at) && ENTRIES.has(kind) && money.every(isMoney);
 }
 
 export function isCharge(row: Charge): boolean {

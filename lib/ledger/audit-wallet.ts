@@ -3,6 +3,7 @@
 import { countOf } from '../count.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { CHARGELESS } from '../money/operations.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
 import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
 
@@ -48,7 +49,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
     isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && sums.avail < 0n);
     if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
     // Entries of calls are held against their charge.
-    if (kind === 'topup' || kind === 'adjust') for (const text of decideAgain(entry, undefined).problems) say(text);
+    if (CHARGELESS.includes(kind)) for (const text of decideAgain(entry, undefined).problems) say(text);
   }
 
   function end(wallet: Wallet | undefined, account: AccountAudit | undefined): void {

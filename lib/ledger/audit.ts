@@ -10,6 +10,7 @@ import type { OnProgress, Store } from '../store/store.ts';
 import { createBudgetCheck } from './audit-budgets.ts';
 import { type ChargeFinding, checkCharge } from './audit-charge.ts';
 import { checkJobs } from './audit-jobs.ts';
+import { checkPaymentEntries, checkPayments } from './audit-payments.ts';
 import type { Found } from './audit-rules.ts';
 import { checkUsage } from './audit-usage.ts';
 import { type OpenAccount, openAccount } from './audit-wallet.ts';
@@ -42,11 +43,13 @@ export async function verifyLedger(store: Store, onProgress?: OnProgress): Promi
   const audit = createAudit();
   for await (const page of journalPages(journal, PAGE)) {
     audit.addPage(page);
+    await checkPaymentEntries(store, page.entries, audit.found);
     onProgress?.({ done: audit.entries(), total, unit: 'entries' });
   }
   await findUnknownCharges(store, audit.found);
   await checkKeys(store, audit.found);
   await checkJobs(store, audit.found);
+  await checkPayments(store, audit.found);
   await checkUsage(store, audit.found);
   return audit.report();
 }

@@ -1,8 +1,26 @@
 // All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
 import assert from 'node:assert/strict';
-import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
-import { type BudgetTerms, isOverBudget, type KeyBudget, periodOf } from './key-budget.ts';
+import type { Job } from '../jobs/decide.ts';
+import type { Payment } from '../payments/decide.ts';
+import { isOverBudget, type KeyBudget, periodOf } from './key-budget.ts';
 import type { Micro } from './money.ts';
+import {
+  type AdjustOp,
+  type ChargeKind,
+  type ChargeOp,
+  type Operation,
+  operationId,
+  type PaybackOp,
+  type PayOp,
+  type RefundOp,
+  type ReserveOp,
+  type ReturnOp,
+  type SettleOp,
+  type TopupOp,
+} from './operations.ts';
+
+export type * from './operations.ts';
+export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';
 
 /** One account's money. `avail + held + charged = topped + adjusted` at all times. */
 export interface Wallet {
@@ -14,7 +32,7 @@ export interface Wallet {
   readonly held: Micro;
   /** Charges less refunds. */
   readonly charged: Micro;
-  /** Payments. */
+  /** Payments, less what went back. */
   readonly topped: Micro;
   /** The sum of the operator's corrections, of either sign. */
   readonly adjusted: Micro;
@@ -23,9 +41,6 @@ export interface Wallet {
   /** A suspended wallet takes no new hold or charge; running calls settle. */
   readonly status: 'active' | 'suspended';
 }
-
-export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
-export type ChargeKind = (typeof CHARGE_KINDS)[number];
 
 /** `held → settled | released | expired`, `expired → settled`, `settled → refunded`; each once. */
 export const CHARGE_STATES = ['held', 'settled', 'released', 'expired', 'refunded'] as const;
@@ -84,88 +99,9 @@ export interface Entry {
   readonly overshoot: Micro;
   /** The wallet's `charged` after this entry: sums over a time span are a difference of two rows. */
   readonly chargedAfter: Micro;
-  /** The payment's id of a top-up, the reason of an adjustment. */
+  /** The payment's id of a top-up, the reason of an adjustment, the order of a payment's money. */
   readonly note: string | null;
 }
-
-interface Base {
-  readonly wallet: string;
-  /** ms since the epoch. */
-  readonly at: number;
-}
-
-/** What a new charge starts from. */
-export interface ChargeStart extends Base {
-  readonly chargeId: string;
-  readonly key: string;
-  readonly chargeKind: ChargeKind;
-  readonly model: string;
-  readonly prices: string;
-  readonly amount: Micro;
-  /** Of the key; absent where it has no budget, and then nothing is counted. */
-  readonly budget?: BudgetTerms;
-}
-
-/** A payment came in. `paymentId` is unique over all wallets. */
-export interface TopupOp extends Base {
-  readonly kind: 'topup';
-  readonly amount: Micro;
-  readonly paymentId: string;
-}
-
-/** An operator's correction of either sign; never takes `avail` below zero. */
-export interface AdjustOp extends Base {
-  readonly kind: 'adjust';
-  readonly amount: Micro;
-  readonly reason: string;
-  readonly adjustId: string;
-}
-
-/** Holds an amount for a call that is about to run. */
-export interface ReserveOp extends ChargeStart {
-  readonly kind: 'reserve';
-  readonly owner: string;
-  readonly lease: number;
-  /** What running calls of the wallet have used above their holds: nobody has paid it yet, so it cannot be held. */
-  readonly owed?: Micro;
-}
-
-/** Charges a price at once, without a hold: a job that outlives its process. */
-export interface ChargeOp extends ChargeStart {
-  readonly kind: 'charge';
-  /** `Usage` of what is paid for, as JSON. */
-  readonly usage?: string;
-  /** The job that it pays for, made in the same transaction. */
-  readonly job?: CreateJob;
-}
-
-/**
- * Turns a hold into a charge of what was used; the difference goes back, or is overshoot. A hold that
- * expired has gone back although its process only slept: the answer was delivered, so all of its price is overshoot.
- */
-export interface SettleOp extends Base {
-  readonly kind: 'settle';
-  readonly chargeId: string;
-  readonly amount: Micro;
-  /** `Usage` as JSON. */
-  readonly usage: string | null;
-}
-
-/** Returns a hold; `release`: the call failed; `expire`: its process is gone. */
-export interface ReturnOp extends Base {
-  readonly kind: 'release' | 'expire';
-  readonly chargeId: string;
-}
-
-/** Returns a settled charge. */
-export interface RefundOp extends Base {
-  readonly kind: 'refund';
-  readonly chargeId: string;
-  /** The failure of its job, in the same transaction. */
-  readonly job?: FailJob;
-}
-
-export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp;
 
 /**
  * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
@@ -173,7 +109,7 @@ export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | R
  * there was no payment yet, whatever an adjustment put into the wallet; `suspended`;
  * `key_budget` the budget of the key does not cover it; `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
- * meanwhile, or ended, so that neither happened.
+ * meanwhile, or ended, so that neither happened; `stale_payment` the same of its payment.
  */
 export type OutcomeStatus =
   | 'done'
@@ -187,7 +123,8 @@ export type OutcomeStatus =
   | 'not_settled'
   | 'first_topup_too_small'
   | 'id_taken'
-  | 'stale_job';
+  | 'stale_job'
+  | 'stale_payment';
 
 /** What an operation did, with the wallet and charge as they are after it. */
 export interface Outcome {
@@ -196,6 +133,8 @@ export interface Outcome {
   readonly charge?: Charge;
   /** The job of an operation that has one. */
   readonly job?: Job;
+  /** The payment of an operation that has one. */
+  readonly payment?: Payment;
 }
 
 /** The outcome and what to write; `entry` is present exactly when the status is `done`. */
@@ -216,28 +155,6 @@ export interface Known {
 /** The least first payment: 1000 RUB. */
 export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
 
-/** The identity of an operation: applying it twice changes nothing. */
-export function operationId(op: Operation): string {
-  switch (op.kind) {
-    case 'topup':
-      return `topup:${op.paymentId}`;
-    case 'adjust':
-      return `adjust:${op.adjustId}`;
-    default:
-      return `${op.kind}:${op.chargeId}`;
-  }
-}
-
-/** The change of a job that goes with an operation. */
-export function jobChangeOf(op: Operation): CreateJob | FailJob | undefined {
-  return 'job' in op ? op.job : undefined;
-}
-
-/** The id of the charge an operation is about, if any. */
-export function chargeIdOf(op: Operation): string | undefined {
-  return 'chargeId' in op ? op.chargeId : undefined;
-}
-
 export function emptyWallet(id: string): Wallet {
   return { id, avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, seq: 0, status: 'active' };
 }
@@ -252,6 +169,11 @@ export function decide(known: Known, op: Operation): Decision {
       return topup(wallet, known.prior, op);
     case 'adjust':
       return adjust(wallet, known.prior, op);
+    case 'pay':
+      return pay(wallet, known.prior, op);
+    case 'payback':
+    case 'dispute':
+      return payBack(wallet, known.prior, op);
     case 'reserve':
     case 'charge':
       return begin(wallet, known, op);
@@ -276,6 +198,22 @@ function adjust(wallet: Wallet, prior: Entry | undefined, op: AdjustOp): Decisio
   if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
   if (op.amount < 0n && wallet.avail + op.amount < 0n) return { status: 'insufficient', wallet };
   return write(wallet, undefined, op, { avail: op.amount, adjusted: op.amount, note: op.reason });
+}
+
+function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
+  assert(op.amount > 0n);
+  if (prior) return repeated(wallet, prior, { wallet: op.wallet, amount: op.amount });
+  return write(wallet, undefined, op, { avail: op.amount, topped: op.amount, note: op.order });
+}
+
+function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
+  // Nothing may have been left of it when the journal is replayed.
+  assert(op.amount >= 0n);
+  if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
+  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => (a < b ? -1 : 1));
+  const taken = least > 0n ? least : 0n;
+  const status = op.suspend && taken < op.amount ? 'suspended' : wallet.status;
+  return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, note: op.order });
 }
 
 function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount: Micro }): Decision {

@@ -1,5 +1,6 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
 import { decideJob, type Job, type JobOutcome, jobIdOf } from '../jobs/decide.ts';
+import { decidePayment, type Payment, type PaymentOutcome } from '../payments/decide.ts';
 import {
   type Charge,
   chargeIdOf,
@@ -10,6 +11,7 @@ import {
   type Operation,
   type Outcome,
   operationId,
+  paymentChangeOf,
   type Wallet,
 } from './decide.ts';
 import { book, type KeyBudget } from './key-budget.ts';
@@ -21,6 +23,7 @@ export interface Loaded {
   /** Entries by operation id, only for operations without a charge. */
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  readonly payments: Map<string, Payment>;
   /** By key: those that `budgetKeysOf` names. */
   readonly budgets: Map<string, KeyBudget>;
 }
@@ -36,6 +39,8 @@ export interface Folded {
   readonly entries: readonly Entry[];
   /** New and changed jobs, as they are at the end. */
   readonly jobs: readonly Job[];
+  /** Changed payments, as they are at the end. */
+  readonly payments: readonly Payment[];
   /** New and changed sums of keys, as they are at the end. */
   readonly budgets: readonly KeyBudget[];
 }
@@ -46,10 +51,12 @@ export interface BatchKeys {
   readonly charges: Set<string>;
   readonly entries: Set<string>;
   readonly jobs: Set<string>;
+  readonly payments: Set<string>;
 }
 
 export function keysOf(operations: readonly Operation[]): BatchKeys {
-  const keys: BatchKeys = { wallets: new Set(), charges: new Set(), entries: new Set(), jobs: new Set() };
+  const rows = { wallets: new Set<string>(), charges: new Set<string>(), entries: new Set<string>() };
+  const keys: BatchKeys = { ...rows, jobs: new Set(), payments: new Set() };
   for (const op of operations) {
     keys.wallets.add(op.wallet);
     const chargeId = chargeIdOf(op);
@@ -57,6 +64,8 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
     else keys.charges.add(chargeId);
     const change = jobChangeOf(op);
     if (change) keys.jobs.add(jobIdOf(change));
+    const payment = paymentChangeOf(op);
+    if (payment) keys.payments.add(payment.id);
   }
   return keys;
 }
@@ -80,6 +89,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const wallets = new Map<string, Wallet>();
   const charges = new Map<string, Charge>();
   const jobs = new Map<string, Job>();
+  const payments = new Map<string, Payment>();
   const budgets = new Map<string, KeyBudget>();
   const entries: Entry[] = [];
   const outcomes = operations.map((op): Outcome => {
@@ -94,8 +104,14 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
       return outcomeOf({ status: 'stale_job', wallet, charge }, job.job);
+    const payment = outcomeOfPayment(op, { decision, prior }, { payments, loaded });
+    if (payment && decision.entry && payment.status !== 'done')
+      return { status: 'stale_payment', ...(wallet && { wallet }), ...withPayment(payment) };
     if (job?.status === 'done' && job.job) jobs.set(job.job.id, job.job);
-    const outcome = outcomeOf(decision, job?.job);
+    if (payment?.status === 'done' && payment.payment) payments.set(payment.payment.id, payment.payment);
+    const outcome = payment
+      ? { ...outcomeOf(decision, undefined), ...withPayment(payment) }
+      : outcomeOf(decision, job?.job);
     if (!decision.entry) return outcome;
     entries.push(decision.entry);
     if (chargeId === undefined) loaded.entries.set(decision.entry.opId, decision.entry);
@@ -106,7 +122,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     return outcome;
   });
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
-  return { outcomes, ...changed, entries, budgets: [...budgets.values()] };
+  return { outcomes, ...changed, payments: [...payments.values()], entries, budgets: [...budgets.values()] };
 }
 
 /** What a call takes from the wallet, or gives back, counts in the period it began in. */
@@ -127,6 +143,29 @@ function outcomeOfJob(op: Operation, { status }: Decision, { jobs, loaded }: Job
   if (!change || (status !== 'done' && status !== 'exists')) return undefined;
   const id = jobIdOf(change);
   return decideJob(jobs.get(id) ?? loaded.jobs.get(id), change);
+}
+
+interface PaymentsSoFar {
+  readonly payments: ReadonlyMap<string, Payment>;
+  readonly loaded: Loaded;
+}
+
+/** As with a job; what the wallet gave is in the entry, now or before. */
+function outcomeOfPayment(
+  op: Operation,
+  { decision, prior }: { readonly decision: Decision; readonly prior: Entry | undefined },
+  { payments, loaded }: PaymentsSoFar,
+): PaymentOutcome | undefined {
+  const change = paymentChangeOf(op);
+  const entry = decision.entry ?? prior;
+  if (!change || !entry || !('amount' in op) || (decision.status !== 'done' && decision.status !== 'exists'))
+    return undefined;
+  const taken = entry.avail < 0n ? -entry.avail : 0n;
+  return decidePayment(payments.get(change.id) ?? loaded.payments.get(change.id), change, { amount: op.amount, taken });
+}
+
+function withPayment({ payment }: PaymentOutcome): Pick<Outcome, 'payment'> {
+  return payment ? { payment } : {};
 }
 
 interface Rows {

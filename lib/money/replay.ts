@@ -1,5 +1,6 @@
 // From the journal back to operations: what a copy sends again, and what the audit lets the rules decide once more.
-import { type Charge, type Entry, type Operation, operationId } from './decide.ts';
+import type { Charge, Entry } from './decide.ts';
+import { CHARGELESS, type Operation, operationId } from './operations.ts';
 
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
@@ -11,14 +12,14 @@ export function operationIdsOf(chargeId: string): readonly string[] {
   return CHARGE_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
 }
 
-/** The id of the payment, the correction or the charge that an entry is about. */
+/** The id of the payment, its refund or dispute, the correction or the charge that an entry is about. */
 export function subjectOf({ opId }: Pick<Entry, 'opId'>): string {
   return opId.slice(opId.indexOf(':') + 1);
 }
 
 /** The id of the charge an entry is about, if any. */
 export function chargeOfEntry(entry: Entry): string | undefined {
-  return entry.kind === 'topup' || entry.kind === 'adjust' ? undefined : subjectOf(entry);
+  return CHARGELESS.includes(entry.kind) ? undefined : subjectOf(entry);
 }
 
 /** The operation that made an entry; undefined when it needs its charge and there is none. */
@@ -30,6 +31,11 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
       return { kind, wallet, at, amount: entry.avail, paymentId: id };
     case 'adjust':
       return { kind, wallet, at, amount: entry.avail, reason: note ?? '', adjustId: id };
+    case 'pay':
+      return { kind, wallet, at, amount: entry.avail, paymentId: id, order: note ?? '' };
+    case 'payback':
+    case 'dispute':
+      return { kind, wallet, at, amount: -entry.avail, paybackId: id, order: note ?? '', suspend: false };
     case 'release':
     case 'expire':
     case 'refund':

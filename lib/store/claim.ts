@@ -1,4 +1,4 @@
-// What a claim of jobs may take, the same in every store.
+// What a claim of jobs or payments may take, and in which order, the same in every store.
 import type { JobClaim } from './ports/jobs.ts';
 
 /**
@@ -7,4 +7,14 @@ import type { JobClaim } from './ports/jobs.ts';
  */
 export function canTellTheDead({ at, leaseMs }: JobClaim, now: number): boolean {
   return at !== undefined && Math.abs(now - at) <= leaseMs / 2;
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly dueAt: number | null;
+}
+
+/** Those that have been due for longest come first. */
+export function byTurn(a: Waiting, b: Waiting): number {
+  return (a.dueAt ?? 0) - (b.dueAt ?? 0) || (a.id < b.id ? -1 : 1);
 }

@@ -7,6 +7,7 @@ import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
+import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
 import { journalPages } from './journal.ts';
 import { copyMedia } from './media.ts';
@@ -32,6 +33,7 @@ export interface CopyReport {
   readonly keys: number;
   readonly entries: number;
   readonly jobs: number;
+  readonly payments: number;
   /** Files that have not expired. */
   readonly media: number;
   readonly users: number;
@@ -57,7 +59,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   refuseUnknownPorts(from);
   const resumed = await claimTarget(to);
   const accounts = await from.accounts.list();
-  const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, media: 0, users: 0, settings: 0 };
+  const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, payments: 0, media: 0, users: 0, settings: 0 };
   for (const step of Object.values(STEPS)) Object.assign(counts, await step?.(options, accounts));
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
@@ -82,6 +84,7 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
     return { keys };
   },
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
+  payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
   users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
@@ -307,6 +310,8 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
     if (isDeepStrictEqual(now, copy)) return;
     throw changed(`account ${id}`);
   });
+  const payments = await findChangedPayments(from, to);
+  if (payments !== undefined) throw changed(payments);
   for (let after = ''; ; ) {
     const [now, copy] = await Promise.all([from, to].map(({ jobs }) => jobs.page({ after, limit: JOBS_PER_PAGE })));
     if (!isDeepStrictEqual(now, copy)) throw changed('jobs');

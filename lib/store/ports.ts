@@ -5,7 +5,7 @@ export type PortName = keyof StorePorts;
 
 /** The calls that write nothing. One that is not listed counts as a write. */
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
-  ledger: ['wallet', 'charge', 'charges', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
+  ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'unknownCharges', 'keys'],
   accounts: ['get', 'list'],
   keys: ['find', 'get', 'list'],
@@ -14,6 +14,9 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   owners: [],
   settings: ['get', 'list'],
   jobs: ['get', 'open', 'page'],
+  payments: [
+    ...(['get', 'find', 'list', 'method', 'methods', 'consents', 'autoTopup', 'notice', 'notices', 'page'] as const),
+  ],
   media: ['get', 'read', 'page'],
   usage: ['cursor', 'sums'],
   users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],

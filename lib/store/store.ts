@@ -9,6 +9,7 @@ import type { LedgerStore } from './ports/ledger.ts';
 import type { LimitStore } from './ports/limits.ts';
 import type { MediaStore } from './ports/media.ts';
 import type { OwnerStore } from './ports/owners.ts';
+import type { PaymentStore } from './ports/payments.ts';
 import type { SessionStore } from './ports/sessions.ts';
 import type { SettingStore } from './ports/settings.ts';
 import type { UsageStore } from './ports/usage.ts';
@@ -24,6 +25,7 @@ export interface StorePorts {
   readonly owners: OwnerStore;
   readonly settings: SettingStore;
   readonly jobs: JobStore;
+  readonly payments: PaymentStore;
   readonly media: MediaStore;
   readonly usage: UsageStore;
   readonly users: UserStore;

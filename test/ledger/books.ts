@@ -10,6 +10,7 @@ import {
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
+import type { Payment } from '../../lib/payments/decide.ts';
 
 export const AT = 1000;
 
@@ -33,6 +34,11 @@ export function operation(kind: Kind, id: string, rub: number): Operation {
       return { kind, ...start };
     case 'settle':
       return { kind, ...base, chargeId: id, amount, usage: USAGE };
+    case 'pay':
+      return { kind, ...base, amount, paymentId: `till:${id}`, order: `pay_${id}` };
+    case 'payback':
+    case 'dispute':
+      return { kind, ...base, amount, paybackId: `till:${id}`, order: `pay_${id}`, suspend: true };
     default:
       return { kind, ...base, chargeId: id };
   }
@@ -43,13 +49,15 @@ export interface Books {
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
   readonly journal: Entry[];
 }
 
 export function newBooks(): Books {
   const wallets = new Map([['w', emptyWallet('w')]]);
-  return { wallets, charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map(), journal: [] };
+  const rows = { charges: new Map(), entries: new Map(), jobs: new Map(), payments: new Map(), budgets: new Map() };
+  return { wallets, ...rows, journal: [] };
 }
 
 export function run(books: Books, op: Operation): OutcomeStatus | undefined {
@@ -57,6 +65,7 @@ export function run(books: Books, op: Operation): OutcomeStatus | undefined {
   for (const wallet of folded.wallets) books.wallets.set(wallet.id, wallet);
   for (const charge of folded.charges) books.charges.set(charge.id, charge);
   for (const job of folded.jobs) books.jobs.set(job.id, job);
+  for (const payment of folded.payments) books.payments.set(payment.id, payment);
   for (const budget of folded.budgets) books.budgets.set(budget.key, budget);
   books.journal.push(...folded.entries);
   return folded.outcomes[0]?.status;

@@ -3,8 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Document, MongoClient } from 'mongodb';
 import type { Operation } from '../../lib/money/decide.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
+import type { Payment } from '../../lib/payments/decide.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
+import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';
 
 /** One value of one row; columns are named as in `lib/store/store.ts`, whatever the database calls them. */
 export interface Place {
@@ -29,6 +31,7 @@ export interface Raw {
 const OTHERS = [
   ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
   ...['usage_hours', 'usage_cursors', 'alerts', 'alarms'],
+  ...['saved_methods', 'consents', 'auto_topups', 'notices'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 
@@ -150,6 +153,7 @@ export async function fillStore(store: Store): Promise<void> {
   await applied(store, topup('acc_a', 10_000n * RUB, { paymentId: 'pay_a' }));
   await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
   await applied(store, adjust('acc_a', -5n * RUB, { adjustId: 'adj_a' }));
+  await makePayments(store, 'acc_a');
   await makeCalls(store, 'acc_a', 'key_a');
   await makeCalls(store, 'acc_b', 'key_b');
   const uses = ['key_a', 'key_b'].map((id) => ({ id, count: 7, lastUsedAt: AT + 50 }));
@@ -158,6 +162,24 @@ export async function fillStore(store: Store): Promise<void> {
   await store.settings.set('sandbox', 'off');
   await store.limits.merge([{ bucket: 'b', endsAt: Date.now() + 3_600_000, count: 1 }], Date.now());
   await store.owners.renew({ id: 'own_a', leaseMs: 3_600_000, alone: false });
+}
+
+/** Payments with every kind of money. */
+async function makePayments(store: Store, wallet: string): Promise<void> {
+  const credited = async (name: string): Promise<Payment> => {
+    const made = await newSucceeded(store, wallet, { id: `pay_${name}` });
+    const [outcome] = await applied(store, creditOf(made));
+    return outcome?.payment as Payment;
+  };
+  await store.payments.create(newOrder(wallet, { id: 'pay_begun' }));
+  await credited('credited');
+  const [partly] = await applied(store, refundOf(await credited('partly'), 'ref_1', 300n * RUB));
+  await changed(store, partly?.payment as Payment, {
+    ...{ kind: 'dispute', dispute: 'cb_1', amount: 700n * RUB },
+  });
+  await applied(store, refundOf(await credited('refunded'), 'ref_2', 1000n * RUB));
+  const dispute = { kind: 'dispute', dispute: 'cb_2', amount: 1000n * RUB };
+  await applied(store, reverseOf(await changed(store, await credited('reversed'), dispute), 'cb_2', 1000n * RUB));
 }
 
 async function makeCalls(store: Store, wallet: string, key: string): Promise<void> {

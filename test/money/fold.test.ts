@@ -15,6 +15,7 @@ import {
 import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
+import type { Payment } from '../../lib/payments/decide.ts';
 
 const RUB = 1_000_000n;
 const WALLETS = ['w1', 'w2', 'w3'];
@@ -25,6 +26,7 @@ interface Rows {
   readonly charges: Map<string, Charge>;
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
+  readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
 }
 
@@ -34,6 +36,7 @@ function newRows(): Rows {
     charges: new Map(),
     entries: new Map(),
     jobs: new Map(),
+    payments: new Map(),
     budgets: new Map(),
   };
 }
@@ -47,6 +50,7 @@ function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
     charges: pick(rows.charges, keys.charges),
     entries: pick(rows.entries, keys.entries),
     jobs: pick(rows.jobs, keys.jobs),
+    payments: pick(rows.payments, keys.payments),
     budgets: pick(rows.budgets, budgetKeysOf(batch, rows.charges)),
   };
   const folded = fold(loaded, batch);
@@ -82,6 +86,9 @@ const operation: fc.Arbitrary<Operation> = fc
         'release',
         'expire',
         'refund',
+        'pay',
+        'payback',
+        'dispute',
       ] as const),
     ),
     wallet,
@@ -104,6 +111,11 @@ const operation: fc.Arbitrary<Operation> = fc
         return { kind, ...start };
       case 'settle':
         return { kind, ...base, chargeId: id, amount, usage: '{"tokens_input":1}' };
+      case 'pay':
+        return { kind, ...base, amount, paymentId: `till:${id}`, order: id };
+      case 'payback':
+      case 'dispute':
+        return { kind, ...base, amount, paybackId: `till:${id}`, order: id, suspend: negative && amount > 900n * RUB };
       default:
         return { kind, ...base, chargeId: id };
     }
@@ -212,6 +224,9 @@ describe('fold', () => {
       'release',
       'expire',
       'refund',
+      'pay',
+      'payback',
+      'dispute',
     ]);
     expect([...found]).to.have.members([
       ...['done', 'exists', 'insufficient', 'never_topped', 'suspended'],

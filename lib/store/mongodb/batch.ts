@@ -10,6 +10,7 @@ import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
 import { jobOf, jobRow, replaceJobs } from './jobs.ts';
+import { replacePayments, rowOf } from './payments.ts';
 import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, walletOf } from './rows.ts';
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
@@ -82,6 +83,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     lookup('charges', asked),
     lookup('entries', [...keys.entries]),
     lookup('jobs', [...keys.jobs]),
+    lookup('payments', [...keys.payments]),
   ];
   const reply = await step({ aggregate: 'wallets', pipeline: pipeline.flat(), cursor: {} });
   const [row] = reply.cursor.firstBatch as Document[];
@@ -91,6 +93,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
     entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
     jobs: new Map(((row?.foundJobs ?? []) as Document[]).map((found) => [found._id, jobOf(found)])),
+    payments: new Map(((row?.foundPayments ?? []) as Document[]).map((found) => [found._id, rowOf('payments', found)])),
     budgets: new Map(),
   };
   const unread = new Set(keys.charges).difference(new Set(asked));
@@ -118,7 +121,12 @@ async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loa
   for (const row of rows) budgets.set(row._id, budgetOf(row));
 }
 
-const FOUND = { charges: 'foundCharges', entries: 'foundEntries', jobs: 'foundJobs' } as const;
+const FOUND = {
+  charges: 'foundCharges',
+  entries: 'foundEntries',
+  jobs: 'foundJobs',
+  payments: 'foundPayments',
+} as const;
 
 function lookup(from: keyof typeof FOUND, ids: readonly string[]): Document[] {
   if (ids.length === 0) return [];
@@ -128,10 +136,17 @@ function lookup(from: keyof typeof FOUND, ids: readonly string[]): Document[] {
 
 async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   await saveJobs(step, folded.jobs, loaded.jobs);
+  await replacePayments(step, folded.payments, loaded.payments);
   const [wallet] = folded.wallets;
   if (!wallet) return;
   const seqBefore = wallet.seq - folded.entries.length;
-  const balances = { q: { _id: wallet.id, seq: seqBefore }, u: { $set: balancesOf(wallet) } };
+  const { status } = wallet;
+  // Written only when it changes: an operator may be changing it.
+  const isSame = status === loaded.wallets.get(wallet.id)?.status;
+  const balances = {
+    q: { _id: wallet.id, seq: seqBefore },
+    u: { $set: { ...balancesOf(wallet), ...(!isSame && { status }) } },
+  };
   const { n } = await step({ update: 'wallets', updates: [balances] });
   if (n !== 1) throw new StaleRead(`the wallet ${wallet.id} is no longer at ${seqBefore}`);
   await step({ insert: 'entries', documents: folded.entries.map(entryRow) });

@@ -41,6 +41,10 @@ export function ledgerReads(connection: Connection): Reads {
       const rows = await read((signal) => scanned.find(query, { ...options, signal }).toArray(), SCAN_MS);
       return rows.map(chargeOf);
     },
+    async entry(opId) {
+      const row = await read((signal) => entries.findOne({ _id: opId }, { signal }));
+      return row ? entryOf(row) : undefined;
+    },
     async entries(wallet, { before, limit }) {
       const filter = { wallet, seq: { $lt: before ?? Number.MAX_SAFE_INTEGER } };
       const found = (signal: AbortSignal) => entries.find(filter, { signal }).sort({ seq: -1 }).limit(limit).toArray();

@@ -2,7 +2,8 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
 import { call, MAJORITY, send, within } from './call.ts';
-import { COLLECTIONS, type CollectionSchema } from './schema.ts';
+import type { CollectionSchema } from './fields.ts';
+import { COLLECTIONS } from './schema.ts';
 
 /** Version n of the schema is made by the first n of these; one that was released never changes. */
 const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [

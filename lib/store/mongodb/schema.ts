@@ -1,49 +1,28 @@
 // The collections of the MongoDB store: validators that repeat the rules of the ledger, and indexes.
-import type { Document, IndexDescription } from 'mongodb';
-
-export interface CollectionSchema {
-  readonly name: string;
-  readonly validator: Document;
-  readonly indexes?: readonly IndexDescription[];
-}
-
-const text = { bsonType: 'string' };
-const name = { bsonType: 'string', minLength: 1 };
-/** Without `long` a JavaScript number would be stored as a double, in which kopecks get lost. */
-const money = { bsonType: 'long' };
-const amount = { bsonType: 'long', minimum: 0 };
-const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
-const integer = { bsonType: ['int', 'long', 'double'], multipleOf: 1 };
-const time = { bsonType: ['int', 'long', 'double'], minimum: 0 };
-const orNull = (schema: { readonly bsonType: string | readonly string[] }) => ({
-  ...schema,
-  bsonType: ['null', ...[schema.bsonType].flat()],
-});
-const oneOf = (...values: readonly string[]) => ({ enum: values });
-
-/** Every field is required and none is added. */
-function fields(properties: Document, ...rules: readonly Document[]): Document {
-  const $jsonSchema = {
-    bsonType: 'object',
-    required: Object.keys(properties),
-    properties,
-    additionalProperties: false,
-  };
-  return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
-}
+import type { Document } from 'mongodb';
+import { ENTRY_KINDS } from '../../money/operations.ts';
+import {
+  amount,
+  type CollectionSchema,
+  count,
+  fields,
+  integer,
+  isAmount,
+  isMoney,
+  isText,
+  isTime,
+  money,
+  name,
+  oneOf,
+  orNull,
+  text,
+  time,
+} from './fields.ts';
+import { PAYMENT_COLLECTIONS } from './payment-schema.ts';
 
 const balanced = {
   $expr: { $eq: [{ $add: ['$avail', '$held', '$charged'] }, { $add: ['$topped', '$adjusted'] }] },
 };
-
-/**
- * Rows of calls are checked by plain conditions: a `$jsonSchema` takes as long as the insert itself. A condition on a
- * type is also one on the presence.
- */
-const isText = { $type: 'string' };
-const isTime = { $type: 'number', $gte: 0 };
-const isMoney = { $type: 'long' };
-const isAmount = { $type: 'long', $gte: 0 };
 
 const CHARGE: Document = {
   ...{ wallet: isText, key: isText, kind: { $in: ['text', 'image', 'edit', 'video'] }, prices: isText },
@@ -58,7 +37,7 @@ const CHARGE: Document = {
 
 const ENTRY: Document = {
   ...{ wallet: isText, seq: { $type: 'number', $gte: 1 }, at: isTime },
-  kind: { $in: ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] },
+  kind: { $in: ENTRY_KINDS },
   ...{ avail: isMoney, held: isMoney, charged: isMoney, topped: isMoney, adjusted: isMoney },
   ...{ overshoot: isAmount, chargedAfter: isAmount },
   ...balanced,
@@ -161,6 +140,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     ),
     indexes: [{ key: { dueAt: 1, _id: 1 }, name: 'due', partialFilterExpression: { dueAt: { $gt: 0 } } }],
   },
+  ...PAYMENT_COLLECTIONS,
   {
     name: 'media.files',
     validator: fields({

@@ -20,6 +20,7 @@ import { limitStore } from './limits.ts';
 import { mediaStore } from './media.ts';
 import { migrate, requireStore } from './migration.ts';
 import { aliveOwners, ownerStore } from './owners.ts';
+import { paymentStore } from './payments.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { settingStore } from './settings.ts';
 import { signinStore } from './signins.ts';
@@ -70,6 +71,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     owners: ownerStore(connection, sessions),
     settings: settingStore(connection),
     jobs: jobStore(connection, transactions),
+    payments: paymentStore(connection, transactions),
     media: mediaStore(connection),
     usage: usageStore(connection, transactions),
     users: userStore(connection),

@@ -36,6 +36,8 @@ export interface LedgerStore {
    * clocks do; of one moment in an order that stays.
    */
   charges(wallet: string, page: ChargePage): Promise<readonly Charge[]>;
+  /** The entry of an operation's id. */
+  entry(opId: string): Promise<Entry | undefined>;
   /** Entries of a wallet, newest first, `seq` below `before` if given. */
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */

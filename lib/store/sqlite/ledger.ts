@@ -11,6 +11,7 @@ import type { ChargePage, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
 import { ALIVE } from './owners.ts';
+import { createLoadPayment, createSavePayment } from './payments.ts';
 import {
   BUDGET_COLUMNS,
   budgetOf,
@@ -25,6 +26,7 @@ import { type Cell, decodeOperations, encodeOutcomes } from './wire.ts';
 
 const SELECT_WALLET = `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id = ?`;
 const SELECT_BUDGETS = `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE key IN (SELECT value FROM json_each(?))`;
+const SELECT_ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`;
 const SELECT_CHARGE = `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id = ?`;
 
 export function ledgerWrites({ db, write }: Connection) {
@@ -61,13 +63,14 @@ function createLoad(
 ): (operations: readonly Operation[]) => Loaded {
   const selectWallet = prepareBig(db, SELECT_WALLET);
   const selectCharge = prepareBig(db, SELECT_CHARGE);
-  const selectEntry = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id = ?`);
+  const selectEntry = prepareBig(db, SELECT_ENTRY);
   const selectBudgets = prepareBig(db, SELECT_BUDGETS);
   const loadJob = createLoadJob(db);
+  const loadPayment = createLoadPayment(db);
   return (operations) => {
     const keys = keysOf(operations);
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
-    const loaded: Loaded = rows;
+    const loaded: Loaded = { ...rows, payments: new Map() };
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);
@@ -87,6 +90,10 @@ function createLoad(
       const job = loadJob(id);
       if (job) loaded.jobs.set(id, job);
     }
+    for (const id of keys.payments) {
+      const payment = loadPayment(id);
+      if (payment) loaded.payments.set(id, payment);
+    }
     const budgets = budgetKeysOf(operations, loaded.charges);
     if (budgets.size > 0) {
       for (const row of selectBudgets.all(JSON.stringify([...budgets])))
@@ -102,15 +109,23 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const changeCharge = createChangeCharge(db);
   const addEntry = createAddEntry(db);
   const saveJob = createSaveJob(db);
+  const savePayment = createSavePayment(db);
+  const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
   const saveBudget = createSaveBudget(db);
   return (loaded, folded) => {
-    for (const wallet of folded.wallets) saveWallet(wallet, loaded.wallets.get(wallet.id)?.seq);
+    for (const wallet of folded.wallets) {
+      const before = loaded.wallets.get(wallet.id);
+      saveWallet(wallet, before?.seq);
+      // No operation makes it active again.
+      if (wallet.status !== before?.status) suspend.run(wallet.id);
+    }
     for (const charge of folded.charges) {
       if (loaded.charges.has(charge.id)) changeCharge(charge);
       else addCharge(charge);
     }
     for (const entry of folded.entries) addEntry(entry);
     for (const job of folded.jobs) saveJob(job);
+    for (const payment of folded.payments) savePayment(payment);
     for (const budget of folded.budgets) saveBudget(budget);
   };
 }
@@ -170,6 +185,7 @@ function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
 export function ledgerReads(db: DatabaseSync) {
   const wallet = prepareBig(db, SELECT_WALLET);
   const charge = prepareBig(db, SELECT_CHARGE);
+  const entry = prepareBig(db, SELECT_ENTRY);
   const entries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
@@ -197,6 +213,7 @@ export function ledgerReads(db: DatabaseSync) {
     wallet: (id: string): Wallet | undefined => mapped(wallet.get(id), walletOf),
     charge: (id: string): Charge | undefined => mapped(charge.get(id), chargeOf),
     charges: listCharges,
+    entry: (opId: string): Entry | undefined => mapped(entry.get(opId), entryOf),
     entries: (walletId: string, before: number | undefined, limit: number): Entry[] =>
       entries.all(walletId, before ?? Number.MAX_SAFE_INTEGER, limit).map(entryOf),
     entriesOfCharge: (chargeId: string): Entry[] =>

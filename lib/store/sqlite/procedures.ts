@@ -12,6 +12,7 @@ import { ledgerReads, ledgerWrites } from './ledger.ts';
 import { limitWrites } from './limits.ts';
 import { mediaReads, mediaWrites } from './media.ts';
 import { ownerWrites } from './owners.ts';
+import { paymentReads, paymentWrites } from './payments.ts';
 import { attemptWrites, linkWrites, sessionReads, sessionWrites } from './sessions.ts';
 import { settingReads, settingWrites } from './settings.ts';
 import { usageReads, usageWrites } from './usage.ts';
@@ -31,6 +32,7 @@ export function openWriter(options: ConnectionOptions) {
     ...ownerWrites(connection),
     ...settingWrites(connection),
     ...jobWrites(connection),
+    ...paymentWrites(connection),
     ...mediaWrites(connection),
     ...usageWrites(connection),
     ...userWrites(connection),
@@ -53,6 +55,7 @@ export function openReader(options: ConnectionOptions) {
     ...settingReads(db),
     ...journalReads(db),
     ...jobReads(db),
+    ...paymentReads(db),
     ...mediaReads(db),
     backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
     ...usageReads(db),

@@ -1,6 +1,9 @@
 // The tables of the SQLite store, as a forward list of migrations; CHECKs repeat the rules of the ledger.
 import type { DatabaseSync } from 'node:sqlite';
+import { CHARGELESS, ENTRY_KINDS } from '../../money/operations.ts';
 import { OperatorError } from '../../operator-error.ts';
+import { oneOf } from './checks.ts';
+import { PAYMENT_TABLES } from './payment-schema.ts';
 
 /** Marks a file as ours: `toll`. */
 const APPLICATION_ID = 0x746f6c6c;
@@ -83,7 +86,7 @@ const MIGRATIONS: readonly string[] = [
     wallet TEXT NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
     kind TEXT NOT NULL CHECK (
-      ${oneOf('kind', ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'])}
+      ${oneOf('kind', ENTRY_KINDS)}
     ),
     charge TEXT,
     at INTEGER NOT NULL,
@@ -97,7 +100,7 @@ const MIGRATIONS: readonly string[] = [
     note TEXT,
     UNIQUE (wallet, seq),
     CHECK (avail + held + charged = topped + adjusted),
-    CHECK ((charge IS NULL) = (kind IN ('topup', 'adjust')))
+    CHECK ((charge IS NULL) = (${oneOf('kind', CHARGELESS)}))
   ) STRICT;
   CREATE INDEX entries_by_time ON entries (wallet, at, seq) WHERE charged <> 0;
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
@@ -135,6 +138,8 @@ const MIGRATIONS: readonly string[] = [
     CHECK ((phase = 'failed') = (error IS NOT NULL))
   ) STRICT;
   CREATE INDEX jobs_due ON jobs (due_at) WHERE due_at IS NOT NULL;
+
+  ${PAYMENT_TABLES}
 
   CREATE TABLE media (
     id TEXT NOT NULL PRIMARY KEY,
@@ -280,11 +285,6 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
 ];
-
-/** Not `IN`: for more than two values SQLite builds a temporary index for every row it checks, 2 µs each. */
-function oneOf(column: string, values: readonly string[]): string {
-  return values.map((value) => `${column} = '${value}'`).join(' OR ');
-}
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

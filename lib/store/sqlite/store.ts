@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
 import type { AlertStore } from '../ports/alerts.ts';
+import type { JobStore } from '../ports/jobs.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
+import type { PaymentRows, PaymentStore } from '../ports/payments.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
@@ -96,15 +98,8 @@ function createStore(parts: Parts): Store {
       set: (name, value) => writer.call('setSetting', name, value),
       list: () => reader.call('settings'),
     },
-    jobs: {
-      get: (id) => reader.call('job', id),
-      claim: (claim) => writer.call('claimJobs', claim, Date.now()),
-      change: (change) => writer.call('changeJob', change),
-      renew: (renewal) => writer.call('renewJob', renewal, Date.now()),
-      open: () => reader.call('openJobs'),
-      page: (page) => scanner.call('jobPage', page),
-      put: (jobs) => writer.call('putJobs', jobs),
-    },
+    jobs: jobsOf(parts),
+    payments: paymentsOf(parts),
     media: mediaStore(parts),
     usage: usageOf(parts),
     alerts: alertsOf(parts),
@@ -117,6 +112,46 @@ function createStore(parts: Parts): Store {
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),
     close,
+  };
+}
+
+function jobsOf({ writer, reader, scanner }: Parts): JobStore {
+  return {
+    get: (id) => reader.call('job', id),
+    claim: (claim) => writer.call('claimJobs', claim, Date.now()),
+    change: (change) => writer.call('changeJob', change),
+    renew: (renewal) => writer.call('renewJob', renewal, Date.now()),
+    open: () => reader.call('openJobs'),
+    page: (page) => scanner.call('jobPage', page),
+    put: (jobs) => writer.call('putJobs', jobs),
+  };
+}
+
+function paymentsOf({ writer, reader, scanner }: Parts): PaymentStore {
+  return {
+    create: (payment, auto) => writer.call('createPayment', payment, auto),
+    get: (id) => reader.call('payment', id),
+    find: (provider, ref) => reader.call('paymentByRef', provider, ref),
+    list: (list) => scanner.call('payments', list),
+    claim: (claim) => writer.call('claimPayments', claim, Date.now()),
+    renew: (renewal) => writer.call('renewPayment', renewal, Date.now()),
+    change: (change) => writer.call('changePayment', change),
+    saveMethod: (method) => writer.call('saveMethod', method),
+    method: (id) => reader.call('savedMethod', id),
+    methods: (wallet) => reader.call('savedMethods', wallet),
+    removeMethod: (id, at) => writer.call('removeMethod', id, at),
+    addConsent: (consent) => writer.call('addConsent', consent),
+    consents: (wallet) => reader.call('consents', wallet),
+    autoTopup: (wallet) => reader.call('autoTopup', wallet),
+    changeAutoTopup: (auto) => writer.call('changeAutoTopup', auto),
+    addNotice: (notice) => writer.call('addNotice', notice),
+    judgeNotice: (id, verdict) => writer.call('judgeNotice', id, verdict),
+    notice: (id) => reader.call('notice', id),
+    notices: (page) => scanner.call('notices', page),
+    cleanNotices: (before) => writer.call('cleanNotices', before),
+    page: async <Sort extends keyof PaymentRows>(sort: Sort, page: Parameters<PaymentStore['page']>[1]) =>
+      (await scanner.call('paymentRows', sort, page)) as PaymentRows[Sort][],
+    put: (sort, rows) => writer.call('putPaymentRows', sort, rows),
   };
 }
 
@@ -191,6 +226,7 @@ function ledgerOf({ writer, reader, scanner }: Parts): LedgerStore {
     charge: (id) => reader.call('charge', id),
     // A filter that matches little reads the whole journal of the wallet.
     charges: (wallet, page) => scanner.call('charges', wallet, page),
+    entry: (opId) => reader.call('entry', opId),
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),
     entriesOfCharge: (chargeId) => reader.call('entriesOfCharge', chargeId),
     chargedAt: (wallet, at) => reader.call('chargedAt', wallet, at),

@@ -8,12 +8,15 @@ import {
   type Operation,
   type Outcome,
   type OutcomeStatus,
+  paymentChangeOf,
   type ReserveOp,
   startOf,
   type Wallet,
 } from '../../money/decide.ts';
+import type { BookRefund, CreditPayment, PaidPaymentChange, Payment, ReversePayment } from '../../payments/decide.ts';
+import { type Cell, cellsOf, PAYMENT_FIELDS, rowOf } from '../payment-rows.ts';
 
-export type Cell = string | number | bigint | null;
+export type { Cell };
 
 export function encodeOperations(operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
@@ -31,9 +34,10 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
 /** Outcomes without what their operations say already. */
 export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
-  for (const [index, { status, wallet, charge, job }] of outcomes.entries()) {
+  for (const [index, { status, wallet, charge, job, payment }] of outcomes.entries()) {
     const op = operations[index] as Operation;
     cells.push(status);
+    if (paymentChangeOf(op)) pushPayment(cells, payment);
     if (jobChangeOf(op)) cells.push(jsonOf(job));
     if (wallet) pushWallet(cells, wallet);
     else cells.push(null);
@@ -51,6 +55,7 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
   const reader = createReader(cells);
   return operations.map((op) => {
     const status = reader.next<OutcomeStatus>();
+    const payment = paymentChangeOf(op) ? nextPayment(reader) : undefined;
     const job = jobChangeOf(op) ? nextJob<Job>(reader.next) : undefined;
     const wallet = nextWallet(reader, op.wallet);
     if (!wallet) {
@@ -59,6 +64,7 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
     }
     const charge = isStart(status, op) ? startOf(op, op.budget ? reader.next() : null) : nextCharge(reader, op);
     const money = charge ? { status, wallet, charge } : { status, wallet };
+    if (payment) return { ...money, payment };
     return job ? { ...money, ...job } : money;
   });
 }
@@ -90,6 +96,13 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'adjust':
       cells.push(op.amount, op.reason, op.adjustId);
+      break;
+    case 'pay':
+      cells.push(op.amount, op.paymentId, op.order, jsonOf(op.payment));
+      break;
+    case 'payback':
+    case 'dispute':
+      cells.push(op.amount, op.paybackId, op.order, Number(op.suspend), jsonOf(op.payment));
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
@@ -123,6 +136,11 @@ function nextOperation({ next }: Reader): Operation {
       return { kind, ...base, amount: next(), paymentId: next() };
     case 'adjust':
       return { kind, ...base, amount: next(), reason: next(), adjustId: next() };
+    case 'pay':
+      return { kind, ...base, amount: next(), paymentId: next(), order: next(), ...nextChange<CreditPayment>(next) };
+    case 'payback':
+    case 'dispute':
+      return { kind, ...base, ...nextPayback(next), ...nextChange<BookRefund | ReversePayment>(next) };
     case 'reserve':
       return {
         kind,
@@ -152,7 +170,31 @@ function nextOperation({ next }: Reader): Operation {
   }
 }
 
-/** Jobs are rare compared to calls: they travel as JSON. */
+function nextPayback(next: Reader['next']) {
+  const asked = { amount: next<bigint>(), paybackId: next<string>(), order: next<string>() };
+  return { ...asked, suspend: next<number>() === 1 };
+}
+
+function nextChange<Change extends PaidPaymentChange>(next: Reader['next']): { payment?: Change } {
+  const json = next<string | null>();
+  return json === null ? {} : { payment: JSON.parse(json) };
+}
+
+const PAYMENT_CELLS = Object.keys(PAYMENT_FIELDS.payments).length;
+
+function pushPayment(cells: Cell[], payment: Payment | undefined): void {
+  if (payment) cells.push(...cellsOf('payments', payment));
+  else cells.push(null);
+}
+
+/** Its id comes first. */
+function nextPayment({ next }: Reader): Payment | undefined {
+  const id = next<string | null>();
+  if (id === null) return undefined;
+  return rowOf('payments', [id, ...Array.from({ length: PAYMENT_CELLS - 1 }, () => next())]);
+}
+
+/** Changes of jobs and payments are rare compared to calls: they travel as JSON. */
 function jsonOf(job: object | undefined): string | null {
   return job ? JSON.stringify(job) : null;
 }

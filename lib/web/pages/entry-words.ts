@@ -12,6 +12,9 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     release: 'hold returned',
     expire: 'hold returned after a failure on our side',
     refund: 'refund',
+    pay: 'payment',
+    payback: 'refund of a payment',
+    dispute: 'payment reclaimed by the bank',
   },
   ru: {
     topup: 'платёж',
@@ -22,6 +25,9 @@ const WORDS = defineWords<Readonly<Record<Entry['kind'], string>>>({
     release: 'возврат удержания',
     expire: 'возврат удержания после нашего сбоя',
     refund: 'возврат',
+    pay: 'платёж',
+    payback: 'возврат платежа',
+    dispute: 'платёж отозван банком',
   },
 });
 

@@ -14,6 +14,7 @@ import { limitContract } from './limits.ts';
 import { mediaContract } from './media.ts';
 import { modelContract } from './model.ts';
 import { ownerContract } from './owners.ts';
+import { paymentContract } from './payments.ts';
 import { peopleContract } from './people.ts';
 import { processContract } from './processes.ts';
 import { settingContract } from './settings.ts';
@@ -32,6 +33,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: owners`, () => ownerContract(kind));
   describe(`${kind.name}: settings`, () => settingContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
+  describe(`${kind.name}: payments`, () => paymentContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
   describe(`${kind.name}: people`, () => peopleContract(kind));
   describe(`${kind.name}: alerts`, () => alertContract(kind));

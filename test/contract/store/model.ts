@@ -22,16 +22,16 @@ import {
   useStore,
 } from './context.ts';
 
+const KINDS = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
+
 /** One random operation, before it knows its wallet and the ids of this run. */
 interface Sketch {
-  readonly kind: Operation['kind'];
+  readonly kind: (typeof KINDS)[number];
   readonly id: number;
   readonly rub: number;
   /** Of one of two keys; null for a call without a budget. */
   readonly budget: { readonly period: number; readonly rub: number } | null;
 }
-
-const KINDS = ['topup', 'adjust', 'reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
 const sketch: fc.Arbitrary<Sketch> = fc.record({
   kind: fc.constantFrom(...KINDS),
@@ -138,7 +138,8 @@ function createModel(id: string) {
   const budgets = new Map<string, KeyBudget>();
   return {
     apply(operations: readonly Operation[]) {
-      const folded = fold({ wallets, charges, entries: new Map(journal), jobs: new Map(), budgets }, operations);
+      const others = { jobs: new Map(), payments: new Map() };
+      const folded = fold({ wallets, charges, entries: new Map(journal), ...others, budgets }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);
       for (const row of folded.entries) journal.set(row.opId, row);

@@ -1,0 +1,161 @@
+// The operations on money, as the ledger takes them, and their identities.
+import type { CreateJob, FailJob } from '../jobs/decide.ts';
+import type { BookRefund, CreditPayment, PaidPaymentChange, ReversePayment } from '../payments/decide.ts';
+import type { BudgetTerms } from './key-budget.ts';
+import type { Micro } from './money.ts';
+
+export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
+export type ChargeKind = (typeof CHARGE_KINDS)[number];
+
+interface Base {
+  readonly wallet: string;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** What a new charge starts from. */
+export interface ChargeStart extends Base {
+  readonly chargeId: string;
+  readonly key: string;
+  readonly chargeKind: ChargeKind;
+  readonly model: string;
+  readonly prices: string;
+  readonly amount: Micro;
+  /** Of the key; absent where it has no budget, and then nothing is counted. */
+  readonly budget?: BudgetTerms;
+}
+
+/** A payment came in. `paymentId` is unique over all wallets. */
+export interface TopupOp extends Base {
+  readonly kind: 'topup';
+  readonly amount: Micro;
+  readonly paymentId: string;
+}
+
+/** An operator's correction of either sign; never takes `avail` below zero. */
+export interface AdjustOp extends Base {
+  readonly kind: 'adjust';
+  readonly amount: Micro;
+  readonly reason: string;
+  readonly adjustId: string;
+}
+
+/** Holds an amount for a call that is about to run. */
+export interface ReserveOp extends ChargeStart {
+  readonly kind: 'reserve';
+  readonly owner: string;
+  readonly lease: number;
+  /** What running calls of the wallet have used above their holds: nobody has paid it yet, so it cannot be held. */
+  readonly owed?: Micro;
+}
+
+/** Charges a price at once, without a hold: a job that outlives its process. */
+export interface ChargeOp extends ChargeStart {
+  readonly kind: 'charge';
+  /** `Usage` of what is paid for, as JSON. */
+  readonly usage?: string;
+  /** The job that it pays for, made in the same transaction. */
+  readonly job?: CreateJob;
+}
+
+/**
+ * Turns a hold into a charge of what was used; the difference goes back, or is overshoot. A hold that
+ * expired has gone back although its process only slept: the answer was delivered, so all of its price is overshoot.
+ */
+export interface SettleOp extends Base {
+  readonly kind: 'settle';
+  readonly chargeId: string;
+  readonly amount: Micro;
+  /** `Usage` as JSON. */
+  readonly usage: string | null;
+}
+
+/** Returns a hold; `release`: the call failed; `expire`: its process is gone. */
+export interface ReturnOp extends Base {
+  readonly kind: 'release' | 'expire';
+  readonly chargeId: string;
+}
+
+/** Returns a settled charge. */
+export interface RefundOp extends Base {
+  readonly kind: 'refund';
+  readonly chargeId: string;
+  /** The failure of its job, in the same transaction. */
+  readonly job?: FailJob;
+}
+
+/**
+ * A payment's money came in, as its provider says. `paymentId` is `<provider>:<the provider's id>`. The least first
+ * payment is a rule of orders, not of money that is there.
+ */
+export interface PayOp extends Base {
+  readonly kind: 'pay';
+  readonly amount: Micro;
+  readonly paymentId: string;
+  /** The order's id. */
+  readonly order: string;
+  /** Its change in the same transaction; absent when the journal is replayed. */
+  readonly payment?: CreditPayment;
+}
+
+/**
+ * A payment's money goes back, by a refund (`payback`) or a lost dispute: as much of it as can be spent, so that nothing
+ * is taken from running calls and nothing owed; the rest is the payment's shortfall. `paybackId` is
+ * `<provider>:<the provider's id of the refund, or the dispute's>`.
+ */
+export interface PaybackOp extends Base {
+  readonly kind: 'payback' | 'dispute';
+  readonly amount: Micro;
+  readonly paybackId: string;
+  readonly order: string;
+  /** Suspends the wallet when there is less than the amount. */
+  readonly suspend: boolean;
+  readonly payment?: BookRefund | ReversePayment;
+}
+
+export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp | PayOp | PaybackOp;
+
+/** The kinds of operations that are about no charge. */
+export const CHARGELESS: readonly Operation['kind'][] = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
+
+/** The kinds that go with a payment. */
+export const PAYMENT_KINDS: readonly Operation['kind'][] = ['pay', 'payback', 'dispute'];
+
+/** All of them. */
+export const ENTRY_KINDS: readonly Operation['kind'][] = [
+  ...CHARGELESS,
+  ...(['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
+];
+
+/** The identity of an operation: applying it twice changes nothing. */
+export function operationId(op: Operation): string {
+  switch (op.kind) {
+    case 'topup':
+      return `topup:${op.paymentId}`;
+    case 'adjust':
+      return `adjust:${op.adjustId}`;
+    case 'pay':
+      return `pay:${op.paymentId}`;
+    case 'payback':
+      return `refund:${op.paybackId}`;
+    case 'dispute':
+      return `dispute:${op.paybackId}`;
+    default:
+      return `${op.kind}:${op.chargeId}`;
+  }
+}
+
+/** The change of a job that goes with an operation. */
+export function jobChangeOf(op: Operation): CreateJob | FailJob | undefined {
+  return 'job' in op ? op.job : undefined;
+}
+
+/** The change of a payment that goes with an operation. */
+export function paymentChangeOf(op: Operation): PaidPaymentChange | undefined {
+  return 'payment' in op ? op.payment : undefined;
+}
+
+/** The id of the charge an operation is about, if any. */
+export function chargeIdOf(op: Operation): string | undefined {
+  return 'chargeId' in op ? op.chargeId : undefined;
+}

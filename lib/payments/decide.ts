@@ -1,0 +1,340 @@
+// All rules of a payment's life in one pure function: a payment and a change in; the payment as it is then out.
+import assert from 'node:assert/strict';
+import type { Micro } from '../money/money.ts';
+import {
+  type Dispute,
+  disputeOf,
+  type Payment,
+  type PaymentPhase,
+  REFUNDS_MAX,
+  type Refund,
+  refundable,
+  refundsOf,
+} from './payment.ts';
+
+export type * from './payment.ts';
+export { disputeOf, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
+
+interface Change {
+  readonly id: string;
+  /** The version it was decided on. */
+  readonly version: number;
+  readonly at: number;
+}
+
+/** The provider has begun; the link is null where the payment was found without it. */
+export interface BeginPayment extends Change {
+  readonly kind: 'begin';
+  readonly ref: string;
+  readonly payUrl: string | null;
+  readonly expiresAt: number;
+  readonly dueAt: number;
+}
+
+/** It was looked at, and is as it was. */
+export interface LookPayment extends Change {
+  readonly kind: 'look';
+  readonly dueAt: number | null;
+}
+
+/** The provider has the money. */
+export interface SucceedPayment extends Change {
+  readonly kind: 'succeed';
+  readonly ref: string;
+  /** What it said, as JSON. */
+  readonly state: string;
+}
+
+/** An operator has to decide. */
+export interface ReviewPayment extends Change {
+  readonly kind: 'review';
+  readonly reason: string;
+}
+
+/** An operator does not credit it. */
+export interface RejectPayment extends Change {
+  readonly kind: 'reject';
+  readonly reason: string;
+}
+
+export interface CancelPayment extends Change {
+  readonly kind: 'cancel';
+  readonly reason: string;
+  readonly state: string;
+}
+
+/** Nobody paid in time; it is looked at now and then for a late success, or no more. */
+export interface ExpirePayment extends Change {
+  readonly kind: 'expire';
+  readonly reason: string;
+  readonly dueAt: number | null;
+}
+
+/** It never began. */
+export interface FailPayment extends Change {
+  readonly kind: 'fail';
+  readonly reason: string;
+}
+
+export interface AskRefund extends Change {
+  readonly kind: 'ask_refund';
+  readonly refund: string;
+  readonly amount: Micro;
+  readonly reason: string;
+}
+
+/** The provider has taken it on and not ended it yet. */
+export interface NoteRefund extends Change {
+  readonly kind: 'note_refund';
+  readonly refund: string;
+  readonly ref: string;
+  readonly dueAt: number;
+}
+
+export interface RefuseRefund extends Change {
+  readonly kind: 'refuse_refund';
+  readonly refund: string;
+  readonly reason: string;
+}
+
+export interface OpenDispute extends Change {
+  readonly kind: 'dispute';
+  readonly dispute: string;
+  readonly amount: Micro;
+}
+
+/** The dispute was won. */
+export interface KeepPayment extends Change {
+  readonly kind: 'keep';
+}
+
+/** Goes with `pay`. */
+export interface CreditPayment extends Change {
+  readonly kind: 'credit';
+  /** Why, where an operator decided. */
+  readonly reason: string | null;
+}
+
+/** Goes with `payback`: money that the provider has given back. */
+export interface BookRefund extends Change {
+  readonly kind: 'refund';
+  /** The provider's id. */
+  readonly ref: string;
+  /** Ours; null for a refund begun elsewhere. */
+  readonly refund: string | null;
+}
+
+/** Goes with `dispute`: it was lost. */
+export interface ReversePayment extends Change {
+  readonly kind: 'reverse';
+}
+
+/** A change that no money goes with. */
+export type FreePaymentChange =
+  | BeginPayment
+  | LookPayment
+  | SucceedPayment
+  | ReviewPayment
+  | RejectPayment
+  | CancelPayment
+  | ExpirePayment
+  | FailPayment
+  | AskRefund
+  | NoteRefund
+  | RefuseRefund
+  | OpenDispute
+  | KeepPayment;
+
+/** A change that is made in the transaction of its money. */
+export type PaidPaymentChange = CreditPayment | BookRefund | ReversePayment;
+
+export type PaymentChange = FreePaymentChange | PaidPaymentChange;
+
+/** The money that goes with a change: what was asked for, and what the wallet gave. */
+export interface Moved {
+  readonly amount: Micro;
+  readonly taken: Micro;
+}
+
+/**
+ * `done` it happened now; `exists` this very change had been made before; `stale` the payment has changed since it was
+ * decided on, or its phase does not allow it: nothing changed; `no_payment`.
+ */
+export type PaymentStatus = 'done' | 'exists' | 'stale' | 'no_payment';
+
+export interface PaymentOutcome {
+  readonly status: PaymentStatus;
+  /** As it is afterwards; absent when there is none. */
+  readonly payment?: Payment;
+}
+
+const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'expired'];
+const IN_WALLET: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
+
+const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> = {
+  begin: ['created'],
+  look: ['created', 'pending', 'succeeded', 'expired', 'disputed', ...IN_WALLET],
+  succeed: WAITING,
+  review: ['succeeded'],
+  reject: ['review'],
+  cancel: WAITING,
+  expire: ['pending', 'expired'],
+  fail: ['created', 'pending'],
+  ask_refund: IN_WALLET,
+  note_refund: [...IN_WALLET, 'disputed'],
+  refuse_refund: [...IN_WALLET, 'disputed'],
+  dispute: IN_WALLET,
+  keep: ['disputed'],
+  credit: ['succeeded', 'review'],
+  // The provider has given it back whatever the bank wants.
+  refund: [...IN_WALLET, 'disputed'],
+  reverse: ['disputed'],
+};
+
+/** `moved` is there exactly for the changes that go with money. */
+export function decidePayment(payment: Payment | undefined, change: PaymentChange, moved?: Moved): PaymentOutcome {
+  if (!payment) return { status: 'no_payment' };
+  assert.equal(payment.id, change.id);
+  if (wasMade(payment, change, moved)) return { status: 'exists', payment };
+  if (payment.version !== change.version || !ALLOWED[change.kind].includes(payment.phase))
+    return { status: 'stale', payment };
+  const changed = changedBy(payment, change, moved);
+  if (!changed) return { status: 'stale', payment };
+  const changedAt = change.kind === 'look' ? payment.changedAt : change.at;
+  return { status: 'done', payment: { ...payment, ...FREE, changedAt, ...changed, version: payment.version + 1 } };
+}
+
+/** Nobody works on a payment that waits or has ended. */
+const FREE = { owner: null, lease: null };
+
+/** Undefined where its amounts or ids do not allow it. */
+function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undefined): Partial<Payment> | undefined {
+  switch (change.kind) {
+    case 'begin': {
+      const { ref, payUrl, expiresAt, dueAt } = change;
+      return { phase: 'pending', ref, payUrl, expiresAt, dueAt };
+    }
+    case 'look':
+      return { dueAt: change.dueAt };
+    case 'succeed':
+      if (payment.ref !== null && payment.ref !== change.ref) return undefined;
+      return { phase: 'succeeded', ref: change.ref, state: change.state, dueAt: change.at };
+    case 'review':
+      return { phase: 'review', reason: change.reason, dueAt: null };
+    case 'reject':
+      return { phase: 'rejected', reason: change.reason, dueAt: null };
+    case 'cancel':
+      return { phase: 'canceled', reason: change.reason, state: change.state, dueAt: null };
+    case 'expire':
+      return { phase: 'expired', reason: change.reason, dueAt: change.dueAt };
+    case 'fail':
+      return { phase: 'failed', reason: change.reason, dueAt: null };
+    case 'dispute': {
+      const isCovered = change.amount > 0n && change.amount <= payment.credited - payment.refunded;
+      const dispute: Dispute = { id: change.dispute, amount: String(change.amount), taken: null };
+      return isCovered ? { phase: 'disputed', dispute: JSON.stringify(dispute) } : undefined;
+    }
+    case 'keep':
+      return { phase: 'kept', dueAt: null };
+    case 'ask_refund':
+    case 'note_refund':
+    case 'refuse_refund':
+      return refundChanged(payment, change);
+    case 'credit':
+    case 'refund':
+    case 'reverse':
+      return moneyChanged(payment, change, moved as Moved);
+  }
+}
+
+function refundChanged(payment: Payment, change: AskRefund | NoteRefund | RefuseRefund): Partial<Payment> | undefined {
+  const refunds = refundsOf(payment);
+  if (change.kind === 'ask_refund') {
+    const { refund: id, amount, reason, at } = change;
+    if (amount <= 0n || amount > refundable(payment) || refunds.length >= REFUNDS_MAX) return undefined;
+    const asked: Refund = { id, ref: null, amount: String(amount), state: 'asked', reason, at, taken: null };
+    return { refunds: JSON.stringify([...refunds, asked]), dueAt: at };
+  }
+  const found = refunds.find(({ id, state }) => id === change.refund && state === 'asked');
+  if (!found) return undefined;
+  const next: Refund =
+    change.kind === 'note_refund'
+      ? { ...found, ref: change.ref }
+      : { ...found, state: 'refused', reason: change.reason };
+  const list = refunds.map((refund) => (refund === found ? next : refund));
+  const dueAt = change.kind === 'note_refund' ? change.dueAt : dueFor(list, change.at);
+  return { refunds: JSON.stringify(list), dueAt };
+}
+
+function moneyChanged(
+  payment: Payment,
+  change: PaidPaymentChange,
+  { amount, taken }: Moved,
+): Partial<Payment> | undefined {
+  if (change.kind === 'credit') return { phase: 'credited', credited: amount, reason: change.reason, dueAt: null };
+  const refunded = payment.refunded + amount;
+  if (amount <= 0n || refunded > payment.credited) return undefined;
+  const money = { refunded, shortfall: payment.shortfall + amount - taken };
+  if (change.kind === 'reverse') {
+    const dispute = disputeOf(payment);
+    if (!dispute || BigInt(dispute.amount) < amount) return undefined;
+    const lost: Dispute = { ...dispute, amount: String(amount), taken: String(taken) };
+    return { phase: 'reversed', ...money, dispute: JSON.stringify(lost), dueAt: null };
+  }
+  const refunds = refundsOf(payment);
+  const found = refunds.find(
+    ({ id, ref, state }) => state !== 'booked' && (id === change.refund || ref === change.ref),
+  );
+  if (refunds.length >= REFUNDS_MAX && !found) return undefined;
+  const { id, reason, at }: Pick<Refund, 'id' | 'reason' | 'at'> = found ?? {
+    id: change.ref,
+    reason: '',
+    at: change.at,
+  };
+  const booked: Refund = {
+    id,
+    ref: change.ref,
+    amount: String(amount),
+    state: 'booked',
+    reason,
+    at,
+    taken: String(taken),
+  };
+  const list = found ? refunds.map((refund) => (refund === found ? booked : refund)) : [...refunds, booked];
+  const isWhole = refunded === payment.credited;
+  const phase = payment.phase === 'disputed' ? payment.phase : isWhole ? 'refunded' : 'partly_refunded';
+  return { phase, ...money, refunds: JSON.stringify(list), dueAt: isWhole ? null : dueFor(list, change.at) };
+}
+
+/** Refunds that are on their way have to be looked at. */
+function dueFor(refunds: readonly Refund[], at: number): number | null {
+  return refunds.some(({ state }) => state === 'asked') ? at : null;
+}
+
+/** Whether the very change was made before: its answer was lost, or somebody else was told of the same fact. */
+function wasMade(payment: Payment, change: PaymentChange, moved: Moved | undefined): boolean {
+  switch (change.kind) {
+    case 'ask_refund':
+      return refundsOf(payment).some(({ id }) => id === change.refund);
+    case 'note_refund':
+      return refundsOf(payment).some(({ id, ref }) => id === change.refund && ref === change.ref) && isNext();
+    case 'refuse_refund':
+      return refundsOf(payment).some(({ id, state }) => id === change.refund && state === 'refused');
+    case 'refund':
+      return refundsOf(payment).some(({ ref, state }) => ref === change.ref && state === 'booked');
+    case 'dispute':
+      return disputeOf(payment)?.id === change.dispute;
+    case 'credit':
+      return payment.credited > 0n && payment.credited === moved?.amount;
+    case 'reverse':
+      return payment.phase === 'reversed';
+    default: {
+      const changed = Object.entries(changedBy(payment, change, moved) ?? { version: -1 });
+      return isNext() && changed.every(([name, value]) => payment[name as keyof Payment] === value);
+    }
+  }
+
+  function isNext(): boolean {
+    return payment.version === change.version + 1;
+  }
+}

@@ -1,0 +1,101 @@
+// The part of a copy that is about payments: every row as it is, or, out of a store in use, as it was when its wallet was
+// copied.
+import { isDeepStrictEqual } from 'node:util';
+import { operationId } from '../money/operations.ts';
+import { OperatorError } from '../operator-error.ts';
+import { disputeOf, type Payment, type Refund, refundsOf } from '../payments/decide.ts';
+import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
+import type { LedgerStore } from './ports/ledger.ts';
+import type { PaymentStore } from './ports/payments.ts';
+
+const ROWS_PER_PAGE = 200;
+
+interface Side {
+  readonly payments: PaymentStore;
+  readonly ledger: Pick<LedgerStore, 'entry'>;
+}
+
+/** Resolves to the number of payments. They are read after the journal: whatever it has of them, they have too. */
+export async function copyPayments(from: Side, to: Side, live: boolean): Promise<number> {
+  let payments = 0;
+  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
+    for (let after = ''; ; ) {
+      const page = await from.payments.page(sort, { after, limit: ROWS_PER_PAGE });
+      const rows =
+        live && sort === 'payments'
+          ? await Promise.all((page as Payment[]).map((payment) => asOfMoney(to, payment)))
+          : page;
+      await to.payments.put(sort, rows);
+      const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
+      // What is behind the last of the source can only be in a target that had more.
+      const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
+      if (!same) throw differs(sort);
+      if (sort === 'payments') payments += page.length;
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.id;
+    }
+  }
+  return payments;
+}
+
+/** Where the two stores do not have the same payments. */
+export async function findChangedPayments(from: Side, to: Side): Promise<PaymentSort | undefined> {
+  for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
+    for (let after = ''; ; ) {
+      const page = { after, limit: ROWS_PER_PAGE };
+      const [now, copy] = await Promise.all([from, to].map(({ payments }) => payments.page(sort, page)));
+      if (!isDeepStrictEqual(now, copy)) return sort;
+      const last = now?.at(-1);
+      if (!last) break;
+      after = last.id;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * A payment without the money that its wallet did not have yet: whoever opens the copy asks the provider, and books it
+ * again.
+ */
+async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
+  const { provider, wallet, createdAt: at, id: order } = payment;
+  const base = { wallet, at, amount: 1n, order };
+  const has = async (id: string) => (await ledger.entry(id)) !== undefined;
+  const paybackId = (ref: string) => `${provider}:${ref}`;
+  const paid = operationId({ kind: 'pay', ...base, paymentId: `${provider}:${payment.ref}` });
+  if (payment.credited > 0n && !(await has(paid))) {
+    const none = { credited: 0n, refunded: 0n, shortfall: 0n, refunds: '[]', dispute: null };
+    return { ...payment, ...none, phase: 'succeeded', dueAt: at };
+  }
+  let known = payment;
+  const dispute = disputeOf(payment);
+  if (dispute?.taken && !(await has(operationId({ kind: 'dispute', ...back(dispute.id) })))) {
+    known = { ...without(known, dispute), phase: 'disputed', dispute: JSON.stringify({ ...dispute, taken: null }) };
+  }
+  for (const refund of refundsOf(payment)) {
+    if (refund.state !== 'booked' || (await has(operationId({ kind: 'payback', ...back(refund.ref ?? '') })))) continue;
+    const list = refundsOf(known).map(
+      (one): Refund => (one.ref === refund.ref ? { ...one, state: 'asked', taken: null } : one),
+    );
+    const less = { ...without(known, refund), refunds: JSON.stringify(list), dueAt: at };
+    const phase = less.refunded > 0n ? 'partly_refunded' : 'credited';
+    known = { ...less, phase: known.phase === 'disputed' || known.phase === 'kept' ? known.phase : phase };
+  }
+  return known;
+
+  function back(ref: string) {
+    return { ...base, paybackId: paybackId(ref), suspend: false };
+  }
+}
+
+function without(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {
+  const [asked, given] = [BigInt(amount), BigInt(taken ?? 0)];
+  return { ...payment, refunded: payment.refunded - asked, shortfall: payment.shortfall - asked + given };
+}
+
+function differs(sort: PaymentSort): OperatorError {
+  return new OperatorError(
+    `The copy of ${sort} of payments does not match the source: start again with an empty target.`,
+  );
+}

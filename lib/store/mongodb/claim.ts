@@ -1,0 +1,105 @@
+// Rows that wait for somebody to work on them, in the MongoDB store: who takes which, by lease, and how they change.
+import type { Document } from 'mongodb';
+import { canTellTheDead } from '../claim.ts';
+import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
+import { call, MAJORITY, read, send } from './call.ts';
+import { NOW, readNow } from './clock.ts';
+import type { Connection } from './connection.ts';
+import { StaleRead } from './failure.ts';
+import { aliveOwners } from './owners.ts';
+import type { Row } from './rows.ts';
+import type { Step, Transactions } from './transaction.ts';
+
+/** A sort of rows that can be claimed. */
+export interface Claimable<T> {
+  readonly collection: string;
+  readonly rowOf: (item: T) => Document;
+  readonly read: (row: Document) => T;
+}
+
+interface Item {
+  readonly id: string;
+  readonly version: number;
+}
+
+export interface Claims<T> {
+  claim(claim: JobClaim): Promise<readonly T[]>;
+  renew(renewal: JobRenewal): Promise<boolean>;
+}
+
+export function createClaims<T extends Item>(
+  { db, client }: Connection,
+  transactions: Transactions,
+  sort: Claimable<T>,
+): Claims<T> {
+  const rows = db.collection<Row>(sort.collection);
+  return {
+    async claim(claim) {
+      const now = await readNow(client);
+      const isFull = canTellTheDead(claim, now);
+      const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(claim, now, { owner: null });
+      // Most of the time there is none, and a transaction for each look would be wasted.
+      if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
+      return transactions.run({ steps: (step) => take(step, sort, filter, { ...claim, now }) });
+    },
+    async renew({ id, version, owner, leaseMs }) {
+      const updates = [{ q: { _id: id, version, owner }, u: [{ $set: { lease: { $add: [NOW, leaseMs] } } }] }];
+      const { n } = await call({ repeatable: true }, (signal) =>
+        send(db, { update: sort.collection, updates, ...MAJORITY }, { signal }),
+      );
+      return n === 1;
+    },
+  };
+}
+
+/** A condition on rows that are due and that nobody works on. */
+function isFree(claim: JobClaim, now: number, alive: readonly string[]): Document {
+  const { owner, leaseMs, working } = claim;
+  const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
+  const left = { $or: [{ owner: { $nin: alive } }, ...(working ? [{ owner }] : [])] };
+  return dueAt(claim, now, { $or: [{ owner: null }, { $and: [isOver, left] }] });
+}
+
+function dueAt({ working = [] }: JobClaim, now: number, more: Document): Document {
+  return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...more };
+}
+
+/** All or none: what half of a claim had taken would be nobody's until its owner is gone. */
+async function take<T extends Item>(
+  step: Step,
+  sort: Claimable<T>,
+  filter: Document,
+  { owner, leaseMs, limit, now }: JobClaim & { now: number },
+): Promise<readonly T[]> {
+  const find = {
+    find: sort.collection,
+    filter,
+    sort: { dueAt: 1, _id: 1 },
+    limit,
+    batchSize: limit,
+    singleBatch: true,
+  };
+  const { cursor } = await step(find);
+  const found = (cursor.firstBatch as Document[]).map(sort.read);
+  if (found.length === 0) return [];
+  const taken = found.map((item) => ({ ...item, owner, lease: now + leaseMs, version: item.version + 1 }));
+  await replaceRows(step, sort, taken, new Map(found.map((item) => [item.id, item])));
+  return taken;
+}
+
+/** Changes rows in a transaction, each from the version it was loaded with. */
+export async function replaceRows<T extends Item>(
+  step: Step,
+  sort: Claimable<T>,
+  items: readonly T[],
+  loaded: ReadonlyMap<string, T>,
+): Promise<void> {
+  const updates = items.map((item) => replacement(sort, item, loaded.get(item.id)?.version));
+  if (updates.length === 0) return;
+  const { n } = await step({ update: sort.collection, updates });
+  if (n !== updates.length) throw new StaleRead(`${updates.length - n} of ${sort.collection} have changed`);
+}
+
+export function replacement<T extends Item>({ rowOf }: Claimable<T>, item: T, version: number | undefined): Document {
+  return { q: { _id: item.id, version }, u: rowOf(item) };
+}

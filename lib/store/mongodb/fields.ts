@@ -1,0 +1,42 @@
+// The words that validators of the MongoDB store are written in.
+import type { Document, IndexDescription } from 'mongodb';
+
+export interface CollectionSchema {
+  readonly name: string;
+  readonly validator: Document;
+  readonly indexes?: readonly IndexDescription[];
+}
+
+export const text = { bsonType: 'string' };
+export const name = { bsonType: 'string', minLength: 1 };
+/** Without `long` a JavaScript number would be stored as a double, in which kopecks get lost. */
+export const money = { bsonType: 'long' };
+export const amount = { bsonType: 'long', minimum: 0 };
+export const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
+export const integer = { bsonType: ['int', 'long', 'double'], multipleOf: 1 };
+export const time = { bsonType: ['int', 'long', 'double'], minimum: 0 };
+export const orNull = (schema: { readonly bsonType: string | readonly string[] }) => ({
+  ...schema,
+  bsonType: ['null', ...[schema.bsonType].flat()],
+});
+export const oneOf = (...values: readonly string[]) => ({ enum: values });
+
+/** Every field is required and none is added. */
+export function fields(properties: Document, ...rules: readonly Document[]): Document {
+  const $jsonSchema = {
+    bsonType: 'object',
+    required: Object.keys(properties),
+    properties,
+    additionalProperties: false,
+  };
+  return rules.length === 0 ? { $jsonSchema } : { $and: [{ $jsonSchema }, ...rules] };
+}
+
+/**
+ * Rows of calls are checked by plain conditions: a `$jsonSchema` takes as long as the insert itself. A condition on a
+ * type is also one on the presence.
+ */
+export const isText = { $type: 'string' };
+export const isTime = { $type: 'number', $gte: 0 };
+export const isMoney = { $type: 'long' };
+export const isAmount = { $type: 'long', $gte: 0 };

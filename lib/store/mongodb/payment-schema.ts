@@ -1,0 +1,110 @@
+// The collections of payments in the MongoDB store; validators repeat the rules of their life.
+import type { Document } from 'mongodb';
+import { PAYMENT_PHASES } from '../../payments/decide.ts';
+import { PAYMENT_FIELDS, type PaymentSort, type Value } from '../payment-rows.ts';
+import {
+  amount,
+  type CollectionSchema,
+  count,
+  fields,
+  integer,
+  isText,
+  isTime,
+  name,
+  oneOf,
+  orNull,
+  text,
+} from './fields.ts';
+
+export const COLLECTION_OF: { readonly [Sort in PaymentSort]: string } = {
+  payments: 'payments',
+  methods: 'saved_methods',
+  consents: 'consents',
+  autoTopups: 'auto_topups',
+  notices: 'notices',
+};
+
+const TYPES: { readonly [Sort in Value]: Document } = {
+  text: orNull(text),
+  number: orNull(integer),
+  micro: amount,
+  flag: { bsonType: 'bool' },
+};
+
+/** The fields of a row by their sorts, and what more is known of some. */
+function rowOf(sort: PaymentSort, more: Document): Document {
+  const plain = Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([field, value]) => [field, TYPES[value]]);
+  const { id: _id, ...rest } = Object.fromEntries(plain);
+  return { _id: name, ...rest, ...more };
+}
+
+const CREDITED = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'];
+
+/** Money that was credited has an id at the provider, and what went back is not more. */
+const PAYMENT: readonly Document[] = [
+  {
+    $or: [
+      { phase: { $in: CREDITED }, credited: { $gt: 0 }, ref: isText },
+      { phase: { $nin: CREDITED }, credited: 0 },
+    ],
+  },
+  {
+    $expr: { $and: [{ $lte: ['$refunded', '$credited'] }, { $lte: ['$shortfall', '$refunded'] }] },
+  },
+  { $or: [{ dueAt: isTime }, { phase: { $nin: ['created', 'succeeded'] } }] },
+  {
+    $or: [
+      { owner: null, lease: null },
+      { owner: isText, lease: isTime },
+    ],
+  },
+];
+
+const version = { ...count, minimum: 1 };
+
+export const PAYMENT_COLLECTIONS: readonly CollectionSchema[] = [
+  {
+    name: COLLECTION_OF.payments,
+    validator: fields(
+      rowOf('payments', {
+        ...{ wallet: name, provider: name, phase: oneOf(...PAYMENT_PHASES), origin: oneOf('manual', 'auto') },
+        ...{ amount: { bsonType: 'long', minimum: 1 }, facts: text, refunds: text, version },
+      }),
+      ...PAYMENT,
+    ),
+    indexes: [
+      {
+        ...{ key: { provider: 1, ref: 1 }, name: 'by_ref', unique: true },
+        partialFilterExpression: { ref: { $type: 'string' } },
+      },
+      { key: { dueAt: 1, _id: 1 }, name: 'due', partialFilterExpression: { dueAt: { $gt: 0 } } },
+      { key: { wallet: 1, createdAt: -1, _id: -1 }, name: 'of_wallet' },
+      { key: { createdAt: -1, _id: -1 }, name: 'by_time' },
+    ],
+  },
+  {
+    name: COLLECTION_OF.methods,
+    validator: fields(rowOf('methods', { wallet: name, provider: name, ref: name, kind: name })),
+    indexes: [
+      { key: { provider: 1, ref: 1 }, name: 'by_ref', unique: true },
+      { key: { wallet: 1, createdAt: -1, _id: -1 }, name: 'of_wallet' },
+    ],
+  },
+  {
+    name: COLLECTION_OF.consents,
+    validator: fields(rowOf('consents', { wallet: name, user: name, kind: name, text })),
+    indexes: [{ key: { wallet: 1, at: -1, _id: -1 }, name: 'of_wallet' }],
+  },
+  {
+    name: COLLECTION_OF.autoTopups,
+    validator: fields(rowOf('autoTopups', { day: text, month: text, dayCount: count, declines: count, version }), {
+      $or: [{ enabled: false }, { method: isText }],
+    }),
+    indexes: [{ key: { method: 1 }, name: 'by_method', partialFilterExpression: { method: { $type: 'string' } } }],
+  },
+  {
+    name: COLLECTION_OF.notices,
+    validator: fields(rowOf('notices', { provider: name, verdict: name, detail: text })),
+    indexes: [{ key: { at: 1 }, name: 'by_time' }],
+  },
+];

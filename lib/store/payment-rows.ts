@@ -1,0 +1,60 @@
+// What the rows of payments are made of, the same in every store: the order and the sort of their values.
+import type { PaymentRows } from './ports/payments.ts';
+
+/** `micro` is an amount, a bigint; `number` a whole number. Any but `micro` and `flag` may be null. */
+export type Value = 'text' | 'number' | 'micro' | 'flag';
+
+export type PaymentSort = keyof PaymentRows;
+
+type Fields<Row> = { readonly [Name in keyof Row & string]: Value };
+
+export const PAYMENT_FIELDS: { readonly [Sort in PaymentSort]: Fields<PaymentRows[Sort]> } = {
+  payments: {
+    ...({ id: 'text', wallet: 'text', provider: 'text', phase: 'text', amount: 'micro', shop: 'text' } as const),
+    ...({ test: 'flag', origin: 'text', facts: 'text', ref: 'text', payUrl: 'text', expiresAt: 'number' } as const),
+    ...({ state: 'text', reason: 'text', credited: 'micro', refunded: 'micro', shortfall: 'micro' } as const),
+    ...({ refunds: 'text', dispute: 'text', owner: 'text', lease: 'number', dueAt: 'number' } as const),
+    ...({ createdAt: 'number', changedAt: 'number', version: 'number' } as const),
+  },
+  methods: {
+    ...({ id: 'text', wallet: 'text', provider: 'text', ref: 'text', kind: 'text', brand: 'text' } as const),
+    ...({ last4: 'text', expiry: 'text', fingerprint: 'text', createdAt: 'number', removedAt: 'number' } as const),
+  },
+  consents: {
+    ...({ id: 'text', wallet: 'text', user: 'text', kind: 'text', textVersion: 'text', text: 'text' } as const),
+    ...({ at: 'number', address: 'text' } as const),
+  },
+  autoTopups: {
+    ...({ id: 'text', enabled: 'flag', threshold: 'micro', amount: 'micro', cap: 'micro', method: 'text' } as const),
+    ...({ consent: 'text', order: 'text', nextAt: 'number', declines: 'number', pausedAt: 'number' } as const),
+    ...({ reason: 'text', day: 'text', dayCount: 'number', month: 'text', monthSum: 'micro' } as const),
+    ...({ version: 'number' } as const),
+  },
+  notices: {
+    ...({ id: 'text', provider: 'text', at: 'number', address: 'text', headers: 'text', body: 'text' } as const),
+    ...({ verdict: 'text', detail: 'text' } as const),
+  },
+};
+
+export type Cell = string | number | bigint | null;
+
+/** The values of a row, in order. */
+export function cellsOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[Sort]): Cell[] {
+  return Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([name, value]) => {
+    const cell = row[name as keyof PaymentRows[Sort]];
+    return value === 'flag' ? Number(cell) : (cell as Cell);
+  });
+}
+
+/** A row from its values; whole numbers may come as bigint. */
+export function rowOf<Sort extends PaymentSort>(sort: Sort, cells: readonly unknown[]): PaymentRows[Sort] {
+  const fields = Object.entries<Value>(PAYMENT_FIELDS[sort]);
+  return Object.fromEntries(
+    fields.map(([name, value], at) => [name, plainOf(value, cells[at])]),
+  ) as unknown as PaymentRows[Sort];
+}
+
+function plainOf(value: Value, cell: unknown): unknown {
+  if (value === 'flag') return cell === true || Number(cell) === 1;
+  return value === 'number' && typeof cell === 'bigint' ? Number(cell) : cell;
+}

@@ -1,0 +1,189 @@
+// Payments in the SQLite store, with the methods, consents, automatic top-ups and notices that go with them.
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  decidePayment,
+  type FreePaymentChange,
+  type NewPayment,
+  newPayment,
+  type Payment,
+  type PaymentOutcome,
+} from '../../payments/decide.ts';
+import { byTurn } from '../claim.ts';
+import { cellsOf, PAYMENT_FIELDS, type PaymentSort, rowOf } from '../payment-rows.ts';
+import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
+import type {
+  AutoTopupRow,
+  Consent,
+  Notice,
+  PaymentList,
+  PaymentRows,
+  PaymentStore,
+  SavedMethodRow,
+} from '../ports/payments.ts';
+import { createClaim, createRenew } from './claim.ts';
+import { type Connection, prepareBig } from './connection.ts';
+
+const TABLES: { readonly [Sort in PaymentSort]: string } = {
+  payments: 'payments',
+  methods: 'saved_methods',
+  consents: 'consents',
+  autoTopups: 'auto_topups',
+  notices: 'notices',
+};
+
+/** Quoted: some are words of SQL. */
+const columnsOf = (sort: PaymentSort): readonly string[] =>
+  Object.keys(PAYMENT_FIELDS[sort]).map((name) => `"${name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}"`);
+
+const selectOf = (sort: PaymentSort): string => `SELECT ${columnsOf(sort).join(', ')} FROM ${TABLES[sort]}`;
+
+type Stored = Record<string, unknown>;
+
+/** A row as a statement gives it: its values come in the order of the columns that it names. */
+function read<Sort extends PaymentSort>(sort: Sort, row: Stored): PaymentRows[Sort];
+function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): PaymentRows[Sort] | undefined;
+function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): PaymentRows[Sort] | undefined {
+  return row && rowOf(sort, Object.values(row));
+}
+
+export function paymentWrites({ db, write }: Connection) {
+  const claim = createClaim(db, 'payments', columnsOf('payments').join(', '));
+  const renew = createRenew(db, 'payments');
+  const load = createLoadPayment(db);
+  const save = createSavePayment(db);
+  const putAuto = createPut(db, 'autoTopups');
+  const autos = prepareBig(db, `${selectOf('autoTopups')} WHERE id = ?`);
+  const showAuto = db.prepare(
+    `UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?`,
+  );
+  const addNotice = createPut(db, 'notices');
+  const judge = db.prepare('UPDATE notices SET verdict = ?, detail = ? WHERE id = ?');
+  const clean = db.prepare('DELETE FROM notices WHERE at < ?');
+  const addConsent = createPut(db, 'consents');
+  const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPut(db, sort as PaymentSort)]));
+
+  /** In a transaction. */
+  function changeAuto(auto: AutoTopupRow): boolean {
+    const before = read('autoTopups', autos.get(auto.id));
+    if ((before?.version ?? 0) !== auto.version) return false;
+    putAuto({ ...auto, version: auto.version + 1 });
+    showAuto.run(Number(auto.enabled), auto.amount, auto.threshold, auto.id);
+    return true;
+  }
+
+  return {
+    createPayment: (start: NewPayment, auto?: AutoTopupRow): Awaited<ReturnType<PaymentStore['create']>> =>
+      write(() => {
+        if (load(start.id)) return 'exists';
+        if (auto && !changeAuto(auto)) return 'stale';
+        save(newPayment(start));
+        return 'created';
+      }),
+    claimPayments: (asked: JobClaim, now: number): Payment[] =>
+      write(() =>
+        claim(asked, now)
+          .map((row) => read('payments', row))
+          .sort(byTurn),
+      ),
+    renewPayment: (renewal: JobRenewal, now: number): boolean => write(() => renew(renewal, now)),
+    changePayment: (change: FreePaymentChange): PaymentOutcome =>
+      write(() => {
+        const outcome = decidePayment(load(change.id), change);
+        if (outcome.status === 'done' && outcome.payment) save(outcome.payment);
+        return outcome;
+      }),
+    ...methodWrites({ db, write }, changeAuto),
+    addConsent: (consent: Consent): void => write(() => addConsent(consent)),
+    changeAutoTopup: (auto: AutoTopupRow): boolean => write(() => changeAuto(auto)),
+    addNotice: (notice: Notice): void => write(() => addNotice(notice)),
+    judgeNotice: (id: string, { verdict, detail }: Pick<Notice, 'verdict' | 'detail'>): boolean =>
+      write(() => judge.run(verdict, detail, id).changes === 1),
+    cleanNotices: (before: number): void => void write(() => clean.run(before)),
+    putPaymentRows: (sort: PaymentSort, rows: readonly PaymentRows[PaymentSort][]): void =>
+      write(() => {
+        for (const row of rows) puts.get(sort)?.(row);
+      }),
+  };
+}
+
+function methodWrites({ db, write }: Pick<Connection, 'db' | 'write'>, changeAuto: (auto: AutoTopupRow) => boolean) {
+  const byRef = prepareBig(db, `${selectOf('methods')} WHERE provider = ? AND ref = ?`);
+  const put = createPut(db, 'methods');
+  const remove = db.prepare('UPDATE saved_methods SET removed_at = ? WHERE id = ? AND removed_at IS NULL');
+  const charging = prepareBig(db, `${selectOf('autoTopups')} WHERE method = ?`);
+  return {
+    saveMethod: (method: SavedMethodRow): SavedMethodRow =>
+      write(() => {
+        const found = read('methods', byRef.get(method.provider, method.ref));
+        if (!found) put(method);
+        return found ?? method;
+      }),
+    removeMethod: (id: string, at: number): boolean =>
+      write(() => {
+        if (remove.run(at, id).changes === 0) return false;
+        for (const row of charging.all(id)) changeAuto({ ...read('autoTopups', row), enabled: false, method: null });
+        return true;
+      }),
+  };
+}
+
+export function paymentReads(db: DatabaseSync) {
+  const byRef = prepareBig(db, `${selectOf('payments')} WHERE provider = ? AND ref = ?`);
+  const list = prepareBig(
+    db,
+    `${selectOf('payments')} WHERE (:wallet IS NULL OR wallet = :wallet) AND (:provider IS NULL OR provider = :provider)
+      AND (:phases IS NULL OR phase IN (SELECT value FROM json_each(:phases)))
+      AND (created_at, id) < (:at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit`,
+  );
+  const one = (sort: PaymentSort) => prepareBig(db, `${selectOf(sort)} WHERE id = ?`);
+  const [method, auto, notice] = [one('methods'), one('autoTopups'), one('notices')];
+  const methods = prepareBig(db, `${selectOf('methods')} WHERE wallet = ? ORDER BY created_at DESC, id DESC`);
+  const consents = prepareBig(db, `${selectOf('consents')} WHERE wallet = ? ORDER BY "at" DESC, id DESC`);
+  const notices = prepareBig(db, `${selectOf('notices')} WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2`);
+  const pages = new Map(
+    Object.keys(TABLES).map((sort) => [
+      sort,
+      prepareBig(db, `${selectOf(sort as PaymentSort)} WHERE id > ? ORDER BY id LIMIT ?`),
+    ]),
+  );
+  return {
+    payment: createLoadPayment(db),
+    paymentByRef: (provider: string, ref: string): Payment | undefined => read('payments', byRef.get(provider, ref)),
+    payments: ({ before, limit, phases, ...asked }: PaymentList): Payment[] => {
+      const { createdAt: at, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+      const [wallet, provider] = [asked.wallet ?? null, asked.provider ?? null];
+      const phasesJson = phases ? JSON.stringify(phases) : null;
+      return list.all({ wallet, provider, phases: phasesJson, at, id, limit }).map((row) => read('payments', row));
+    },
+    savedMethod: (id: string): SavedMethodRow | undefined => read('methods', method.get(id)),
+    savedMethods: (wallet: string): SavedMethodRow[] => methods.all(wallet).map((row) => read('methods', row)),
+    consents: (wallet: string): Consent[] => consents.all(wallet).map((row) => read('consents', row)),
+    autoTopup: (wallet: string): AutoTopupRow | undefined => read('autoTopups', auto.get(wallet)),
+    notice: (id: string): Notice | undefined => read('notices', notice.get(id)),
+    notices: ({ before, limit }: Parameters<PaymentStore['notices']>[0]): Notice[] =>
+      notices.all(before ?? null, limit).map((row) => read('notices', row)),
+    paymentRows: (sort: PaymentSort, { after = '', limit }: { after?: string; limit: number }) =>
+      (pages.get(sort)?.all(after, limit) ?? []).map((row) => read(sort, row)),
+  };
+}
+
+/** Reads one payment, in a transaction if one is under way. */
+export function createLoadPayment(db: DatabaseSync): (id: string) => Payment | undefined {
+  const select = prepareBig(db, `${selectOf('payments')} WHERE id = ?`);
+  return (id) => read('payments', select.get(id));
+}
+
+/** Writes a payment that is new, or has changed since it was loaded in the same transaction. */
+export function createSavePayment(db: DatabaseSync): (payment: Payment) => void {
+  return createPut(db, 'payments');
+}
+
+function createPut<Sort extends PaymentSort>(db: DatabaseSync, sort: Sort): (row: PaymentRows[Sort]) => void {
+  const columns = columnsOf(sort);
+  // Not `INSERT OR REPLACE`: that removes another row that has the same unique value.
+  const put = db.prepare(
+    `INSERT INTO ${TABLES[sort]} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+      ON CONFLICT (id) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+  );
+  return (row) => void put.run(...cellsOf(sort, row));
+}

@@ -1,0 +1,204 @@
+// The life of a payment: every change in every phase as a table, and random lives as properties.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  decidePayment,
+  type Moved,
+  newPayment,
+  PAYMENT_PHASES,
+  type Payment,
+  type PaymentChange,
+  type PaymentPhase,
+  refundable,
+  refundsOf,
+} from '../../lib/payments/decide.ts';
+
+const RUB = 1_000_000n;
+const AT = 1_800_000_000_000;
+const START = newPayment({
+  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n * RUB, shop: 's', test: false, origin: 'manual' },
+  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+});
+
+const ASKED = JSON.stringify([
+  { id: 'rfd_1', ref: null, amount: String(100n * RUB), state: 'asked', reason: 'r', at: AT, taken: null },
+]);
+
+/** A payment as it is in a phase. */
+function inPhase(phase: PaymentPhase): Payment {
+  const begun = { ...START, phase, ref: 'ref_1', owner: null, lease: null, dueAt: null };
+  if (phase === 'created') return START;
+  if (['pending', 'expired', 'canceled', 'failed'].includes(phase)) return begun;
+  if (['succeeded', 'review', 'rejected'].includes(phase)) return { ...begun, state: '{}' };
+  const dispute = ['disputed', 'reversed', 'kept'].includes(phase)
+    ? JSON.stringify({ id: 'cb_0', amount: String(1000n * RUB), taken: null })
+    : null;
+  const refunded = phase === 'refunded' ? 1000n * RUB : 0n;
+  return { ...begun, credited: 1000n * RUB, refunded, refunds: ASKED, dispute };
+}
+
+const base = { id: 'pay_1', version: 1, at: AT + 5 };
+const CHANGES: readonly PaymentChange[] = [
+  { kind: 'begin', ...base, ref: 'ref_1', payUrl: 'https://till/', expiresAt: AT + 9, dueAt: AT + 7 },
+  { kind: 'look', ...base, dueAt: AT + 77 },
+  { kind: 'succeed', ...base, ref: 'ref_1', state: '{"a":1}' },
+  { kind: 'review', ...base, reason: 'sum' },
+  { kind: 'reject', ...base, reason: 'no' },
+  { kind: 'cancel', ...base, reason: 'insufficient_funds', state: '{}' },
+  { kind: 'expire', ...base, reason: 'late', dueAt: AT + 99 },
+  { kind: 'fail', ...base, reason: 'refused' },
+  { kind: 'ask_refund', ...base, refund: 'rfd_2', amount: 200n * RUB, reason: 'wish' },
+  { kind: 'note_refund', ...base, refund: 'rfd_1', ref: 're_1', dueAt: AT + 9 },
+  { kind: 'refuse_refund', ...base, refund: 'rfd_1', reason: 'no' },
+  { kind: 'dispute', ...base, dispute: 'cb_1', amount: 1000n * RUB },
+  { kind: 'keep', ...base },
+  { kind: 'credit', ...base, reason: null },
+  { kind: 'refund', ...base, ref: 're_9', refund: null },
+  { kind: 'reverse', ...base },
+];
+const MOVED: Readonly<Record<string, Moved>> = {
+  credit: { amount: 1000n * RUB, taken: 0n },
+  refund: { amount: 300n * RUB, taken: 300n * RUB },
+  reverse: { amount: 1000n * RUB, taken: 400n * RUB },
+};
+
+/** Where each change leads from each phase; what is not here changes nothing. */
+const NEXT: { readonly [Phase in PaymentPhase]?: { readonly [Kind in PaymentChange['kind']]?: PaymentPhase } } = {
+  created: { begin: 'pending', look: 'created', succeed: 'succeeded', cancel: 'canceled', fail: 'failed' },
+  pending: {
+    ...{ look: 'pending', succeed: 'succeeded', cancel: 'canceled', expire: 'expired', fail: 'failed' },
+  },
+  expired: { look: 'expired', succeed: 'succeeded', cancel: 'canceled', expire: 'expired' },
+  succeeded: { look: 'succeeded', review: 'review', credit: 'credited' },
+  review: { reject: 'rejected', credit: 'credited' },
+  credited: {
+    ...{ look: 'credited', ask_refund: 'credited', note_refund: 'credited', refuse_refund: 'credited' },
+    ...{ dispute: 'disputed', refund: 'partly_refunded' },
+  },
+  partly_refunded: {
+    ...{ look: 'partly_refunded', ask_refund: 'partly_refunded', note_refund: 'partly_refunded' },
+    ...{ refuse_refund: 'partly_refunded', dispute: 'disputed', refund: 'partly_refunded' },
+  },
+  disputed: {
+    ...{ look: 'disputed', note_refund: 'disputed', refuse_refund: 'disputed', keep: 'kept', reverse: 'reversed' },
+    refund: 'disputed',
+  },
+};
+const FINAL: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'];
+
+describe('a payment', () => {
+  for (const phase of PAYMENT_PHASES) {
+    for (const change of CHANGES) {
+      const next = NEXT[phase]?.[change.kind];
+      it(`${phase}: ${change.kind} ${next ? `leads to ${next}` : 'changes nothing'}`, () => {
+        const before = inPhase(phase);
+        const { status, payment } = decidePayment(before, change, MOVED[change.kind]);
+        if (next === undefined) {
+          expect(status).to.be.oneOf(['stale', 'exists']);
+          expect(payment).to.equal(before);
+          return;
+        }
+        expect([status, payment?.phase]).to.deep.equal(['done', next]);
+        expect(payment).to.include({ owner: null, lease: null, version: 2 });
+        expect(decidePayment(payment, change, MOVED[change.kind])).to.deep.equal({ status: 'exists', payment });
+        if (!['credit', 'ask_refund', 'refuse_refund', 'refund', 'reverse', 'dispute'].includes(change.kind)) {
+          const other = { ...change, version: 7 };
+          expect(decidePayment(payment, other as PaymentChange, MOVED[change.kind]).status).to.equal('stale');
+        }
+      });
+    }
+  }
+
+  it('has phases that nothing leaves', () => {
+    expect(PAYMENT_PHASES.filter((phase) => NEXT[phase] === undefined)).to.have.members(FINAL);
+  });
+
+  it('is changed in the version that it was decided on, or not at all', () => {
+    const change = { ...base, version: 2, kind: 'fail', reason: 'x' } as const;
+    expect(decidePayment(START, change)).to.deep.equal({ status: 'stale', payment: START });
+    expect(decidePayment(undefined, change)).to.deep.equal({ status: 'no_payment' });
+  });
+
+  it('never takes the money of another payment of the provider', () => {
+    const change = { kind: 'succeed', ...base, ref: 'ref_2', state: '{}' } as const;
+    expect(decidePayment(inPhase('pending'), change).status).to.equal('stale');
+  });
+
+  it('records what was not there any more, and is refunded when all of it went back', () => {
+    const asked = { kind: 'refund', ...base, ref: 're_1', refund: 'rfd_1' } as const;
+    const first = decidePayment(inPhase('credited'), asked, { amount: 400n * RUB, taken: 50n * RUB })
+      .payment as Payment;
+    expect(first).to.include({ phase: 'partly_refunded', refunded: 400n * RUB, shortfall: 350n * RUB });
+    expect(refundsOf(first)).to.deep.equal([
+      { ...refundsOf(inPhase('credited'))[0], ref: 're_1', amount: '400000000', state: 'booked', taken: '50000000' },
+    ]);
+    const rest = { kind: 'refund', ...base, version: 2, ref: 're_2', refund: null } as const;
+    expect(decidePayment(first, rest, { amount: 601n * RUB, taken: 0n }).status).to.equal('stale');
+    const last = decidePayment(first, rest, { amount: 600n * RUB, taken: 600n * RUB }).payment;
+    expect(last).to.include({ phase: 'refunded', refunded: 1000n * RUB, shortfall: 350n * RUB, dueAt: null });
+  });
+
+  it('asks back no more than is left, with what is on its way taken off', () => {
+    const payment = inPhase('credited');
+    expect(refundable(payment)).to.equal(900n * RUB);
+    const ask = (amount: bigint) =>
+      decidePayment(payment, { kind: 'ask_refund', ...base, refund: 'rfd_2', amount, reason: '' }).status;
+    expect([ask(0n), ask(901n * RUB), ask(900n * RUB)]).to.deep.equal(['stale', 'stale', 'done']);
+    const dispute = (amount: bigint) =>
+      decidePayment(payment, { kind: 'dispute', ...base, dispute: 'cb', amount }).status;
+    expect([dispute(0n), dispute(1001n * RUB), dispute(1000n * RUB)]).to.deep.equal(['stale', 'stale', 'done']);
+  });
+
+  it('keeps its sums whatever happens to it, in whatever order', () => {
+    const whole = fc.oneof(fc.constantFrom(250, 500, 1000), fc.integer({ min: 0, max: 1100 }));
+    const rub = whole.map((some) => BigInt(some) * RUB);
+    const step = fc.record({
+      change: fc.constantFrom(...CHANGES),
+      late: fc.boolean(),
+      amount: rub,
+      share: fc.integer({ min: 0, max: 100 }),
+      name: fc.integer({ min: 1, max: 4 }),
+    });
+    const seen = new Set<PaymentPhase>();
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+        let payment: Payment = START;
+        for (const { change, late, amount, share, name } of steps) {
+          const named = {
+            ...change,
+            ...('amount' in change && { amount }),
+            ...('refund' in change && change.refund !== null && { refund: `rfd_${name}` }),
+            ...(change.kind === 'refund' && { ref: `re_${name}` }),
+            version: payment.version - Number(late),
+          } as PaymentChange;
+          const credit = amount === 0n ? RUB : amount;
+          const moved = { amount: change.kind === 'credit' ? credit : amount, taken: (amount * BigInt(share)) / 100n };
+          const { status, payment: after } = decidePayment(payment, named, moved);
+          if (status !== 'done') expect(after).to.equal(payment);
+          if (status === 'done') {
+            expect(FINAL).to.not.include(payment.phase);
+            expect(after?.version).to.equal(payment.version + 1);
+          }
+          payment = after as Payment;
+          seen.add(payment.phase);
+          expectSums(payment);
+        }
+      }),
+      { numRuns: 2000, seed: 11 },
+    );
+    expect([...seen]).to.have.members([...PAYMENT_PHASES]);
+  });
+
+  function expectSums(payment: Payment): void {
+    const { phase, credited, refunded, shortfall, ref } = payment;
+    const booked = refundsOf(payment).filter(({ state }) => state === 'booked');
+    const lost = phase === 'reversed' ? BigInt(JSON.parse(payment.dispute ?? '{}').amount) : 0n;
+    expect(booked.reduce((sum, { amount }) => sum + BigInt(amount), lost)).to.equal(refunded);
+    expect(refunded <= credited && shortfall >= 0n && shortfall <= refunded).to.equal(true);
+    expect(new Set(booked.map((one) => one.ref)).size).to.equal(booked.length);
+    expect(credited > 0n).to.equal(
+      ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'].includes(phase),
+    );
+    if (credited > 0n) expect(ref).to.equal('ref_1');
+  }
+});
