@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
+import { heldMemory } from './held.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
@@ -29,7 +28,7 @@ writeFileSync(
 );
 const config = readConfig({
   PORT: '0',
-  DATABASE_URL: `sqlite:${join(folder, 'bench.db')}`,
+  DATABASE_URL: process.env.BENCH_STORE ?? `sqlite:${join(folder, 'bench.db')}`,
   CATALOG_DIR: folder,
   SANDBOX: 'off',
   RATE_LIMIT_PER_MINUTE: '1000000000',
@@ -50,17 +49,6 @@ await store.close();
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.send?.({ port: gateway.server.info.port, key });
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
-
-/** What is left after several collections: finalizers free more of it between them. */
-async function heldMemory(): Promise<NodeJS.MemoryUsage> {
-  for (let round = 0; round < 4; round += 1) {
-    collectGarbage();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return process.memoryUsage();
-}
 
 process.on('message', async (what) => {
   if (what === 'delay') {

@@ -3,6 +3,7 @@ import { Agent, request } from 'undici';
 
 export interface LoadJob {
   readonly url: string;
+  readonly path: string;
   readonly key: string;
   readonly model: string;
   readonly stream: boolean;
@@ -65,14 +66,9 @@ interface Read {
 }
 
 /** Rejects when the call fails; a job with an end leaves at that time. */
-async function call({ url, key, model, stream, leaveAfterBytes, seconds }: LoadJob, until: number): Promise<Read> {
-  const payload = { model, stream, max_tokens: 600, messages: [{ role: 'user', content: 'Say something, please.' }] };
-  const { statusCode, body } = await request(`${url}/api/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key },
-    body: JSON.stringify(payload),
-    dispatcher,
-  });
+async function call(job: LoadJob, until: number): Promise<Read> {
+  const { leaveAfterBytes, seconds } = job;
+  const { statusCode, body } = await ask(job, 'Say something, please.');
   if (statusCode !== 200) throw new Error(`status ${statusCode}: ${await body.text()}`);
   let firstAt = 0;
   let bytes = 0;
@@ -85,17 +81,22 @@ async function call({ url, key, model, stream, leaveAfterBytes, seconds }: LoadJ
   return { firstAt, bytes };
 }
 
+function ask({ url, path, key, model, stream }: LoadJob, content: string): ReturnType<typeof request> {
+  const payload = { model, stream, max_tokens: 600, messages: [{ role: 'user', content }] };
+  const keys = { 'x-api-key': key, authorization: `Bearer ${key}` };
+  return request(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== '' && keys) },
+    body: JSON.stringify(payload),
+    dispatcher,
+  });
+}
+
 /** Opens streams and keeps them until told to let go. */
 async function hold(job: LoadJob): Promise<void> {
   const bodies = [];
   for (let at = 0; at < job.calls; at += 1) {
-    const payload = { model: job.model, stream: true, messages: [{ role: 'user', content: 'Hold on.' }] };
-    const { body } = await request(`${job.url}/api/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': job.key },
-      body: JSON.stringify(payload),
-      dispatcher,
-    });
+    const { body } = await ask(job, 'Hold on.');
     body.on('error', () => undefined);
     body.resume();
     bodies.push(body);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Agent, request as ask } from 'undici';
+import { heldMemory } from './held.ts';
 
 const upstream = process.argv[2] as string;
 const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
@@ -32,8 +33,10 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 // Beside a gateway under load it is idle: its delay says what the machine itself adds.
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-process.on('message', () => {
-  process.send?.({ p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 });
-  delay.reset();
+process.on('message', async (what) => {
+  if (what === 'delay') {
+    process.send?.({ p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 });
+    delay.reset();
+  } else process.send?.(await heldMemory());
 });
 process.on('disconnect', () => process.exit(0));

@@ -143,8 +143,8 @@ export async function reportDelay(stage: Stage, load: ChildProcess): Promise<voi
   const { gateway } = stage;
   for (const model of FLOODS) {
     const before = await asked<NodeJS.MemoryUsage>(gateway.child, 'memory');
-    const { url, key } = gateway;
-    const job: LoadJob = { url, key, model, stream: true, calls: 0, atOnce: 1, seconds: FLOOD_S };
+    const { url, path, key } = gateway;
+    const job: LoadJob = { url, path, key, model, stream: true, calls: 0, atOnce: 1, seconds: FLOOD_S };
     let bytes = 0;
     const delay = await delayWhile(stage, async () => {
       ({ bytes } = await asked<LoadResult>(load, job));

@@ -1,6 +1,6 @@
 // The processes of the benchmark: started on their own core, asked by messages, measured from outside.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startFlags, startVariables } from '../../testkit/npm-start.ts';
@@ -18,13 +18,25 @@ const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' 
 export interface Running {
   readonly child: ChildProcess;
   readonly url: string;
+  readonly path: string;
   readonly key: string;
 }
 
-export function start(file: string, args: readonly string[], core: string): ChildProcess {
+export interface ServeOptions {
+  readonly path?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export const CHAT_PATH = '/api/v1/chat/completions';
+
+export function start(file: string, args: readonly string[], core: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
   const path = new URL(file, import.meta.url);
   // As `npm start` runs it.
-  const asStarted = { execArgv: [...startFlags()], env: { ...process.env, ...startVariables() }, cwd: ROOT };
+  const asStarted = {
+    execArgv: [...startFlags(), ...EXTRA_FLAGS],
+    env: { ...process.env, ...startVariables(), ...env },
+    cwd: ROOT,
+  };
   const child = fork(path, args, {
     ...(file.endsWith('gateway.ts') && asStarted),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -33,15 +45,18 @@ export function start(file: string, args: readonly string[], core: string): Chil
   return child;
 }
 
-export async function serve(file: string, args: readonly string[]): Promise<Running> {
-  const child = start(file, args, GATEWAY_CORE);
+/** For a profile, say: `BENCH_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/prof"`. */
+const EXTRA_FLAGS = process.env.BENCH_FLAGS?.split(' ') ?? [];
+
+export async function serve(file: string, args: readonly string[], options: ServeOptions = {}): Promise<Running> {
+  const child = start(file, args, GATEWAY_CORE, options.env);
   const { port, key = '' } = await said<{ port: number; key?: string }>(child);
   // Threads that were started meanwhile are on the same core as their process.
   pin(child, GATEWAY_CORE);
-  return { child, url: `http://127.0.0.1:${port}`, key };
+  return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key };
 }
 
-function pin({ pid }: ChildProcess, core: string): void {
+export function pin({ pid }: ChildProcess, core: string): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' });
 }
 
@@ -62,8 +77,40 @@ export function asked<T>(child: ChildProcess, message: object | string): Promise
   return answer;
 }
 
-/** CPU seconds of a process with all its threads. */
+/** CPU seconds of a process with all its threads, and of those that it has started. */
 export function cpuOf({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
+  return familyOf(Number(pid)).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_S;
+}
+
+/** Resident memory of the same, in bytes. */
+export function rssOf({ pid }: ChildProcess): number {
+  return familyOf(Number(pid)).reduce((sum, member) => sum + residentOf(member.pid), 0);
+}
+
+interface Member {
+  readonly pid: number;
+  readonly parent: number;
+  readonly ticks: number;
+}
+
+function familyOf(pid: number): readonly Member[] {
+  const all = readdirSync('/proc').flatMap((name) => memberOf(Number(name)) ?? []);
+  const family = all.filter((member) => member.pid === pid);
+  for (const { pid: parent } of family) family.push(...all.filter((member) => member.parent === parent));
+  return family;
+}
+
+/** Undefined for what is no process, or none any more. */
+function memberOf(pid: number): Member | undefined {
+  if (!(pid > 0)) return undefined;
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return { pid, parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return undefined;
+  }
+}
+
+function residentOf(pid: number): number {
+  return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }

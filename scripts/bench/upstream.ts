@@ -9,19 +9,23 @@ const usage = (output: number) =>
 const end = (output: number) =>
   `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n` +
   `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],${usage(output)}}\n\ndata: [DONE]\n\n`;
-const json = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"A short answer of eight words or so."},"finish_reason":"stop"}],${usage(9)}}`;
+const whole = (text: string, output: number) =>
+  `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${text}"},"finish_reason":"stop"}],${usage(output)}}`;
 
 const SSE = { 'content-type': 'text/event-stream' };
 const WORD = 'token ';
 const PACE_MS = 20;
 
-/** Model names: `call`, `stream-N` (N fragments, one packet each turn), `burst-N` (one packet), `paced-N`, `idle`. */
+/**
+ * Model names: `call`, `stream-N` (N fragments, one packet each turn), `burst-N` (all at once), `flurry-N` (all at once, each
+ * as a chunk of its own), `paced-N`, `idle`. Without a stream the same text comes as one JSON body.
+ */
 function answer(model: string, streams: boolean, response: ServerResponse): void {
   const [kind = '', count = '20'] = model.split('-');
   const total = Number(count);
   if (!streams) {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(json);
+    response.end(kind === 'call' ? whole('A short answer of eight words or so.', 9) : whole(WORD.repeat(total), total));
     return;
   }
   response.writeHead(200, SSE);
@@ -31,6 +35,11 @@ function answer(model: string, streams: boolean, response: ServerResponse): void
       return;
     case 'burst':
       response.end(chunk(WORD).repeat(total) + end(total));
+      return;
+    case 'flurry':
+      response.cork();
+      for (let left = total; left > 0; left -= 1) response.write(chunk(WORD));
+      response.end(end(total));
       return;
     case 'idle':
       response.write(chunk(WORD));

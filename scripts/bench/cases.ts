@@ -1,0 +1,58 @@
+// The loads of the benchmark: what is asked, by how many at once, and what its cost is divided by.
+
+export interface Case {
+  readonly name: string;
+  /** Says what the upstream answers; see `upstream.ts`. */
+  readonly model: string;
+  readonly stream: boolean;
+  readonly calls: number;
+  readonly atOnce: number;
+  /** What the cost is divided by besides calls. */
+  readonly events?: number;
+  readonly leaveAfterBytes?: number;
+}
+
+/** The loads that goals are set for. */
+const GOALS: readonly Case[] = [
+  { name: 'call, 100 tokens', model: 'burst-100', stream: false, calls: 4000, atOnce: 64 },
+  { name: 'stream of 20 fragments', model: 'stream-20', stream: true, calls: 2000, atOnce: 64 },
+  { name: 'burst of 500 fragments', model: 'burst-500', stream: true, calls: 600, atOnce: 32, events: 500 },
+  { name: 'paced, 200 streams', model: 'paced-150', stream: true, calls: 200, atOnce: 200, events: 150 },
+  { name: 'one call at a time', model: 'stream-2', stream: true, calls: 400, atOnce: 1 },
+];
+
+/** Other numbers at once, shorter answers, and clients that leave. */
+const OTHERS: readonly Case[] = [
+  { name: 'call of 8 words, 32 at once', model: 'call', stream: false, calls: 3000, atOnce: 32 },
+  { name: 'stream of 20, 32 at once', model: 'stream-20', stream: true, calls: 1500, atOnce: 32 },
+  { name: 'burst of 500, 8 at once', model: 'burst-500', stream: true, calls: 200, atOnce: 8, events: 500 },
+  { name: 'a chunk for each of 500', model: 'flurry-500', stream: true, calls: 200, atOnce: 32, events: 500 },
+  { name: 'paced, 50 fragments each', model: 'paced-50', stream: true, calls: 200, atOnce: 200, events: 50 },
+  { name: 'disconnect after the first', model: 'idle', stream: true, calls: 600, atOnce: 32, leaveAfterBytes: 1 },
+];
+
+/** Every call of them on the same wallet, as the calls of all cases are. */
+export const ONE_WALLET: Case = {
+  name: '300 at once, one wallet',
+  model: 'call',
+  stream: false,
+  calls: 6000,
+  atOnce: 300,
+};
+
+const QUICK = 0.3;
+
+/** Those whose model or name begins like that; all by default. */
+export function casesOf({ only, quick }: { only: string | undefined; quick: boolean }): readonly Case[] {
+  const wanted = (test: Case) =>
+    only === undefined || test.model.startsWith(only) || test.name.startsWith(only) || only === 'loads';
+  return [...GOALS, ...OTHERS].filter(wanted).map((test) => (quick ? shortened(test) : test));
+}
+
+/** Paced streams take their time however many there are. */
+export function shortened(test: Case): Case {
+  return test.model.startsWith('paced') ? test : { ...test, calls: Math.ceil(test.calls * QUICK) };
+}
+
+/** Every name that the upstream is asked for. */
+export const MODELS: readonly string[] = [...new Set([...GOALS, ...OTHERS].map(({ model }) => model))];

@@ -1,0 +1,88 @@
+// One load on each of those that are compared, in alternating rounds: their own processor time, and how long calls take.
+import type { ChildProcess } from 'node:child_process';
+import type { Case } from './cases.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+import { asked, cpuOf, type Running } from './process.ts';
+
+export interface Compared {
+  readonly load: ChildProcess;
+  readonly pipe: Running;
+  readonly gateway: Running;
+  readonly other: Running | undefined;
+}
+
+interface Measured extends LoadResult {
+  /** CPU of the measured process per call, in µs. */
+  readonly cpuUs: number;
+}
+
+export const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
+const fixed = (value: number, digits = 1) => value.toFixed(digits).padStart(9);
+
+export function printHead(rounds: number): void {
+  console.log(`${rounds} rounds, medians; CPU of each process per call, commits durable; the pipe is 1\n`);
+  console.log(`${'case'.padEnd(30)}${'CPU µs'.padStart(9)}    ratio   p50 ms   p99 ms first ms  calls/s  event µs`);
+}
+
+export async function compare(test: Case, { pipe, gateway, other, load }: Compared, rounds: number): Promise<void> {
+  const all = [pipe, gateway, ...(other ? [other] : [])];
+  // A whole round first: what the compiler does at the start is no cost of a call.
+  for (const running of all) await measure(running, load, test);
+  const measured = all.map((): Measured[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, running] of all.entries()) measured[index]?.push(await measure(running, load, test));
+  }
+  const [floors = []] = measured;
+  for (const [index, list] of measured.entries()) report(test, ['pipe', 'gateway', 'other'][index] ?? '', list, floors);
+}
+
+async function measure({ child, url, path, key }: Running, load: ChildProcess, test: Case): Promise<Measured> {
+  const { model, stream, calls, atOnce, leaveAfterBytes } = test;
+  const job: LoadJob = { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
+  const before = cpuOf(child);
+  const result = await asked<LoadResult>(load, job);
+  if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${calls} calls failed`);
+  return { ...result, cpuUs: ((cpuOf(child) - before) * 1e6) / calls };
+}
+
+function report(test: Case, who: string, list: readonly Measured[], floors: readonly Measured[]): void {
+  const of = (pick: (measured: Measured) => number) => median(list.map(pick));
+  const ratio = median(list.map(({ cpuUs }, round) => cpuUs / (floors[round] as Measured).cpuUs));
+  const cpuUs = of((measured) => measured.cpuUs);
+  const columns = [
+    (who === 'pipe' ? test.name : `  ${who}`).padEnd(30),
+    fixed(cpuUs, 0),
+    fixed(ratio, 2),
+    fixed(of(({ p50 }) => p50)),
+    fixed(of(({ p99 }) => p99)),
+    fixed(of(({ firstP50 }) => firstP50)),
+    fixed(
+      of(({ ms }) => (test.calls * 1000) / ms),
+      0,
+    ),
+  ];
+  console.log(columns.join('') + (test.events ? fixed(cpuUs / test.events, 2) : ''));
+}
+
+/** How much later than straight from the upstream the first byte of a stream is there, with one call at a time. */
+export async function reportFirstByte(
+  { pipe, gateway, other, load, target }: Compared & { readonly target: string },
+  calls: number,
+): Promise<void> {
+  const direct = { url: target, path: '/v1/chat/completions', key: '' };
+  const all = { direct, pipe, gateway, ...(other && { other }) };
+  const ways = Object.entries(all).map(([name, way]) => ({ name, way, times: [] as number[] }));
+  for (let round = 0; round < 5; round += 1) {
+    for (const { way, times } of ways) {
+      const { url, path, key } = way;
+      const job: LoadJob = { url, path, key, model: 'stream-20', stream: true, calls, atOnce: 1 };
+      times.push((await asked<LoadResult>(load, job)).firstP50);
+    }
+  }
+  const [{ times: floor } = { times: [] }] = ways;
+  console.log('\nfirst byte of a stream, one call at a time, p50');
+  for (const { name, times } of ways) {
+    const more = median(times.map((time, round) => time - (floor[round] ?? 0)));
+    console.log(`${`  ${name}`.padEnd(30)}${median(times).toFixed(2)} ms, +${more.toFixed(2)} ms`);
+  }
+}
