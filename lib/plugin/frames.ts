@@ -4,6 +4,7 @@
 import type { Decoder } from '../stream/bytes.ts';
 import { LINE_LIMITS, LineSplitter } from '../stream/lines.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
+import { AlikeParser } from './alike.ts';
 import type { HostFault } from './fault-contract.ts';
 import type { AnswerReader } from './host-contract.ts';
 import type { JsonObject } from './request-contract.ts';
@@ -47,6 +48,7 @@ export class Frames implements Decoder<ProviderPart> {
   readonly #splitter: LineSplitter;
   readonly #piecesMax: number;
   readonly #writer = new Writer();
+  readonly #parser = new AlikeParser();
   /** The name of the event, as far as it may mean something to the frames. */
   #event = '';
   /** Where the whole name is. */
@@ -107,7 +109,7 @@ export class Frames implements Decoder<ProviderPart> {
     if (this.done || start === end) return;
     try {
       if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
-        this.#readData(text.slice(text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end));
+        this.#readData(text, text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end);
       } else if (text.startsWith('event:', start)) this.#noteName(text, start + 6, end);
       else this.#readField(text.slice(start, end));
     } catch (error) {
@@ -133,16 +135,30 @@ export class Frames implements Decoder<ProviderPart> {
     else this.#readBare(line);
   }
 
-  #readData(text: string): void {
+  #readData(text: string, start: number, end: number): void {
     if (this.#event !== '' && HEARTBEATS.has(this.#event)) {
       this.#forgetName();
       return;
     }
-    const value = text === END_MARK ? text : parse(text);
-    if (value === END_MARK || (value === INCOMPLETE && text.trim() === END_MARK)) this.#mark();
-    else if (value === INCOMPLETE) this.#addData(text);
+    const isMark = end - start === END_MARK.length && text.endsWith(END_MARK, end);
+    const value = isMark ? END_MARK : this.#parse(text, start, end);
+    if (value === END_MARK) this.#mark();
+    else if (value === INCOMPLETE) this.#readPiece(text.slice(start, end));
     else if (this.#data === '') this.#give(value);
     else if (typeof value === 'object' && value !== null) throw new NotJson(this.#data);
+    else this.#addData(text.slice(start, end));
+  }
+
+  #parse(text: string, start: number, end: number): unknown {
+    try {
+      return this.#parser.parse(text, start, end);
+    } catch {
+      return INCOMPLETE;
+    }
+  }
+
+  #readPiece(text: string): void {
+    if (text.trim() === END_MARK) this.#mark();
     else this.#addData(text);
   }
 

@@ -118,7 +118,8 @@ export interface HostBody {
 export interface AnswerReader {
   /**
    * One JSON object, out of whatever frame it came in; of a list each object by itself. `eventName` tells the field
-   * `event` of a server-sent event, empty when it has none. Heartbeats and errors by that name do not come here.
+   * `event` of a server-sent event, empty when it has none. Heartbeats and errors by that name do not come here. The same
+   * object may come again with other content: keep what is read from it, not the object.
    */
   take(value: JsonObject, out: AnswerWriter, eventName: () => string): void;
   /** The reply ended by itself (`marked` false) or by the end mark `[DONE]`: the last chance to say something. */
