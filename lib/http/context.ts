@@ -1,5 +1,5 @@
 // What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../call/context.ts';
 import type { FaultCode } from '../faults.ts';
@@ -54,10 +54,15 @@ export function openState(): RequestState {
 }
 
 const RANDOM_BYTES = 10;
+/** Made for many ids at once: a call for each would cost a request one and a half percent. */
+const random = Buffer.alloc(256 * RANDOM_BYTES);
+let unused = 0;
 
 /** Ids begin with their time: rows keyed by them lie together in an index, and a commit writes fewer pages. */
 function makeRequestId(atMs: number): string {
-  return `req_${atMs.toString(16).padStart(12, '0')}${randomBytes(RANDOM_BYTES).toString('hex')}`;
+  if (unused === 0) unused = randomFillSync(random).length;
+  unused -= RANDOM_BYTES;
+  return `req_${atMs.toString(16).padStart(12, '0')}${random.toString('hex', unused, unused + RANDOM_BYTES)}`;
 }
 
 export function stateOf(request: Request): RequestState {

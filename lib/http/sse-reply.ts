@@ -1,6 +1,7 @@
 // One reply of server-sent events, written straight to the socket: hapi's own stream replies cost more and may be
 // compressed, which holds events back.
 import type { ServerResponse } from 'node:http';
+import { takeOverChunks } from '../platform/own-chunks.ts';
 import type { Pressure } from '../stream/drive.ts';
 
 export interface SseReply {
@@ -31,6 +32,16 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
   const stepMs = Math.ceil(stallMs / STALL_STEPS);
   let takenAt = 0;
   let stillAt = 0;
+  let isFramed = false;
+
+  /** False when the client is slow. */
+  function send(text: string): boolean {
+    if (text.length > TEXT_CHARS_MAX) return response.write(bytesOf(text, isFramed));
+    if (!isFramed) return response.write(text);
+    const bytes = Buffer.byteLength(text);
+    // Where every character is a byte, nothing has to be encoded.
+    return response.write(frame(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
+  }
 
   /** Resolves when the buffer is empty again; never, once a stalled client was cut off. */
   function drained(): Promise<void> {
@@ -59,28 +70,44 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
       response.on('timeout', onStill);
       response.writeHead(200, { ...headers, ...SSE_HEADERS });
       response.flushHeaders();
+      // A chunk in one piece instead of Node's four saves a tenth of what a fragment costs.
+      isFramed = takeOverChunks(response);
     },
     write(text) {
       if (text === '' || response.destroyed) return undefined;
-      return response.write(encode(text)) ? undefined : drained();
+      return send(text) ? undefined : drained();
     },
     keepAlive() {
-      if (!response.destroyed) response.write(': keep-alive\n\n');
+      if (!response.destroyed) send(': keep-alive\n\n');
     },
     end() {
-      if (!response.destroyed) response.end();
+      if (response.destroyed) return;
+      if (isFramed) response.end(LAST_CHUNK, 'latin1');
+      else response.end();
     },
   };
 }
+
+const LAST_CHUNK = '0\r\n\r\n';
+const LINE_END = '\r\n';
+
+function frame(text: string, bytes: number): string {
+  return headOf(bytes) + text + LINE_END;
+}
+
+const headOf = (bytes: number) => bytes.toString(16) + LINE_END;
 
 /** Shorter texts are cheaper as they are. */
 const TEXT_CHARS_MAX = 1024;
 
 /** A long text that waits as a string is held twice, as characters and as bytes; waiting as bytes it is held once. */
-function encode(text: string): string | Buffer {
-  if (text.length <= TEXT_CHARS_MAX) return text;
+function bytesOf(text: string, isFramed: boolean): Buffer {
+  const length = Buffer.byteLength(text);
+  const [head, tail] = isFramed ? [headOf(length), LINE_END] : ['', ''];
   // Not from Node's pool, of which a small piece would keep 64 KiB.
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
+  const bytes = Buffer.allocUnsafeSlow(head.length + length + tail.length);
+  bytes.write(head, 'latin1');
+  bytes.write(text, head.length);
+  bytes.write(tail, head.length + length, 'latin1');
   return bytes;
 }

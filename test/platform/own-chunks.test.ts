@@ -1,0 +1,61 @@
+// That Node sends what is written after the headers as it is, once it was told that there are no chunks.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { takeOverChunks } from '../../lib/platform/own-chunks.ts';
+import { until } from '../../testkit/client.ts';
+
+describe('takeOverChunks', () => {
+  let server: Server;
+  let client: Socket;
+  let text: string;
+  afterEach(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function ask(requests: string, answer: (response: ServerResponse) => void): Promise<void> {
+    server = createServer((_request, response) => answer(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    text = '';
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.on('data', (chunk) => {
+      text += chunk;
+    });
+    client.write(requests);
+  }
+
+  const get = (version = '1.1') => `GET / HTTP/${version}\r\nhost: x\r\n\r\n`;
+
+  it('leaves the frame of chunks to the caller, and the connection open for the next request', async () => {
+    let replies = 0;
+    await ask(get() + get(), (response) => {
+      response.writeHead(200).flushHeaders();
+      expect(takeOverChunks(response)).to.equal(true);
+      expect(takeOverChunks(response)).to.equal(false);
+      response.write('3\r\none\r\n');
+      response.end('3\r\ntwo\r\n0\r\n\r\n');
+      response.once('finish', () => {
+        replies += 1;
+      });
+    });
+    await until(() => replies === 2);
+    await until(() => text.split('0\r\n\r\n').length === 3);
+    for (const reply of text.split('0\r\n\r\n', 2)) {
+      expect(reply).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(reply).to.contain('\r\nTransfer-Encoding: chunked\r\n');
+      expect(reply).to.match(/\r\n\r\n3\r\none\r\n3\r\ntwo\r\n$/);
+    }
+  });
+
+  it('is not possible where Node sends no chunks', async () => {
+    await ask(get('1.0'), (response) => {
+      expect(takeOverChunks(response)).to.equal(false);
+      response.writeHead(200).flushHeaders();
+      expect(takeOverChunks(response)).to.equal(false);
+      response.end('all of it');
+    });
+    await until(() => text.endsWith('\r\n\r\nall of it'));
+  });
+});
