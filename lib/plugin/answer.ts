@@ -1,4 +1,6 @@
 // One text answer as a plugin reads it: the request, its refusal, and the parts of the reply.
+import assert from 'node:assert/strict';
+import { ASK, type AskableIterator, type Waiter } from '../stream/drive.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
 import type { Asking } from './ask.ts';
 import type { HostFault } from './fault-contract.ts';
@@ -16,24 +18,26 @@ export interface AnswerOptions {
   readonly reader: AnswerReader;
 }
 
-export function createAnswer(options: AnswerOptions): AsyncIterableIterator<readonly ProviderPart[]> {
+export function createAnswer(options: AnswerOptions): AskableIterator<Parts> {
   return new Answer(options);
 }
 
-type Step = IteratorResult<readonly ProviderPart[]>;
+type Parts = readonly ProviderPart[];
+type Step = IteratorResult<Parts>;
 
 const DONE: Step = { done: true, value: undefined };
 
 /** No generator: one would hold the last parts for as long as a reader does not take what comes next. */
-class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
+class Answer implements AskableIterator<Parts>, Waiter<Parts> {
   readonly #signal: AbortSignal;
   readonly #keys: KeyRing;
   readonly #frames: Frames;
   /** Until it is asked: what was sent is not kept for the life of the reply. */
   #asking: AnswerOptions | undefined;
   #state: 'new' | 'open' | 'read' | 'left' = 'new';
-  #parts: AsyncIterableIterator<readonly ProviderPart[]> | undefined;
+  #parts: AskableIterator<Parts> | undefined;
   #keyId: string | undefined;
+  #waiter: Waiter<Parts> | undefined;
 
   constructor(options: AnswerOptions) {
     const { keys, reader, fault, init } = options;
@@ -47,13 +51,47 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
     return this;
   }
 
-  async next(): Promise<Step> {
-    if (this.#asking && this.#state === 'new') await this.#open(this.#asking);
-    if (this.#state === 'open') {
-      const parts = await this.#step();
-      if (parts.length > 0) return { done: false, value: parts };
+  next(): Promise<Step> {
+    return new Promise((resolve, reject) => this[ASK]({ resolve, reject }));
+  }
+
+  [ASK](waiter: Waiter<Parts>): void {
+    assert(!this.#waiter, 'an answer is read one step at a time');
+    this.#waiter = waiter;
+    if (this.#asking && this.#state === 'new') this.#begin(this.#asking);
+    else this.#step();
+  }
+
+  #begin(asking: AnswerOptions): void {
+    this.#open(asking).then(
+      () => this.#step(),
+      (error) => this.#settle()?.reject(error),
+    );
+  }
+
+  #step(): void {
+    if (this.#state === 'open') this.#parts?.[ASK](this);
+    else this.#end();
+  }
+
+  /** The next parts have come, or there are no more. */
+  resolve(step: Step): void {
+    if (step.done && !this.#isLeft()) this.#state = 'read';
+    if (step.done || this.#isLeft()) this.#end();
+    else this.#settle()?.resolve(step);
+  }
+
+  /** The body broke off. */
+  reject(error: unknown): void {
+    if (this.#signal.aborted) this.#state = 'left';
+    if (this.#isLeft()) {
+      this.#settle()?.reject(error);
+      return;
     }
-    return this.#end();
+    this.#state = 'read';
+    const parts = this.#frames.break(error);
+    if (parts.length > 0) this.#settle()?.resolve({ done: false, value: parts });
+    else this.#end();
   }
 
   /** May come while a step is under way: that one then gives nothing more. */
@@ -77,27 +115,23 @@ class Answer implements AsyncIterableIterator<readonly ProviderPart[]> {
     if (this.#isLeft()) await this.return();
   }
 
-  /** The next parts; none when there are no more. */
-  async #step(): Promise<readonly ProviderPart[]> {
-    try {
-      const { done, value } = await (this.#parts as AsyncIterableIterator<readonly ProviderPart[]>).next();
-      if (done && !this.#isLeft()) this.#state = 'read';
-      return done || this.#isLeft() ? [] : value;
-    } catch (error) {
-      if (this.#signal.aborted) this.#state = 'left';
-      if (this.#isLeft()) throw error;
-      this.#state = 'read';
-      return this.#frames.break(error);
-    }
-  }
-
-  #end(): Step {
+  #end(): void {
+    const waiter = this.#settle();
     const { error } = this.#frames;
-    if (error === undefined || this.#isLeft()) return DONE;
+    if (error === undefined || this.#isLeft()) {
+      waiter?.resolve(DONE);
+      return;
+    }
     this.#state = 'left';
     // Some upstreams say within an answer what others say by a status.
     this.#keys.blame(this.#keyId, error);
-    throw error;
+    waiter?.reject(error);
+  }
+
+  #settle(): Waiter<Parts> | undefined {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    return waiter;
   }
 
   #isLeft(): boolean {

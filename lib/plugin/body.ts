@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type ByteSource, type Decoder, readBody, readBytes } from '../stream/bytes.ts';
+import type { AskableIterator } from '../stream/drive.ts';
 import { upstreamFault } from './fault.ts';
 import type { HostBody } from './host-contract.ts';
 import { scrub } from './secret.ts';
@@ -27,7 +28,7 @@ export class UpstreamBody implements HostBody {
   }
 
   /** Items of the body as a decoder makes them. */
-  stream<T>(decoder: Decoder<T>): AsyncIterableIterator<readonly T[]> {
+  stream<T>(decoder: Decoder<T>): AskableIterator<readonly T[]> {
     const { source: body, signal, toError } = this.#take();
     return readBody({ body, decoder, signal, toError });
   }

@@ -1,5 +1,6 @@
 // Reads a body as arrays of what one turn of the event loop brought: decoding, back-pressure and abort in one iterator.
 import assert from 'node:assert/strict';
+import { ASK, type AskableIterator, type Waiter } from './drive.ts';
 
 /** Turns the bytes of one body into items. Everything in it is synchronous: one promise per turn, none per item. */
 export interface Decoder<T> {
@@ -54,7 +55,7 @@ const LEFTOVER_MS = 250;
 const LEFTOVER_BYTES = 64 * 1024;
 
 /** Iterates over arrays of decoded items. Read it once, one `next` at a time; leaving early closes the body. */
-export function readBody<T>(options: ReadOptions<T>): AsyncIterableIterator<readonly T[]> {
+export function readBody<T>(options: ReadOptions<T>): AskableIterator<readonly T[]> {
   return new BodyReader(options);
 }
 
@@ -71,19 +72,14 @@ const BYTES: Decoder<Uint8Array> = {
   failure: undefined,
 };
 
-interface Waiter<T> {
-  readonly resolve: (result: IteratorResult<readonly T[]>) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
+class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
   readonly #body: ByteSource;
   readonly #decoder: Decoder<T>;
   readonly #signal: AbortSignal;
   readonly #toError: (error: Error) => Error;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
-  #waiter: Waiter<T> | undefined;
+  #waiter: Waiter<readonly T[]> | undefined;
   #state: 'new' | 'open' | 'ended' | 'failed' | 'done' = 'new';
   #error: unknown;
   /** A delivery is scheduled: `next` does not deliver by itself then. */
@@ -103,13 +99,15 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
   }
 
   next(): Promise<IteratorResult<readonly T[]>> {
+    return new Promise((resolve, reject) => this[ASK]({ resolve, reject }));
+  }
+
+  [ASK](waiter: Waiter<readonly T[]>): void {
     assert(!this.#waiter, 'a body is read one step at a time');
-    return new Promise((resolve, reject) => {
-      // Before the first bytes: without a waiter they would pause the source.
-      this.#waiter = { resolve, reject };
-      if (this.#state === 'new') this.#open();
-      if (!this.#scheduled) this.#deliver();
-    });
+    // Before the first bytes: without a waiter they would pause the source.
+    this.#waiter = waiter;
+    if (this.#state === 'new') this.#open();
+    if (!this.#scheduled) this.#deliver();
   }
 
   async return(): Promise<IteratorResult<readonly T[]>> {
@@ -229,7 +227,7 @@ class BodyReader<T> implements AsyncIterableIterator<readonly T[]>, ByteTaker {
     this.#body.destroy();
   }
 
-  #settle(): Waiter<T> | undefined {
+  #settle(): Waiter<readonly T[]> | undefined {
     const waiter = this.#waiter;
     this.#waiter = undefined;
     return waiter;

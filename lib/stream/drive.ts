@@ -6,6 +6,20 @@ export type Pressure = Promise<void> | undefined;
 /** After this many arrivals timers and sockets get a turn: a source that always has more would starve them. */
 const ARRIVALS_PER_TURN = 256;
 
+/** Gets one result of a source, or what it failed with. */
+export interface Waiter<T> {
+  readonly resolve: (result: IteratorResult<T>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** On an iterator: the same as `next`, without the promises, which cost as much as the work on a fragment. */
+export const ASK = Symbol('the next value, by a callback');
+
+export interface AskableIterator<T> extends AsyncIterableIterator<T> {
+  /** Calls the waiter once, at once if there is something already; throws nothing. */
+  [ASK](waiter: Waiter<T>): void;
+}
+
 /**
  * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with the
  * signal's reason as soon as it aborts; a source that does not obey is abandoned and its late errors are swallowed.
@@ -44,10 +58,12 @@ export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (v
       onError(error);
       abandon(iterator);
     };
+    const waiter = { resolve: onResult, reject: onError };
     const pull = () => {
       if (over) return;
       try {
-        iterator.next().then(onResult, onError);
+        if (isAskable(iterator)) iterator[ASK](waiter);
+        else iterator.next().then(onResult, onError);
       } catch (error) {
         onError(error);
       }
@@ -65,6 +81,10 @@ function open<T>(source: AsyncIterable<T>): AsyncIterator<T> {
   if (typeof source?.[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]();
   ignore(source);
   throw new TypeError('the source is not an async iterable');
+}
+
+function isAskable<T>(iterator: AsyncIterator<T>): iterator is AskableIterator<T> {
+  return ASK in iterator;
 }
 
 function abandon(iterator: AsyncIterator<unknown>): void {
