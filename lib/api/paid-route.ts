@@ -20,6 +20,8 @@ export interface PaidRequest {
   readonly call: LiveCall;
   /** What the call holds of the memory for bodies and pictures; given back when the handler ends. */
   readonly share: Share;
+  /** A stream has begun, past hapi, which then lets go of what it keeps for a reply that is due. */
+  readonly onBegun: () => void;
 }
 
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
@@ -30,20 +32,30 @@ export function paidRoute(path: string, services: Services, handle: PaidHandler)
     method: 'POST',
     path,
     options: { plugins: { limit: services.limits.generate } },
-    handler: async (request, h) => {
-      const call = services.calls.open(request);
-      const share = services.budget.open(holderOf(request).id);
-      try {
-        return await handle({ request, h, services, call, share });
-      } catch (error) {
-        if (endUnanswered(request, error)) return h.abandon;
-        throw error;
-      } finally {
-        share.giveBack();
-        call.close();
-      }
-    },
+    handler: (request, h) =>
+      new Promise((resolve, reject) => {
+        const onBegun = () => resolve(h.abandon);
+        serve({ request, h, services, onBegun }, handle).then(resolve, reject);
+      }),
   };
+}
+
+async function serve(
+  asked: Omit<PaidRequest, 'call' | 'share'>,
+  handle: PaidHandler,
+): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, h, services } = asked;
+  const call = services.calls.open(request);
+  const share = services.budget.open(holderOf(request).id);
+  try {
+    return await handle({ ...asked, call, share });
+  } catch (error) {
+    if (endUnanswered(request, error)) return h.abandon;
+    throw error;
+  } finally {
+    share.giveBack();
+    call.close();
+  }
 }
 
 export function contextOf({
