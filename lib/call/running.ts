@@ -25,7 +25,10 @@ export function createRunningCalls(): RunningCalls {
     },
     overshoot(wallet) {
       let sum = 0n;
-      for (const overshoot of wallets.get(wallet) ?? []) sum += overshoot();
+      for (const overshoot of wallets.get(wallet) ?? []) {
+        const more = overshoot();
+        if (more > 0n) sum += more;
+      }
       return sum;
     },
   };

@@ -29,6 +29,8 @@ export interface Meter {
   inputSoFar(): number;
   /** What has been used as known so far, an answer cut off now. */
   used(): Tokens;
+  /** Whether that is more than this on either side. Every hold asks it of all running calls of its wallet. */
+  exceeds(tokens: Tokens): boolean;
   /** What is billed. An answer that was cut off is billed for what came, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill;
   /** True once text came by. */
@@ -83,9 +85,12 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictu
   }
 
   function used(): Tokens {
+    return { input: inputSoFar(), output: outputSoFar() };
+  }
+
+  function outputSoFar(): number {
     const produced = tokensOfCharacters(characters);
-    const counted = believableOutput() ? Math.max(output as number, produced) : produced;
-    return { input: inputSoFar(), output: Math.min(counted, outputMax) };
+    return Math.min(believableOutput() ? Math.max(output as number, produced) : produced, outputMax);
   }
 
   function inputSoFar(): number {
@@ -104,6 +109,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictu
     restart,
     inputSoFar,
     used,
+    exceeds: (tokens) => inputSoFar() > tokens.input || outputSoFar() > tokens.output,
     bill,
     get hasText() {
       return hasText;

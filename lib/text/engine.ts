@@ -64,8 +64,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
           if (ending.type === 'finish') answer.delivery.flush();
           return ending;
         },
-        overshoot: (reserved) =>
-          overshootOf({ price: model.price, held: answer.held, used: answer.meter.used() }, reserved),
+        overshoot: (reserved) => overshootOf(answer, reserved),
         owed: (ending) => (isOwed(answer, ending, asked.any) ? dueOf(answer, ending) : undefined),
       };
       finish(answer, await paidCalls.run(call));

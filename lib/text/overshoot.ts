@@ -2,16 +2,17 @@
 // held for.
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, type Tokens, textCost } from '../money/price.ts';
+import type { Meter } from '../stream/meter.ts';
 
 export interface RunningText {
-  readonly price: TextPrice;
+  readonly model: { readonly price: TextPrice };
   /** The tokens that its hold is made for. */
   readonly held: Tokens;
-  readonly used: Tokens;
+  readonly meter: Pick<Meter, 'exceeds' | 'used'>;
 }
 
-export function overshootOf({ price, held, used }: RunningText, reserved: Micro): Micro {
-  if (used.input <= held.input && used.output <= held.output) return 0n;
-  const above = textCost(price, used) - reserved;
+export function overshootOf({ model, held, meter }: RunningText, reserved: Micro): Micro {
+  if (!meter.exceeds(held)) return 0n;
+  const above = textCost(model.price, meter.used()) - reserved;
   return above > 0n ? above : 0n;
 }

@@ -44,6 +44,14 @@ describe('meter', () => {
     expect(meter.used()).to.deep.equal({ input: 8, output: 500 });
   });
 
+  it('tells whether more has been used, on either side', () => {
+    const meter = createMeter(LIMITS);
+    meter.observe([usage(7, 2), words(3)]);
+    expect(meter.exceeds({ input: 7, output: 3 })).to.equal(false);
+    expect(meter.exceeds({ input: 6, output: 9 })).to.equal(true);
+    expect(meter.exceeds({ input: 9, output: 2 })).to.equal(true);
+  });
+
   const unbelievable: readonly unknown[] = [
     -1,
     0.5,

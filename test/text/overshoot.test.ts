@@ -9,8 +9,9 @@ const RUB = 1_000_000n;
 function running({ trusted = true } = {}) {
   const outputMax = trusted ? 500 : Number.POSITIVE_INFINITY;
   const meter = createMeter({ trusted, inputEstimate: 1000, inputMax: 100_000, outputMax });
-  const terms = { price: { input: 1000n * RUB, output: 5000n * RUB }, held: { input: 1000, output: 512 } };
-  return { meter, overshoot: () => overshootOf({ ...terms, used: meter.used() }, 3_560_000n) };
+  const price = { input: 1000n * RUB, output: 5000n * RUB };
+  const terms = { model: { price }, held: { input: 1000, output: 512 } };
+  return { meter, overshoot: () => overshootOf({ ...terms, meter }, 3_560_000n) };
 }
 
 describe('overshoot of a running text call', () => {

@@ -66,8 +66,7 @@ async function run(parsed: TextRequest, answering: Answering): Promise<void> {
   call.streams = parsed.stream;
   stateOf(request).notes.stream = parsed.stream;
   if (parsed.stream) {
-    await services.text.run(parsed, context, streamOutput(request, dialect, services.clientStallMs));
-    return;
+    return services.text.run(parsed, context, streamOutput(answering));
   }
   const reply = await collect(services, parsed, context);
   if (reply) writeJson(request, dialect.reply(reply, { vision: parsed.images > 0 }), services.clientStallMs);
@@ -126,12 +125,16 @@ export async function collect(
   return complete ? reply() : undefined;
 }
 
-function streamOutput(request: Request, dialect: Dialect, stallMs: number): TextOutput {
+function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput {
   const render = dialect.createRenderer();
+  const { clientStallMs: stallMs } = services;
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs });
   return {
     live: true,
-    open: reply.open,
+    open() {
+      reply.open();
+      onBegun();
+    },
     write: (parts) => reply.write(render(parts)),
     keepAlive: reply.keepAlive,
     end: reply.end,
