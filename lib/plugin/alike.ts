@@ -1,5 +1,6 @@
 // Parses the events of an answer: most of them differ from the one before in a string or two, and those alone are read.
 import { randomUUID } from 'node:crypto';
+import { copyOf } from '../stream/copy.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -176,9 +177,4 @@ function cutAt(text: string, strings: readonly string[]): readonly string[] | un
     at = found + literal.length - 1;
   }
   return [...pieces, copyOf(text.slice(at))];
-}
-
-/** A slice would keep everything that arrived together with it. */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -1,5 +1,6 @@
 // From parts to chat-style chunks and replies.
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
+import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
 import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
@@ -66,13 +67,13 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
 
   function begin(block: Block): string {
     if (block.type === 'text') {
-      prefix = `${head}{"content":`;
+      prefix = copyOf(`${head}{"content":`);
       suffix = `}${OPEN_END}`;
       return '';
     }
     const index = calls;
     calls += 1;
-    prefix = `${head}{"tool_calls":[{"index":${index},"function":{"arguments":`;
+    prefix = copyOf(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":`);
     suffix = `}}]}${OPEN_END}`;
     return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
   }

@@ -1,6 +1,7 @@
 // From parts to message-style events and replies.
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
+import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
 import { billingBlock } from '../billing.ts';
@@ -24,7 +25,9 @@ function event(name: string, data: object): string {
 /** A fragment up to its text, which alone needs escaping. */
 function deltaOf({ index, block }: BlockStartPart): string {
   const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
-  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:`;
+  return copyOf(
+    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:`,
+  );
 }
 
 export function createMessageRenderer(): (parts: readonly StreamPart[]) => string {
