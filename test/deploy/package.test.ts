@@ -28,7 +28,7 @@ function install(folder: string): string {
     'CHANGELOG.md',
     '.npmrc',
   ];
-  for (const name of [...files, 'bin', 'deploy', 'lib', 'providers', 'catalog', 'docs']) {
+  for (const name of [...files, 'bin', 'deploy', 'lib', 'providers', 'payments', 'catalog', 'docs']) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
