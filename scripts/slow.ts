@@ -17,6 +17,7 @@ interface Totals {
 const STEP_MS_MAX = 900_000;
 
 const STEPS: readonly Step[] = [
+  { name: 'long', command: ['test:long'] },
   { name: 'tests', command: ['test:slow:mocha'] },
   { name: 'failover', command: ['test:failover'] },
   { name: 'crash-sqlite', command: ['crash', '--', '--rounds', '20'] },

@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 
 /** Where pictures of the answers go, for people to look at; nowhere if it is not set. */
@@ -152,7 +153,7 @@ describe('the playground in a browser', function () {
       expect((await charges()).length).to.equal(before + 1);
     });
 
-    it('does not send by the Enter key', async () => {
+    itLong('does not send by the Enter key', async () => {
       const page = await visit('text', { javaScriptEnabled: false });
       const before = (await charges()).length;
       await page.press('#max_tokens', 'Enter');
@@ -161,7 +162,7 @@ describe('the playground in a browser', function () {
       expect((await charges()).length).to.equal(before);
     });
 
-    it('links a picture, and a video with a way to look again', async () => {
+    itLong('links a picture, and a video with a way to look again', async () => {
       const page = await visit('image', { javaScriptEnabled: false });
       await page.click('button[value=send]');
       expect(await page.locator('#reply a[href^="/media/"]').count()).to.equal(2);

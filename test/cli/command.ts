@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runProgram } from '../../lib/cli/program.ts';
 import { keepCompiled } from '../../lib/compile-cache.ts';
+import { longer } from '../../testkit/long.ts';
 
 export const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
 
@@ -26,7 +27,7 @@ export interface Rig {
   json(...args: string[]): Promise<Record<string, unknown>>;
   /** Runs without `--json`; expects success and silence on stderr. Resolves to the text before the line of the store. */
   text(...args: string[]): Promise<string>;
-  /** Runs in both modes; expects this exit code, one line on stderr and nothing on stdout. Resolves to the line. */
+  /** Expects this exit code, one line on stderr and nothing on stdout, in the slow tests in both modes. Resolves to the line. */
   refused(code: 1 | 2, ...args: string[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -59,9 +60,10 @@ export async function createRig(): Promise<Rig> {
       return text.slice(0, -line.length);
     },
     async refused(code, ...args) {
-      const results = await Promise.all([run(...args), run('--json', ...args)]);
+      const modes = longer([args], [args, ['--json', ...args]]);
+      const results = await Promise.all(modes.map((words) => run(...words)));
       for (const result of results) expectRefusal(result, code);
-      return results[0].stderr;
+      return results[0]?.stderr ?? '';
     },
     close: () => rm(folder, { recursive: true }),
   };

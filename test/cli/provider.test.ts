@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { itLong } from '../../testkit/long.ts';
 import { createRig, parseObject, type Rig, runCommand } from './command.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -55,7 +56,7 @@ describe('cli provider', function () {
     expect(await rig.refused(2, 'provider', 'check')).to.include("missing required argument 'folder'");
   });
 
-  it('runs from the packed package on a folder of somebody else', async () => {
+  itLong('runs from the packed package on a folder of somebody else', async () => {
     const { execFile } = await import('node:child_process');
     const { promisify } = await import('node:util');
     const own = join(rig.folder, 'own');

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { explain } from '../../lib/smart/route.ts';
+import { longer } from '../../testkit/long.ts';
 import { createRig, expectRefusal, parseObject, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const EXPLAIN = ['smart', 'explain'];
@@ -30,7 +31,7 @@ describe('cli smart', () => {
   };
 
   it('says tier, score and signals with their weights, as the router does', async () => {
-    for (const text of [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)]) {
+    for (const text of longer(['x'.repeat(100_000)], [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)])) {
       expect(await json(text)).to.deep.equal(explained(text));
     }
     const { tier, signals } = await json(PROMPT);
@@ -50,7 +51,7 @@ describe('cli smart', () => {
   });
 
   it('leaves out the newline that echo adds, and nothing else', async () => {
-    for (const end of ['\n', '\r\n']) expect(await json(`hi${end}`)).to.deep.equal(explained('hi'));
+    for (const end of longer(['\r\n'], ['\n', '\r\n'])) expect(await json(`hi${end}`)).to.deep.equal(explained('hi'));
     const block = ' code:\n\n```\nx = 1\n```\n';
     expect(await json(`${block}\n`)).to.deep.equal(explained(block));
   });
@@ -75,8 +76,8 @@ describe('cli smart', () => {
   });
 
   it('refuses an empty prompt', async () => {
-    for (const stdin of ['', '\n', ' \t\r\n\u00a0\n']) {
-      for (const options of [[], ['--json']]) {
+    for (const stdin of longer([' \t\r\n\u00a0\n'], ['', '\n', ' \t\r\n\u00a0\n'])) {
+      for (const options of longer([['--json']], [[], ['--json']])) {
         const result = await run(stdin, ...options);
         expectRefusal(result, 1);
         expect(result.stderr).to.equal('tollgate: there is no prompt on stdin\n');

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { journalPages } from '../../lib/store/journal.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { longer } from '../../testkit/long.ts';
 import { createMongoDatabase, type MongoDatabase } from '../../testkit/mongod.ts';
 import {
   AT,
@@ -25,8 +26,7 @@ import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
 import { createRig, expectRefusal, MAIN, type Rig, runCommand } from './command.ts';
 
-const LONG = 1500;
-const READS_AT_ONCE = 20;
+const LONG = longer(1100, 1500);
 
 describe('cli store copy', () => {
   let rig: Rig;
@@ -223,29 +223,15 @@ async function using<T>(url: string, work: (store: Store) => Promise<T>, options
 async function everythingOf(store: Store) {
   const accounts = await store.accounts.list();
   const settings = (await store.settings.list()).filter(({ name }) => name !== 'store.copy');
-  const rows = await Promise.all(
-    accounts.map(async ({ id }) => {
-      const entries = await store.ledger.entries(id, { limit: 10_000 });
-      const charges = [...new Set(entries.flatMap((entry) => entry.charge ?? []))];
-      return {
-        entries,
-        charges: await readCharges(store, charges),
-        keys: await store.keys.list(id),
-      };
-    }),
-  );
   const pages = await Array.fromAsync(journalPages(store.journal, 1000));
-  return { accounts, settings, rows, wallets: pages.flatMap((page) => page.wallets) };
-}
-
-/** Not all at once: each read has its own deadline. */
-async function readCharges(store: Store, ids: readonly string[]) {
-  const charges: unknown[] = [];
-  for (let from = 0; from < ids.length; from += READS_AT_ONCE) {
-    const some = ids.slice(from, from + READS_AT_ONCE);
-    charges.push(...(await Promise.all(some.map((id) => store.ledger.charge(id)))));
-  }
-  return charges;
+  const charges = new Map(pages.flatMap((page) => page.charges).map((charge) => [charge.id, charge]));
+  return {
+    ...{ accounts, settings },
+    entries: pages.flatMap((page) => page.entries),
+    wallets: pages.flatMap((page) => page.wallets),
+    charges: [...charges.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    keys: await Promise.all(accounts.map(({ id }) => store.keys.list(id))),
+  };
 }
 
 async function countEntries(store: Store): Promise<number> {

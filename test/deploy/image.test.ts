@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { send, until } from '../../testkit/client.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { readDockerfile } from '../../testkit/dockerfile.ts';
+import { itLong } from '../../testkit/long.ts';
 import { startCommand, startVariables } from '../../testkit/npm-start.ts';
 import { productionPackages } from '../../testkit/packages.ts';
 import { spawnChild } from '../../testkit/process.ts';
@@ -33,11 +34,9 @@ function filesIn(folder: string): readonly string[] {
 describe('Dockerfile', () => {
   let folder: string;
   let app: string;
-  before(function () {
-    this.timeout(120_000);
+  before(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-image-'));
     app = join(folder, 'app');
-    build(app);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -55,36 +54,43 @@ describe('Dockerfile', () => {
     expect(dockerfile.user).to.equal('node');
   });
 
-  it('has all that the service, its health check and its command line need, and is never written to', async function () {
-    this.timeout(120_000);
-    const before = filesIn(app);
-    const [port = 0] = await freePorts(1);
-    const data = join(folder, 'data');
-    mkdirSync(data);
-    const env = {
-      ...dockerfile.environment,
-      PATH: process.env.PATH ?? '',
-      PORT: String(port),
-      DATA_DIR: data,
-      DATABASE_URL: `sqlite:${join(data, 'tollgate.db')}`,
-      NODE_COMPILE_CACHE: join(folder, 'compile'),
-    };
-    const run = (args: readonly string[]) =>
-      spawnSync(process.execPath, args, { cwd: app, env, encoding: 'utf8', timeout: 30_000 });
-    const [, ...healthcheck] = dockerfile.healthcheck;
-    expect(run(healthcheck).status, 'the health check before the start').to.equal(1);
-    // The image has Node only; the working directory is the application's.
-    const [, ...main] = dockerfile.command.map((word) => (word.endsWith('.ts') ? join(app, word) : word));
-    const service = spawnChild(process.execPath, main, env);
-    await until(() => service.stdout().includes('Tollgate is listening on http://0.0.0.0:'), 20_000);
-    expect((await send(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
-    expect(run(healthcheck).status, 'the health check').to.equal(0);
-    const list = run(['lib/cli/main.ts', 'account', 'list', '--json']);
-    expect(list.stdout, list.stderr).to.contain('"demo"');
-    const set = run(['deploy/replica-set.ts']);
-    expect([set.status, set.stderr]).to.deep.equal([1, 'replica set: MONGODB_MEMBERS is not set: see .env.example\n']);
-    service.kill('SIGTERM');
-    expect((await service.exit).code).to.equal(0);
-    expect(filesIn(app)).to.deep.equal(before);
-  });
+  itLong(
+    'has all that the service, its health check and its command line need, and is never written to',
+    async function () {
+      this.timeout(120_000);
+      build(app);
+      const before = filesIn(app);
+      const [port = 0] = await freePorts(1);
+      const data = join(folder, 'data');
+      mkdirSync(data);
+      const env = {
+        ...dockerfile.environment,
+        PATH: process.env.PATH ?? '',
+        PORT: String(port),
+        DATA_DIR: data,
+        DATABASE_URL: `sqlite:${join(data, 'tollgate.db')}`,
+        NODE_COMPILE_CACHE: join(folder, 'compile'),
+      };
+      const run = (args: readonly string[]) =>
+        spawnSync(process.execPath, args, { cwd: app, env, encoding: 'utf8', timeout: 30_000 });
+      const [, ...healthcheck] = dockerfile.healthcheck;
+      expect(run(healthcheck).status, 'the health check before the start').to.equal(1);
+      // The image has Node only; the working directory is the application's.
+      const [, ...main] = dockerfile.command.map((word) => (word.endsWith('.ts') ? join(app, word) : word));
+      const service = spawnChild(process.execPath, main, env);
+      await until(() => service.stdout().includes('Tollgate is listening on http://0.0.0.0:'), 20_000);
+      expect((await send(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
+      expect(run(healthcheck).status, 'the health check').to.equal(0);
+      const list = run(['lib/cli/main.ts', 'account', 'list', '--json']);
+      expect(list.stdout, list.stderr).to.contain('"demo"');
+      const set = run(['deploy/replica-set.ts']);
+      expect([set.status, set.stderr]).to.deep.equal([
+        1,
+        'replica set: MONGODB_MEMBERS is not set: see .env.example\n',
+      ]);
+      service.kill('SIGTERM');
+      expect((await service.exit).code).to.equal(0);
+      expect(filesIn(app)).to.deep.equal(before);
+    },
+  );
 });

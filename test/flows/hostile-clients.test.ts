@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { makeHome, openBooks, startService } from '../../testkit/process.ts';
 import {
   chatAnswer,
@@ -55,7 +56,7 @@ describe('hostile clients', () => {
     new Promise<number>((resolve) => gateway.gateway.server.listener.getConnections((_error, count) => resolve(count)));
 
   for (const stream of [false, true]) {
-    for (const path of DIALECTS) {
+    for (const path of longer<readonly string[]>([MESSAGES], DIALECTS)) {
       it(`are cut off when they take nothing of a complete answer: ${path}, stream: ${stream}`, async () => {
         upstream.behave(({ response }) => {
           response.writeHead(200, SSE);

@@ -13,9 +13,10 @@ import {
   until,
 } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import type { Books, Service, StartOptions } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer, chatHeld, chatStall, type TestUpstream } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
@@ -27,7 +28,8 @@ const SWEEP_MS = LEASE_MS / 3;
 /** What a busy machine may take on top. */
 const LATE_MS = 6000;
 
-for (const kind of STORES) describe(`two processes on one database of ${kind.name}`, () => twoProcesses(kind));
+for (const kind of longer([SQLITE], STORES))
+  describe(`two processes on one database of ${kind.name}`, () => twoProcesses(kind));
 
 function twoProcesses(kind: StoreKind): void {
   let database: StoreDatabase;

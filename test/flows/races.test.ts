@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { Entry } from '../../lib/money/decide.ts';
 import { ask, billingOf, CHAT, DIALECTS, eventsOf, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { spawnCommand } from '../cli/command.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
@@ -11,7 +12,7 @@ import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 const PARALLEL = 200;
 const RUB = 1_000_000n;
 
-for (const kind of STORES) describe(`races on ${kind.name}`, () => races(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`races on ${kind.name}`, () => races(kind));
 
 function races(kind: StoreKind): void {
   let upstream: TestUpstream;

@@ -88,16 +88,14 @@ const mistakes: readonly Mistake[] = [
     env: ({ folder }) => ({ CATALOG_DIR: emptyFolder(folder) }),
     says: /there is no \*\.json file in it/,
   },
-  { name: 'JSON that breaks off', spawned: true, catalog: '{\n  "models": [\n', says: /models\.json: .*JSON/ },
+  { name: 'JSON that breaks off', catalog: '{\n  "models": [\n', says: /models\.json: .*JSON/ },
   {
     name: 'JSON with a mistake beside a key',
-    spawned: true,
     catalog: `{\n  "upstreams": {\n "apiKey": ${SECRET}\n}}`,
     says: /models\.json: Unexpected token 'u' in JSON near line 3$/,
   },
   {
     name: "the database's address in a setting",
-    spawned: true,
     env: () => ({ CATALOG_VARIABLES: '*' }),
     catalog: settings({ apiKey: '$' + '{DATABASE_URL}' }),
     says: /models\.json: upstreams\.up\.settings\.apiKey: DATABASE_URL belongs to the service itself and is never available to a catalog$/,
@@ -149,7 +147,6 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'an id used twice',
-    spawned: true,
     catalog: { ...base, models: [textModel, textModel] },
     says: /the name model-a is used twice/,
   },
@@ -224,7 +221,6 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a metrics port in use',
-    spawned: true,
     env: () => ({ METRICS_PORT: String(taken) }),
     says: /^Cannot listen on 127\.0\.0\.1:\d+ \(METRICS_PORT\): the port is in use$/,
   },
@@ -240,13 +236,11 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a database where nothing can be written',
-    spawned: true,
     env: () => ({ DATABASE_URL: 'sqlite:/proc/tollgate/t.db' }),
     says: /The folder of the database \/proc\/tollgate\/t\.db cannot be created/,
   },
   {
     name: 'a directory as database',
-    spawned: true,
     env: ({ folder }) => ({ DATABASE_URL: `sqlite:${folder}` }),
     says: /The database .* is a folder/,
   },
@@ -257,7 +251,6 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a database of another program',
-    spawned: true,
     arrange: foreignDatabase,
     says: /belongs to another program/,
   },
@@ -280,7 +273,6 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a plugin that does not parse',
-    spawned: true,
     env: plugin('garbled', 'export default {'),
     says: /The plugin in \S*garbled is broken: .* does not load/,
   },

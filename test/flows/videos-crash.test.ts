@@ -15,8 +15,9 @@ import {
   status,
 } from '../../testkit/film-upstream.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
+import { itLong, longer } from '../../testkit/long.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
 const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
@@ -26,7 +27,7 @@ const LEASE_MS = 500;
 const LATE_MS = 15_000;
 const PRICE = 45_000_000n;
 
-for (const kind of STORES) describe(`videos and kill -9 on ${kind.name}`, () => crashes(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`videos and kill -9 on ${kind.name}`, () => crashes(kind));
 
 function crashes(kind: StoreKind): void {
   let database: StoreDatabase;
@@ -126,7 +127,7 @@ function crashes(kind: StoreKind): void {
     await recover();
   }
 
-  it('before the charge commits: nothing has happened', async () => {
+  itLong('before the charge commits: nothing has happened', async () => {
     await beginAndDie('before charge');
     expect([await jobs(), await kinds(), upstream.begun.size]).to.deep.equal([[], ['topup'], 0]);
   });
@@ -145,7 +146,7 @@ function crashes(kind: StoreKind): void {
     expect(upstream.begun.size).to.equal(1);
   });
 
-  it('after the upstream has accepted, before its id is stored: refunded, and not begun again', async () => {
+  itLong('after the upstream has accepted, before its id is stored: refunded, and not begun again', async () => {
     upstream.behave({ submit: killed(accept) });
     await begin();
     await recover();
@@ -153,7 +154,7 @@ function crashes(kind: StoreKind): void {
     expect(upstream.begun.size).to.equal(1);
   });
 
-  it('after the upstream has refused, during the refund: refunded once', async () => {
+  itLong('after the upstream has refused, during the refund: refunded once', async () => {
     upstream.behave({
       submit: async (exchange) => {
         await status(400)(exchange);
@@ -173,7 +174,7 @@ function crashes(kind: StoreKind): void {
     expect([...upstream.looks.values()][0]).to.be.above(1);
   });
 
-  it('when the upstream has said that it is finished: goes on in the next process', async () => {
+  itLong('when the upstream has said that it is finished: goes on in the next process', async () => {
     upstream.behave({ look: once(killed(finished), finished) });
     await begin();
     await recover();
@@ -198,7 +199,7 @@ function crashes(kind: StoreKind): void {
   });
 
   for (const afterMs of [0, 3]) {
-    it(`${afterMs} ms after the verdict, during the refund: refunded once`, async () => {
+    itLong(`${afterMs} ms after the verdict, during the refund: refunded once`, async () => {
       upstream.behave({
         look: async (exchange) => {
           await inState('failed')(exchange);
@@ -213,7 +214,7 @@ function crashes(kind: StoreKind): void {
     });
   }
 
-  it('at any moment of a start: every charge has its job, and each comes to its end', async function () {
+  itLong('at any moment of a start: every charge has its job, and each comes to its end', async function () {
     this.timeout(120_000);
     for (let round = 0; round < 3; round += 1) {
       account = await books.account();
@@ -235,7 +236,7 @@ function crashes(kind: StoreKind): void {
     ['[[fail]]', 'failed', 310],
     ['[[moderated]]', 'failed', 330],
   ] as const) {
-    it(`${delayMs} ms into a video of the sandbox (${prompt}): ${phase} in the next process`, async () => {
+    itLong(`${delayMs} ms into a video of the sandbox (${prompt}): ${phase} in the next process`, async () => {
       const reply = await begin(prompt, 'own');
       expect(reply?.status).to.equal(200);
       await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -245,7 +246,7 @@ function crashes(kind: StoreKind): void {
     });
   }
 
-  it('of one of two processes: the other goes on within a lease and a sweep', async function () {
+  itLong('of one of two processes: the other goes on within a lease and a sweep', async function () {
     this.timeout(60_000);
     const other = await start();
     try {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isFault } from '../../lib/faults.ts';
 import { checkJsonType, JSON_DEPTH_MAX, JSON_VALUES_MAX, parseJson } from '../../lib/http/json.ts';
+import { longer } from '../../testkit/long.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
@@ -251,6 +252,9 @@ describe('json', () => {
     const around = (open: string, body: Buffer, close: string) =>
       Buffer.concat([Buffer.from(open), body.subarray(open.length + close.length), Buffer.from(close)]);
 
+    const some = <T>(all: Readonly<Record<string, T>>) =>
+      Object.entries(all).filter((_, at) => longer(at % 4 === 0, true));
+
     /** Milliseconds of work to a refusal, or to a value; the clock would count what others do on the machine. */
     function time(body: Buffer, refused: boolean): number {
       const before = process.cpuUsage();
@@ -275,7 +279,7 @@ describe('json', () => {
       'a string of backslashes without an end': () => around('"', filled('\\'), '\\'),
       nothing: () => filled(' '),
     };
-    for (const [name, make] of Object.entries(attacks)) {
+    for (const [name, make] of some(attacks)) {
       it(`is refused soon: ${name}`, () => expect(time(make(), true)).to.be.below(1500));
     }
 
@@ -288,7 +292,7 @@ describe('json', () => {
       'one small number': () => around('[0.', filled('0'), '1]'),
       spaces: () => around('[', filled(' '), ']'),
     };
-    for (const [name, make] of Object.entries(values)) {
+    for (const [name, make] of some(values)) {
       it(`is read soon: ${name}`, () => expect(time(make(), false)).to.be.below(3000));
     }
   });

@@ -41,19 +41,20 @@ describe('periods of a budget', () => {
   }
 
   it('follow each other without a gap, at every hour of two years', () => {
+    // Compared without chai, which would take most of the time.
+    const broken: string[] = [];
     for (const zone of [MOSCOW, BERLIN, 'America/Sao_Paulo', 'Africa/Cairo', 'Pacific/Apia']) {
       for (const reset of ['day', 'week', 'month'] as const) {
         let before = periodAt(Date.UTC(2025, 0, 1), { reset, zone });
         for (let at = Date.UTC(2025, 0, 1); at < Date.UTC(2027, 0, 1); at += 3_600_000) {
           const period = periodAt(at, { reset, zone });
-          expect(at)
-            .to.be.at.least(period.start)
-            .and.below(period.end ?? 0);
-          if (period.start !== before.start) expect(period.start, `${zone} ${reset}`).to.equal(before.end);
+          const follows = period.start === before.start || period.start === before.end;
+          if (at < period.start || at >= (period.end ?? 0) || !follows) broken.push(`${zone} ${reset} ${at}`);
           before = period;
         }
       }
     }
+    expect(broken).to.deep.equal([]);
   });
 
   it('do not depend on what was asked before', () => {

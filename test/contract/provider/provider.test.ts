@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Check, collectChecks } from '../../../lib/plugin/check/check.ts';
+import { longer } from '../../../testkit/long.ts';
 
 const PROVIDERS = fileURLToPath(new URL('../../../providers/', import.meta.url));
 
@@ -27,9 +28,11 @@ describe('contract of providers', function () {
   this.slow(1_000);
   for (const [provider, groups] of suites) {
     describe(provider, () => {
-      for (const [group, checks] of groups) {
+      for (const [at, [group, checks]] of [...groups].entries()) {
         describe(group, () => {
-          for (const check of checks) it(check.name, () => check.run());
+          // What cuts and ends a reply anywhere takes long: in `npm test` that of the first recordings and of every third.
+          const some = checks.filter(({ name }) => longer(at < 4 || at % 3 === 0, true) || !/cut|early/.test(name));
+          for (const check of some) it(check.name, () => check.run());
         });
       }
     });

@@ -6,6 +6,7 @@ import { emptyWallet } from '../../../lib/money/decide.ts';
 import { fold } from '../../../lib/money/fold.ts';
 import type { KeyBudget } from '../../../lib/money/key-budget.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { longer } from '../../../testkit/long.ts';
 import {
   adjust,
   charge,
@@ -40,7 +41,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   budget: fc.option(fc.record({ period: fc.integer({ min: 0, max: 2 }), rub: fc.integer({ min: 1, max: 1200 }) })),
 });
 
-const RUNS = 10;
+const RUNS = longer(4, 20);
 
 export function modelContract(kind: StoreKind): void {
   const context = useStore(kind);

@@ -23,6 +23,7 @@ import {
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 
+import { longer } from '../../../testkit/long.ts';
 import { newJob } from './jobs.ts';
 
 export function processContract(kind: StoreKind): void {
@@ -99,7 +100,7 @@ export function processContract(kind: StoreKind): void {
       await store.jobs.change({ kind: 'begin', id, version: 1, at: AT, ref: 'up', dueAt });
       ids.push(id);
     }
-    const leaseMs = 3000;
+    const leaseMs = longer(1500, 3000);
     const pair = await Promise.all([start(), start()]);
     const found = pair.map((child, index) => {
       const claimed = next(child) as Promise<string[]>;
@@ -127,7 +128,7 @@ export function processContract(kind: StoreKind): void {
   it('loses nothing that was acknowledged when a process is killed, and keeps the books balanced', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < longer(1, 3); round += 1) {
       const acknowledged = await loadAndKill(await start(), wallet);
       expect(acknowledged.size).to.be.greaterThan(100);
       for (const [id, state] of acknowledged) {

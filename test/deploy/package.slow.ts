@@ -1,0 +1,114 @@
+// The packed package as an operator has it: installed under a prefix, served by the systemd unit.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { send, until } from '../../testkit/client.ts';
+import { productionPackages } from '../../testkit/packages.ts';
+import { spawnChild } from '../../testkit/process.ts';
+import { unitOf } from './unit.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Where the unit and its documentation have the package. */
+const PREFIX = '/opt/tollgate';
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+
+/** `npm pack` in a copy of the checkout, because it compiles, and `npm install --global --prefix` without the network. */
+function install(folder: string): string {
+  const checkout = join(folder, 'checkout');
+  const files = [
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'README.md',
+    'LICENSE',
+    'CHANGELOG.md',
+    '.npmrc',
+  ];
+  for (const name of [...files, 'bin', 'deploy', 'lib', 'providers', 'payments', 'catalog', 'docs']) {
+    cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: checkout, stdio: 'pipe' });
+  const { name, version, bin } = JSON.parse(read('package.json'));
+  const prefix = join(folder, 'prefix');
+  const modules = join(prefix, 'lib/node_modules');
+  mkdirSync(join(prefix, 'bin'), { recursive: true });
+  mkdirSync(modules, { recursive: true });
+  execFileSync('tar', ['-xzf', join(folder, `${name}-${version}.tgz`), '-C', modules]);
+  execFileSync('mv', [join(modules, 'package'), join(modules, name)]);
+  for (const path of productionPackages()) {
+    const target = join(modules, name, path);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(ROOT, path), target, { recursive: true, dereference: true });
+  }
+  for (const [command, file] of Object.entries<string>(bin)) {
+    symlinkSync(join('../lib/node_modules', name, file), join(prefix, 'bin', command));
+  }
+  return prefix;
+}
+
+describe('the packed package', () => {
+  const unitText = read('deploy/tollgate.service');
+  const unit = unitOf(unitText);
+  let folder: string;
+  let prefix: string;
+  before(function () {
+    this.timeout(180_000);
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
+    prefix = install(folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('serves calls as the unit starts it, and the command line works beside it on the same settings', async function () {
+    this.timeout(120_000);
+    const [home, state] = [join(folder, 'etc'), join(folder, 'state')];
+    for (const each of [home, state]) mkdirSync(each);
+    const settings = [`DATABASE_URL=sqlite:${state}/tollgate.db`, `DATA_DIR=${state}`, 'PORT=0', 'SANDBOX=on'];
+    writeFileSync(join(home, '.env'), `${settings.join('\n')}\n`);
+    const assignments = (unit.get('Environment') ?? []).flatMap((line) => line.split(' '));
+    const environment = Object.fromEntries(assignments.map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+    const env = { PATH: process.env.PATH ?? '', ...environment };
+    const start = (unit.get('ExecStart')?.[0] ?? '').replace(PREFIX, prefix);
+    const service = spawnChild('sh', ['-c', `cd '${home}' && exec ${start}`], env);
+    await until(() => service.stdout().includes('curl -N'), 30_000);
+    const [, url = ''] = /^Tollgate is listening on (\S+)/.exec(service.stdout()) ?? [];
+    const [key = ''] = /tg-sk-\w+/.exec(service.stdout()) ?? [];
+    const reply = await send(`${url}/api/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'smart', messages: [{ role: 'user', content: 'Translate into French: hello' }] }),
+    });
+    expect(reply.status, reply.text).to.equal(200);
+    const run = (...args: string[]) =>
+      spawnSync(join(prefix, 'bin/tollgate'), args, { cwd: home, env, encoding: 'utf8', timeout: 60_000 });
+    const usage = run('usage', 'demo', '--json');
+    expect(JSON.parse(usage.stdout), usage.stderr).to.deep.include({ store: `sqlite:${state}/tollgate.db` });
+    expect(JSON.parse(usage.stdout).total).to.deep.include({ calls: 1 });
+    service.kill('SIGTERM');
+    expect((await service.exit).code).to.equal(0);
+  });
+
+  it('says what keeps it from serving in one line', () => {
+    const env = { PATH: process.env.PATH, PORT: 'http' };
+    const { status, stdout, stderr } = spawnSync(join(prefix, 'bin/tollgate'), ['serve'], { env, encoding: 'utf8' });
+    expect([status, stdout]).to.deep.equal([1, '']);
+    expect(stderr).to.match(/^tollgate: Bad environment: PORT must be a number\n$/);
+  });
+
+  it('has what the unit and its documentation name', () => {
+    const [, section = ''] = /\n## One machine with systemd\n(.*?)\n## /s.exec(read('docs/operations.md')) ?? [];
+    const paths = `${unitText}${section}`.match(/\/opt\/tollgate\/[\w./-]+\w/g) ?? [];
+    expect(paths).to.include.members([
+      ...[`${PREFIX}/bin/tollgate`, `${PREFIX}/lib/node_modules/tollgate/catalog`],
+      `${PREFIX}/lib/node_modules/tollgate/deploy/tollgate.service`,
+    ]);
+    expect(paths.filter((path) => !existsSync(path.replace(PREFIX, prefix)))).to.deep.equal([]);
+    const help = spawnSync(join(prefix, 'bin/tollgate'), ['--help'], { encoding: 'utf8' }).stdout;
+    const words = [...`${unitText}${section}`.matchAll(/(?:bin\/tollgate|^ttg) ([a-z]+)/gm)].map(([, word]) => word);
+    expect(words).to.include.members(['serve', 'account', 'store']);
+    for (const word of words) expect(help).to.match(new RegExp(`^  ${word} `, 'm'));
+  });
+});
