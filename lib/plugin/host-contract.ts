@@ -49,6 +49,12 @@ export interface Host {
    * none: `fields(reply, 'choices', 0, 'delta').content`.
    */
   fields(value: unknown, ...path: readonly (string | number)[]): JsonObject;
+  /**
+   * What an upstream's own word for the end of an answer means, by the words that vendors use, in any case: `other` for
+   * one that is not known, undefined for none (`''`, `null`, `…_unspecified`). Throws for a word of failure, such as
+   * `error` or `timeout`: the fault that `complaint` tells, where the upstream says more beside the word.
+   */
+  finishReason(word: unknown, complaint?: unknown): FinishReason | undefined;
   /** The text of a message for models that are given only text: its parts of text, with an empty line between them. */
   textOf(content: readonly Content[]): string;
   /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */

@@ -7,6 +7,7 @@ import type { Content } from './content-contract.ts';
 import { dataUrlOf, sourcesOf } from './data-url.ts';
 import type { FaultTexts, FaultWords } from './fault-contract.ts';
 import { fieldsOf } from './fields.ts';
+import { createFinishReason } from './finish-words.ts';
 import type { Host, HostClock, HostLog, JsonReply } from './host-contract.ts';
 import { createHostFault } from './host-fault.ts';
 import { createImageJobs } from './image-jobs.ts';
@@ -72,6 +73,7 @@ export function createHost(options: HostOptions): ClosableHost {
     perRoute,
     bearer,
     fields: fieldsOf,
+    finishReason: createFinishReason(fault),
     textOf,
     async authorize(auth, keyId) {
       const key = ring.take(keyId);

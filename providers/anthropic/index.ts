@@ -30,14 +30,14 @@ function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({
     url: urlOf(wire),
     wire,
-    request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire) } as const,
+    request: { method: 'POST', headers: headersOf(wire), auth: authOf(wire, host) } as const,
   }));
   return {
     tools: true,
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
       const body = bodyOf(call, wire, host.argumentsOf);
-      return host.answer(url, { ...request, body, signal }, new Reply(host.fault));
+      return host.answer(url, { ...request, body, signal }, new Reply(host));
     },
   };
 }

@@ -1,18 +1,18 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
-import type { AnswerReader, AnswerWriter, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, Host } from '../../lib/plugin/contract.ts';
 import { Usage } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads one reply. Events name their type in their data, so that the field `event` is not needed. */
 export class Reply implements AnswerReader {
-  readonly #fault: HostFault;
+  readonly #host: Host;
   readonly #usage = new Usage();
   /** The open call of a tool. */
   #call: unknown;
 
-  constructor(fault: HostFault) {
-    this.#fault = fault;
+  constructor(host: Host) {
+    this.#host = host;
   }
 
   take(event: Fields, out: AnswerWriter): void {
@@ -84,42 +84,21 @@ export class Reply implements AnswerReader {
   }
 
   #finish(stopReason: unknown, out: AnswerWriter): void {
-    if (typeof stopReason !== 'string' || stopReason === '') return;
-    const reason = REASONS.get(stopReason.toLowerCase()) ?? 'other';
-    if (reason === 'failed') throw this.#fault.make('server', `stop reason ${stopReason}`);
-    out.finish(reason, stopReason);
+    const reason = this.#host.finishReason(stopReason);
+    if (reason) out.finish(reason, `${stopReason}`);
   }
 
   /** An event of a type to come is passed over, an error in any shape is not. */
   #takeOther(event: Fields): void {
     const isKnown = event.type === undefined || event.type === 'error';
     if (!isKnown && !event.error && event.success !== false) return;
-    const complaint = this.#fault.ofComplaint(event);
+    const complaint = this.#host.fault.ofComplaint(event);
     if (complaint) throw complaint;
   }
 }
 
 /** The end mark, as the word for a reason where there is no other. */
 const STOP = 'message_stop';
-
-/** The documented reasons, then those that converting proxies let through; what is not here is `other`. */
-const REASONS = new Map<string, FinishReason | 'failed'>([
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool'],
-  ['refusal', 'filter'],
-  ['pause_turn', 'other'],
-  ['stop', 'stop'],
-  ['length', 'length'],
-  ['content_filter', 'filter'],
-  ['sensitive', 'filter'],
-  ['tool_calls', 'tool'],
-  ['error', 'failed'],
-  ['network_error', 'failed'],
-  ['abort', 'failed'],
-]);
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;

@@ -20,7 +20,7 @@ export interface Wire {
 export type Settings = AccountSettings & Wire;
 
 export function urlOf({ baseUrl }: Wire): string {
-  return `${baseUrl.replace(/\/+$/, '')}/v1/messages`;
+  return `${baseUrl}/v1/messages`;
 }
 
 export function headersOf({ version }: Wire): Readonly<Record<string, string>> {
@@ -31,8 +31,8 @@ export function headersOf({ version }: Wire): Readonly<Record<string, string>> {
   };
 }
 
-export function authOf({ auth }: Wire): KeyHeaders {
-  return auth === 'bearer' ? (key) => ({ authorization: `Bearer ${key}` }) : (key) => ({ 'x-api-key': key });
+export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
+  return auth === 'bearer' ? bearer : (key) => ({ 'x-api-key': key });
 }
 
 export function bodyOf(call: TextCall, { thinking }: Pick<Wire, 'thinking'>, read: Host['argumentsOf']): JsonBody {

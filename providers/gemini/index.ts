@@ -37,13 +37,13 @@ function createProvider(settings: Settings, host: Host): Provider {
       const wire = wireOf(call);
       const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
       const body = textBodyOf(call, wire, host.argumentsOf);
-      return host.answer(url, { ...request, body, signal }, readerOf(host.fault));
+      return host.answer(url, { ...request, body, signal }, readerOf(host));
     },
     async image(call, signal) {
       const wire = wireOf(call);
       const init = { ...request, body: imageBodyOf(call, wire), signal };
       const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
-      return { images: picturesOf(value, host.fault) };
+      return { images: picturesOf(value, host) };
     },
     video: createVideo(settings, host, auth),
   };

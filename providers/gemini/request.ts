@@ -15,7 +15,7 @@ export const THINKING_STYLES = ['level', 'budget'] as const;
 
 /** A tuned model is named with its collection: `tunedModels/name`. */
 export function urlOf({ baseUrl }: Settings, model: string, method: string): string {
-  return `${baseUrl.replace(/\/+$/, '')}/${model.includes('/') ? model : `models/${model}`}:${method}`;
+  return `${baseUrl}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
 export function textBodyOf(

@@ -1,7 +1,6 @@
 // The videos of the Gemini API: operations that run long, and are looked at until they are done.
 import type {
   Host,
-  HostVideo,
   JsonBody,
   JsonObject,
   KeyHeaders,
@@ -23,12 +22,12 @@ export function createVideo(settings: Settings, host: Host, auth: KeyHeaders): V
       lookAt: (id) => `${base}/${decodeURIComponent(id)}`,
     }),
     read(operation, { ref }) {
-      return reportOf(operation, async (url) => ({ url, headers: await host.authorize(auth, ref.keyId) }));
+      return reportOf(operation, host.fields, async (url) => ({ url, headers: await host.authorize(auth, ref.keyId) }));
     },
   });
 }
 
-function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
+function bodyOf(call: VideoCall, video: Host['video']): JsonBody {
   const { prompt, seconds, aspect, resolution, image } = call;
   const spelled = video.resolution(call, 'resolution', resolution ?? undefined);
   const parameters = { aspectRatio: aspect, durationSeconds: seconds, ...spelled };
@@ -39,18 +38,16 @@ function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
 }
 
 /** An operation has no word for its state. What the safety rules took away is done without a sample. */
-function reportOf({ done, error, response }: JsonObject, media: (url: string) => Promise<MediaSource>): VideoReport {
+function reportOf(
+  { done, error, response }: JsonObject,
+  fields: Host['fields'],
+  media: (url: string) => Promise<MediaSource>,
+): VideoReport {
   if (done !== true) return { status: 'processing' };
   if (error) return { status: 'failed', error };
-  const { generatedSamples: samples, raiMediaFilteredReasons: reasons } = fieldsOf(
-    fieldsOf(response).generateVideoResponse,
-  );
-  const { uri } = fieldsOf(fieldsOf(Array.isArray(samples) ? samples[0] : undefined).video);
+  const { generatedSamples: samples, raiMediaFilteredReasons: reasons } = fields(response, 'generateVideoResponse');
+  const { uri } = fields(samples, 0, 'video');
   if (typeof uri === 'string' && uri !== '') return { status: 'completed', media: () => media(uri) };
   const reason = Array.isArray(reasons) ? reasons.join(' ') : 'there is no sample';
   return { status: 'failed', error: { code: reasons ? 'content_policy_violation' : 'internal', message: reason } };
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
 }

@@ -49,7 +49,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
       const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire), signal } as const;
-      return host.answer(url, request, new Reply(host.fault, wire.deltas));
+      return host.answer(url, request, new Reply(host, wire.deltas));
     },
   };
 }

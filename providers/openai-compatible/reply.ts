@@ -1,12 +1,6 @@
 // Maps the values of a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does
 // not stream although it was asked to.
-import type {
-  AnswerReader,
-  AnswerWriter,
-  FinishReason,
-  HostFault,
-  UpstreamFaultKind,
-} from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, FinishReason, Host } from '../../lib/plugin/contract.ts';
 import { Calls } from './calls.ts';
 import type { Wire } from './request.ts';
 import { usageOf } from './usage.ts';
@@ -18,9 +12,11 @@ interface Choice extends Fields {
   readonly message?: Fields | null;
 }
 
+type Kit = Pick<Host, 'fault' | 'finishReason'>;
+
 /** Reads one reply. */
 export class Reply implements AnswerReader {
-  readonly #fault: HostFault;
+  readonly #kit: Kit;
   readonly #isCumulative: boolean;
   /** Characters of text so far. */
   #chars = 0;
@@ -29,24 +25,27 @@ export class Reply implements AnswerReader {
   #isRefused = false;
   readonly #calls = new Calls();
 
-  constructor(fault: HostFault, deltas: Wire['deltas']) {
-    this.#fault = fault;
+  constructor(kit: Kit, deltas: Wire['deltas']) {
+    this.#kit = kit;
     this.#isCumulative = deltas === 'cumulative';
   }
 
   take(chunk: Fields, out: AnswerWriter): void {
     const choice = firstChoice(chunk.choices);
     if (choice === undefined || chunk.error || chunk.base_resp) {
-      const complaint = this.#fault.ofComplaint(chunk);
+      const complaint = this.#kit.fault.ofComplaint(chunk);
       if (complaint) throw complaint;
     }
     out.start(chunk);
     if (choice) this.#takeText(choice, out);
-    const raw = reasonOf(chunk, choice);
-    this.#hasReason ||= raw !== undefined;
+    const word = choice?.finish_reason;
+    // It ends with itself.
+    const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message);
+    this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
     const tokens = usageOf(chunk, choice, this.#hasReason || choice === undefined);
     if (tokens) out.usage(tokens);
-    if (raw !== undefined && choice) this.#takeReason(raw, choice, out);
+    const reason = this.#kit.finishReason(word, choice?.error) ?? (isWhole ? 'stop' : undefined);
+    if (reason) this.#finish(reason, word, out);
   }
 
   /** After a refusal the end mark alone does not say why it ended. */
@@ -83,61 +82,15 @@ export class Reply implements AnswerReader {
     this.#append(text, out);
   }
 
-  #takeReason(raw: string, choice: Choice, out: AnswerWriter): void {
-    const [word = ''] = raw.toLowerCase().split(':', 1);
-    const failed = FAILURES.get(word);
-    if (failed) {
-      const complaint = choice.error ? this.#fault.ofComplaint({ error: choice.error }) : undefined;
-      throw complaint ?? this.#fault.make(failed, `finish reason ${raw}`);
-    }
+  #finish(reason: FinishReason, word: unknown, out: AnswerWriter): void {
     if (this.#isRefused) out.finish('filter', 'refusal');
-    else out.finish(REASONS.get(word) ?? 'other', raw);
+    else out.finish(reason, typeof word === 'string' ? word : reason);
   }
 
   #append(text: string, out: AnswerWriter): void {
     this.#chars += text.length;
     out.text(text);
   }
-}
-
-/** What vendors call the reasons to end, in lower case; what is not here is `other`. */
-const REASONS = new Map<string, FinishReason>([
-  ...named('stop', 'stop eos eos_token end end_turn stop_sequence stop_token complete completed finished done'),
-  ...named('length', 'length max_tokens max_output_tokens max_completion_tokens max_length model_length token_limit'),
-  ...named('length', 'model_context_window_exceeded context_length_exceeded'),
-  ...named('filter', 'content_filter content_filtered content_policy sensitive safety refusal recitation blocklist'),
-  ...named('filter', 'prohibited_content spii image_safety guardrail_intervened guardrails'),
-  ...named('tool', 'tool_calls tool_call tool_use function_call'),
-]);
-
-function named(reason: FinishReason, words: string): [string, FinishReason][] {
-  return words.split(' ').map((word) => [word, reason]);
-}
-
-/** Reasons to end that are failures: the text is not the whole answer. */
-const FAILURES = new Map<string, UpstreamFaultKind>([
-  ['error', 'server'],
-  ['network_error', 'server'],
-  ['server_error', 'server'],
-  ['internal_error', 'server'],
-  ['failed', 'server'],
-  ['abort', 'server'],
-  ['aborted', 'server'],
-  ['cancelled', 'server'],
-  ['canceled', 'server'],
-  ['timeout', 'timeout'],
-  ['insufficient_system_resource', 'overloaded'],
-]);
-
-/** What stands for no reason yet. */
-const NO_REASONS = new Set(['', 'null', 'none', 'finish_reason_unspecified']);
-
-function reasonOf(chunk: Fields, choice: Choice | undefined): string | undefined {
-  if (!choice) return undefined;
-  const reason = choice.finish_reason;
-  if (typeof reason === 'string' && !NO_REASONS.has(reason.toLowerCase())) return reason;
-  // A reply that came as one whole ends with itself.
-  return chunk.object === 'chat.completion' && choice.message ? 'stop' : undefined;
 }
 
 /** Further choices are other answers to the same question. */

@@ -13,12 +13,12 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl.replace(/\/+$/, '')}/responses`);
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/responses`);
   const headers = { accept: 'text/event-stream, application/json' };
-  const request = { method: 'POST', headers, auth: (key: string) => ({ authorization: `Bearer ${key}` }) } as const;
+  const request = { method: 'POST', headers, auth: host.bearer } as const;
   return {
     text(call, signal) {
-      return host.answer(urlOf(call), { ...request, body: bodyOf(call), signal }, readerOf(host.fault));
+      return host.answer(urlOf(call), { ...request, body: bodyOf(call), signal }, readerOf(host));
     },
   };
 }

@@ -1,18 +1,16 @@
 // Reads the events of a response by their type, or a whole response.
-import type { AnswerReader, AnswerWriter, FinishReason, HostFault } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../lib/plugin/contract.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function readerOf(fault: HostFault): AnswerReader {
+export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
   let isRefused = false;
 
   /** The last event has the whole response: why it ends, and what it used. */
-  function end(response: Fields, out: AnswerWriter): void {
-    const { input_tokens: input, output_tokens: output } = fieldsOf(response.usage);
+  function end(response: JsonObject, out: AnswerWriter): void {
+    const { input_tokens: input, output_tokens: output } = fields(response.usage);
     out.usage({ input, output });
     if (response.status === 'failed') throw fault.ofComplaint({ error: response.error }, true);
-    const { reason = 'incomplete' } = fieldsOf(response.incomplete_details);
-    if (response.status === 'incomplete') out.finish(REASONS.get(reason) ?? 'other', `${reason}`);
+    const { reason = 'incomplete' } = fields(response.incomplete_details);
+    if (response.status === 'incomplete') out.finish(finishReason(reason) ?? 'other', `${reason}`);
     else out.finish(isRefused ? 'filter' : 'stop', `${response.status}`);
     out.done(`${response.status}`);
   }
@@ -27,36 +25,27 @@ export function readerOf(fault: HostFault): AnswerReader {
       if (type === 'error' || event.error) throw fault.ofComplaint(event, true);
       if (event.object === 'response') {
         out.start(event);
-        for (const [at, content] of contentsOf(event).entries()) {
+        for (const [at, content] of contentsOf(event, fields).entries()) {
           if (content.type === 'refusal') isRefused = true;
           takeText(content.text ?? content.refusal, `${at}`, out);
         }
         end(event, out);
-      } else if (type === 'response.created') out.start(fieldsOf(event.response));
+      } else if (type === 'response.created') out.start(fields(event.response));
       else if (type === 'response.output_text.delta') takeText(delta, `${item} ${part}`, out);
       else if (type === 'response.refusal.delta') {
         isRefused = true;
         takeText(delta, `${item} ${part}`, out);
-      } else if (typeof type === 'string' && ENDS.test(type)) end(fieldsOf(event.response), out);
+      } else if (typeof type === 'string' && ENDS.test(type)) end(fields(event.response), out);
     },
   };
 }
 
 const ENDS = /^response\.(completed|incomplete|failed)$/;
 
-const REASONS = new Map<unknown, FinishReason>([
-  ['max_output_tokens', 'length'],
-  ['content_filter', 'filter'],
-]);
-
 /** Of the messages alone: reasoning and calls of tools are other items. */
-function contentsOf({ output }: Fields): readonly Fields[] {
-  const items = Array.isArray(output) ? output.map(fieldsOf) : [];
+function contentsOf({ output }: JsonObject, fields: Host['fields']): readonly JsonObject[] {
+  const items = Array.isArray(output) ? output.map((item) => fields(item)) : [];
   return items.flatMap(({ content, type }) =>
-    type === 'message' && Array.isArray(content) ? content.map(fieldsOf) : [],
+    type === 'message' && Array.isArray(content) ? content.map((part) => fields(part)) : [],
   );
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }

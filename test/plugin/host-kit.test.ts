@@ -222,6 +222,35 @@ describe('kit of the host', () => {
     expect(textOf([{ type: 'text', text: 'a' }, picture, { type: 'text', text: 'b' }])).to.equal('a\n\nb');
   });
 
+  it('knows what vendors call the end of an answer', () => {
+    const { finishReason } = open();
+    const read = (words: string) => words.split(' ').map((word) => finishReason(word));
+    expect(read('stop end_turn STOP EOS')).to.deep.equal(['stop', 'stop', 'stop', 'stop']);
+    expect(read('length max_tokens MAX_TOKENS max_output_tokens')).to.deep.equal(Array(4).fill('length'));
+    expect(read('content_filter SAFETY IMAGE_RECITATION refusal blacklist')).to.deep.equal(Array(5).fill('filter'));
+    expect(read('tool_calls tool_use function_call')).to.deep.equal(['tool', 'tool', 'tool']);
+    expect(read('stop:2 pause_turn MALFORMED_FUNCTION_CALL')).to.deep.equal(['stop', 'other', 'other']);
+    for (const none of [undefined, null, 7, {}, '', 'null', 'None', 'FINISH_REASON_UNSPECIFIED']) {
+      expect(finishReason(none), `${none}`).to.equal(undefined);
+    }
+  });
+
+  it('throws for a word of failure what the upstream tells beside it, or the word', () => {
+    const { finishReason } = open();
+    const cases = [
+      ['error', undefined, 'server', 'finish reason error'],
+      ['Timeout', undefined, 'timeout', 'finish reason Timeout'],
+      ['insufficient_system_resource', undefined, 'overloaded', 'finish reason insufficient_system_resource'],
+      ['error', { code: 429, message: 'Slow down' }, 'rate', 'Slow down'],
+    ] as const;
+    for (const [word, complaint, kind, detail] of cases) {
+      expect(() => finishReason(word, complaint), word)
+        .to.throw(Error, detail)
+        .with.property('kind', kind);
+    }
+    expect(finishReason('stop', { message: 'is looked at only beside a failure' })).to.equal('stop');
+  });
+
   describe('polling', () => {
     const fault = (kind: Parameters<typeof upstreamFault>[0], retryAfterMs?: number) =>
       upstreamFault(kind, 'x', retryAfterMs === undefined ? {} : { retryAfterMs });

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import type { ProviderPart } from '../../lib/plugin/contract.ts';
+import { createFinishReason } from '../../lib/plugin/finish-words.ts';
 import { Frames } from '../../lib/plugin/frames.ts';
 import { createHostFault } from '../../lib/plugin/host-fault.ts';
 import { Reply } from '../../providers/openai-compatible/reply.ts';
@@ -10,7 +11,10 @@ const fault = createHostFault({ secrets: [] });
 
 /** The plugin's reader behind the host's frames, a list of lines at a time. */
 function open() {
-  const frames = new Frames({ reader: new Reply(fault, 'incremental'), fault });
+  const frames = new Frames({
+    reader: new Reply({ fault, finishReason: createFinishReason(fault) }, 'incremental'),
+    fault,
+  });
   const collect = (read: (parts: ProviderPart[]) => void): readonly ProviderPart[] => {
     const parts: ProviderPart[] = [];
     read(parts);
