@@ -25,6 +25,7 @@ import { createImageEngine } from './images/engine.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
+import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
 import { createMediaCleaner } from './media/cleaner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
@@ -109,10 +110,10 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   let demo: Pick<GatewayFacts, 'demoKey' | 'demoAccount'> = { demoKey: undefined, demoAccount: undefined };
   let metricsUrl: string | undefined;
   const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
-  const { ownerId, leaseMs } = config;
-  const ledger = openLedger({ store, ownerId, leaseMs, log }, metrics);
+  const usage = openUsage(store, log);
+  const ledger = usage.watch(openLedger({ ...config, store, log }, metrics));
   const limiter = createLimiter({ store: store.limits });
-  const owner = createOwner({ store: store.owners, ledger, ownerId, leaseMs, log, onPeers: limiter.setPeers });
+  const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
   const http = openHttp({ ...config, ...timings }, log, metrics);
@@ -138,7 +139,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   await http.server.register({ plugin: apiPlugin, options: services });
   const web = openWeb({ ...services, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
-  const chores = createChores(store, log, metrics);
+  const chores = createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
 
   return {
@@ -273,6 +274,11 @@ function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledge
   return metrics.watchLedger(createLedger({ ...options, store: metrics.watchStore(options.store) }));
 }
 
+function openUsage(store: Store, log: Log): UsageChore {
+  const onError = (err: unknown) => log.warn({ err }, 'the sums of usage are not brought up to date');
+  return createUsageChore({ store, onError });
+}
+
 interface EngineParts {
   readonly catalog: LiveCatalog;
   readonly ledger: Ledger;
@@ -347,11 +353,16 @@ interface Chore {
   stop(): void;
 }
 
+interface ChoreParts extends Pick<Means, 'store' | 'log'> {
+  readonly metrics: Metrics | undefined;
+  readonly more: readonly Chore[];
+}
+
 /** What is done now and then while the service runs. */
-function createChores(store: Store, log: Log, metrics: Metrics | undefined): Chore {
+function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
   const cleaner = createMediaCleaner({ media: store.media, onError, onRemoved: metrics?.media.onRemoved });
-  const chores = [createAudits(store, log, metrics?.onAudit), cleaner];
+  const chores = [createAudits(store, log, metrics?.onAudit), cleaner, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

@@ -1,0 +1,80 @@
+// Sums of usage that are kept up to date beside the calls, on both stores, past failures of the store.
+import { expect } from 'chai';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import { createUsageChore } from '../../lib/ledger/usage-chore.ts';
+import { openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
+
+const request = (wallet: string) => ({
+  ...({ chargeId: newId('req'), wallet, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB } as const),
+});
+
+for (const kind of STORES) {
+  describe(`sums of usage kept up to date on ${kind.name}`, () => {
+    const context = useStore(kind);
+
+    async function open() {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const chore = createUsageChore({ store, onError: String, everyMs: 5 });
+      const log = { warn: () => undefined, error: () => undefined };
+      const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
+      const used = { amount: RUB / 2n, usage: { tokens_input: 1, tokens_output: 1 } };
+      const call = async () => ledger.settle(await ledger.hold(request(wallet)), used);
+      const charged = async () => (await store.usage.sums(wallet, { by: 'model' }))[0]?.charged;
+      return { store, wallet, chore, ledger, used, call, charged };
+    }
+
+    it('has what was settled, charged and refunded, without anybody asking', async () => {
+      const { store, wallet, chore, ledger, used, call, charged } = await open();
+      await chore.fold();
+      expect(await store.usage.cursor(wallet)).to.equal(0);
+      await call();
+      await chore.fold();
+      expect(await charged()).to.equal(RUB / 2n);
+      const { charge } = await ledger.charge({ ...request(wallet), kind: 'video', usage: { seconds: 5 } });
+      await chore.fold();
+      expect(await charged()).to.equal((RUB * 3n) / 2n);
+      await ledger.refund({ chargeId: charge.id, wallet });
+      await chore.fold();
+      const seq = (await store.ledger.wallet(wallet))?.seq;
+      expect(await store.usage.cursor(wallet)).to.equal(seq);
+      await ledger.settle(await ledger.hold(request(wallet)), used);
+      await chore.fold();
+      expect(await store.usage.cursor(wallet)).to.equal((seq ?? 0) + 2);
+    });
+
+    it('works by itself between start and stop', async () => {
+      const { chore, call, charged } = await open();
+      await call();
+      chore.start();
+      while ((await charged()) === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+      chore.stop();
+      await call();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await charged()).to.equal(RUB / 2n);
+    });
+  });
+}
+
+describe('sums of usage kept up to date', () => {
+  it('go on in the next round after a failure, told once', async () => {
+    const faulty = await openFaultyStore();
+    const { store } = faulty;
+    const wallet = await newWallet(store);
+    const errors: unknown[] = [];
+    const chore = createUsageChore({ store, onError: (error) => errors.push(error) });
+    const log = { warn: () => undefined, error: () => undefined };
+    const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
+    await ledger.charge({ ...request(wallet), kind: 'video', usage: { seconds: 5 } });
+    faulty.next('usage.cursor', refuse);
+    await chore.fold();
+    faulty.next('usage.add', refuse);
+    await chore.fold();
+    expect([await store.usage.sums(wallet, { by: 'model' }), errors.length]).to.deep.equal([[], 1]);
+    await chore.fold();
+    expect((await store.usage.sums(wallet, { by: 'model' }))[0]?.charged).to.equal(RUB);
+    await faulty.close();
+  });
+});
