@@ -63,7 +63,7 @@ function bodyOf(entry: Entry, language: Language, till: Till): string {
     ...(entry.refunds.length > 0 ? [[words.left, rub(left)]] : []),
   ].map(([name = '', value = '']) => `<div><dt>${text(name)}</dt><dd>${text(value)}</dd></div>`);
   const isOpen = status === 'pending' && !entry.decision;
-  const command = `<code>tollgate payment dispute ${text(entry.order)}</code>`;
+  const command = `<code>tollgate payment dispute ${text(entry.order)} --open SANDBOX-1</code>`;
   return `<p>${words.note}</p>
 <dl class="facts">${facts.join('')}</dl>
 ${entry.disputed ? `<p class="message error" role="status">${words.disputed} ${command}</p>` : ''}
@@ -81,13 +81,13 @@ function payForm({ save }: Entry, language: Language): string {
   const pays = PAY.map(({ name }) => button(name, words[name]));
   const declines = Object.keys(DECLINES).map((code) => button(code, `${words.decline}: ${code}`, true));
   return `<form method="post"><fieldset><legend>${words.card}</legend>${save ? `<p>${words.kept}</p>` : ''}${cards.join('')}</fieldset>
-<h2>${words.pay}</h2><p>${pays.join(' ')}</p><h2>${words.decline}</h2><p>${declines.join(' ')}</p></form>`;
+<h2>${words.pay}</h2><p class="buttons">${pays.join(' ')}</p><h2>${words.decline}</h2><p class="buttons">${declines.join(' ')}</p></form>`;
 }
 
 function afterForm(language: Language): string {
   const words = WORDS[language];
   const buttons = AFTER.map((name) => button(name, words[name], true));
-  return `<form method="post"><h2>${words.after}</h2><p>${buttons.join(' ')}</p></form>`;
+  return `<form method="post"><h2>${words.after}</h2><p class="buttons">${buttons.join(' ')}</p></form>`;
 }
 
 function button(value: string, label: string, danger = false): string {

@@ -273,7 +273,7 @@ describe('payments of the sandbox', () => {
       await visit(id, { button: 'paid' });
       const reply = await visit(id, { button: 'dispute' });
       expect([reply.location, heard(reply)]).to.deep.equal([`./${id}`, []]);
-      expect(await htmlOf(id)).to.contain(`tollgate payment dispute ${order.id}`);
+      expect(await htmlOf(id)).to.contain(`tollgate payment dispute ${order.id} --open SANDBOX-1`);
       expect((await fetch(id)).status).to.equal('succeeded');
     });
 
