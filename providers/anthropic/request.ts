@@ -50,9 +50,11 @@ export function bodyOf(call: TextCall, { thinking }: Pick<Wire, 'thinking'>, rea
 }
 
 /** Newer models decide themselves how long they think and are told an effort; older ones are told a number of tokens. */
-function thinkingOf({ reasoning, messages }: TextCall, style: Wire['thinking']): object {
+function thinkingOf({ reasoning, messages, tools }: TextCall, style: Wire['thinking']): object {
   if (!reasoning) return {};
   if (reasoning.mode === 'off') return { thinking: { type: 'disabled' } };
+  // Refused where a call is demanded.
+  if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
   if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
   // They want the thoughts before a call of a tool back, which stay with us.
   const hasCalls = messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'));

@@ -1,5 +1,6 @@
 // The words of the sandbox: what it answers to a prompt, the same every time, and how it counts.
-import type { Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import type { Content, Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+import { lastResults, promptAt, withoutWishes } from './calls.ts';
 import type { Colour } from './colours.ts';
 
 /** What `[[…]]` in a prompt asks for. */
@@ -42,16 +43,25 @@ export function readMarkers(prompt: string): Markers {
   };
 }
 
-/** The words of the system prompt and of all messages. */
-export function countWords(call: TextCall): number {
-  const texts = call.messages.flatMap(textsOf);
-  return [call.system ?? '', ...texts].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+/** The words of the system prompt, of all messages, and of the definitions of tools. */
+export function countWords({ system = '', messages, tools }: TextCall): number {
+  const texts = messages.flatMap(({ content }) => content.flatMap(wordsIn));
+  const definitions = tools?.list.map(
+    ({ name, description, schema }) => `${name} ${description} ${JSON.stringify(schema)}`,
+  );
+  return [system, ...texts, ...(definitions ?? [])].reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+}
+
+function wordsIn(part: Content): readonly string[] {
+  if (part.type === 'tool-result') return part.content.flatMap(wordsIn);
+  if (part.type === 'tool-call') return [part.name, part.json];
+  return part.type === 'text' ? [part.text] : [];
 }
 
 /** The answer as words, each with the white space after it; exactly `count` of them if it is given. */
 export function composeAnswer(call: TextCall, count: number | undefined, sights: readonly Seen[]): readonly string[] {
   const prompt = lastPrompt(call.messages);
-  const words = splitWords(call.model === 'vision' ? describe(prompt, sights) : compose(prompt, call.model));
+  const words = splitWords(call.model === 'vision' ? describe(prompt, sights) : compose(prompt, call));
   if (count === undefined) return words;
   return Array.from({ length: count }, (_, at) => words[at % words.length] as string);
 }
@@ -67,20 +77,17 @@ function splitWords(text: string): string[] {
   return (text.match(/\S+\s*/g) ?? []).map((word) => (/\s$/.test(word) ? word : `${word} `));
 }
 
-/** The text of the last message of the user. */
+/** The text of the last message in which the user says something. */
 export function lastPrompt(messages: readonly TextMessage[]): string {
-  const prompt = messages.findLast((message) => message.role === 'user');
-  return prompt ? textsOf(prompt).join('\n') : '';
+  const { content } = messages[promptAt(messages)] ?? { content: [] };
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-function textsOf({ content }: TextMessage): readonly string[] {
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-}
-
-function compose(prompt: string, model: string): string {
-  const plain = prompt.replace(MARKER, ' ').replace(/\s+/g, ' ').trim();
+function compose(prompt: string, { model, messages }: TextCall): string {
+  const plain = withoutWishes(prompt).replace(MARKER, ' ').replace(/\s+/g, ' ').trim();
   const phrases = isRussian(plain) ? RUSSIAN : ENGLISH;
   const sentences = [phrases.greeting, ...(plain === '' ? [] : [phrases.echo(shorten(plain))])];
+  for (const { name, text } of lastResults(messages)) sentences.push(phrases.told(name, shorten(text)));
   if (model !== 'lite') sentences.push(phrases.about);
   const paragraphs = [sentences.join(' ')];
   if (model === 'heavy') paragraphs.push(phrases.markers.join('\n'));
@@ -119,6 +126,7 @@ function isRussian(text: string): boolean {
 interface Phrases {
   readonly greeting: string;
   readonly echo: (prompt: string) => string;
+  readonly told: (tool: string, text: string) => string;
   readonly about: string;
   readonly markers: readonly string[];
   readonly goodbye: string;
@@ -130,6 +138,7 @@ interface Phrases {
 const ENGLISH: Phrases = {
   greeting: 'Hello from the sandbox: this answer was made by the gateway itself, and no model was asked.',
   echo: (prompt) => `You wrote: “${prompt}”.`,
+  told: (tool, text) => `The tool ${tool} said: “${text}”.`,
   about:
     'It arrives word by word like a real one, and every word counts as a token, ' +
     'so streaming, limits and billing can be tried without an account anywhere.',
@@ -138,6 +147,7 @@ const ENGLISH: Phrases = {
     '- [[words:50]] for exactly fifty words,',
     '- [[slow]] for ten words a second,',
     '- [[stall]] for an answer that never begins,',
+    '- [[tool:name]] for a call of your tool of that name,',
     '- [[fail]] or [[fail-mid]] for an upstream that fails at once or halfway.',
   ],
   goodbye: 'Set the key of an upstream, and the same request reaches a real model.',
@@ -149,6 +159,7 @@ const ENGLISH: Phrases = {
 const RUSSIAN: Phrases = {
   greeting: 'Привет из песочницы: этот ответ составил сам шлюз, ни одна модель его не видела.',
   echo: (prompt) => `Вы написали: «${prompt}».`,
+  told: (tool, text) => `Инструмент ${tool} ответил: «${text}».`,
   about:
     'Он приходит по словам, как настоящий, и каждое слово считается токеном: ' +
     'потоки, лимиты и списания можно проверить без единого аккаунта на стороне.',
@@ -157,6 +168,7 @@ const RUSSIAN: Phrases = {
     '- [[words:50]], чтобы получить ровно пятьдесят слов,',
     '- [[slow]], чтобы слова шли по десять в секунду,',
     '- [[stall]], чтобы ответ так и не начался,',
+    '- [[tool:имя]], чтобы был вызван ваш инструмент с таким именем,',
     '- [[fail]] или [[fail-mid]], чтобы модель отказала сразу или на полпути.',
   ],
   goodbye: 'Задайте ключ поставщика, и тот же запрос уйдёт к настоящей модели.',

@@ -1,14 +1,17 @@
 // A provider without a network: it answers on this machine, so that everything around a model can be tried for nothing.
 import { Buffer } from 'node:buffer';
 import type {
+  Content,
   Host,
   ImageCall,
   ImageResult,
   ProviderPart,
   ProviderPlugin,
   TextCall,
+  ToolCallContent,
 } from '../../lib/plugin/contract.ts';
 import { composeAnswer, countWords, cutWords, lastPrompt, readMarkers, type Seen } from './answer.ts';
+import { planCalls } from './calls.ts';
 import { mainColour } from './colours.ts';
 import { draw, roomOf, sizeOf } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
@@ -35,6 +38,7 @@ const plugin: ProviderPlugin<SandboxSettings> = {
   create(settings, host) {
     const eye = createEye(host);
     return {
+      tools: true,
       text: (call, signal) => answer({ call, signal, host, settings, eye }),
       image: (call, signal) => makePicture({ call, signal, host, eye }),
       video: createVideo(settings, host),
@@ -60,32 +64,67 @@ interface Answering extends Calling<TextCall> {
   readonly settings: SandboxSettings;
 }
 
-/** One word is one token, in the prompt and in the answer. */
+/** One word is one token, in the prompt and in the answer; so is a piece of the arguments of a call. */
 async function* answer({ call, signal, host, settings, eye }: Answering): AsyncGenerator<readonly ProviderPart[]> {
-  const markers = readMarkers(lastPrompt(call.messages));
+  const prompt = lastPrompt(call.messages);
+  const markers = readMarkers(prompt);
   await sufferFrom(markers, host, signal);
-  const composed = composeAnswer(call, markers.words, await see(call, eye, signal));
-  const words = cutWords(composed, call.maxTokens);
-  const sent = markers.failMid ? words.slice(0, Math.ceil(words.length / 2)) : words;
+  const calls = planCalls(call, prompt);
+  const hasText = calls.length === 0 || markers.words !== undefined;
+  const composed = hasText ? composeAnswer(call, markers.words, await see(call, eye, signal)) : [];
+  const blocks = [...(hasText ? [textBlock(composed, call.maxTokens)] : []), ...calls.map(toolBlock)];
   const wordMs = markers.slow ? SLOW_WORD_MS : settings.wordMs;
+  const all =
+    composed.length + blocks.reduce((sum, { block, pieces }) => sum + (block.type === 'tool' ? pieces.length : 0), 0);
+  const kept = Math.min(all, call.maxTokens);
+  const sent = markers.failMid ? Math.ceil(kept / 2) : kept;
 
-  yield [{ type: 'start', model: call.model }, { type: 'usage', input: countWords(call), output: 0 }, ...BLOCK_START];
-  for (const [at, text] of sent.entries()) {
-    if (at > 0) await pause(wordMs, host, signal);
-    yield [
-      { type: 'block-delta', index: 0, text },
-      { type: 'usage', output: at + 1 },
-    ];
-  }
-  if (markers.failMid)
-    throw host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', { status: 500 });
-  yield [
-    { type: 'block-end', index: 0 },
-    { type: 'finish', reason: words.length < composed.length ? 'length' : 'stop' },
+  const begun: readonly ProviderPart[] = [
+    { type: 'start', model: call.model },
+    { type: 'usage', input: countWords(call), output: 0 },
   ];
+  let tokens = 0;
+  for (const [index, { block, pieces }] of blocks.entries()) {
+    if (tokens >= sent && tokens > 0) break;
+    yield [...(index === 0 ? begun : []), { type: 'block-start', index, block }];
+    for (const text of pieces.slice(0, sent - tokens)) {
+      if (tokens > 0) await pause(wordMs, host, signal);
+      tokens += 1;
+      yield [
+        { type: 'block-delta', index, text },
+        { type: 'usage', output: tokens },
+      ];
+    }
+    if (markers.failMid && tokens === sent) throw halfway(host);
+    yield [{ type: 'block-end', index }];
+  }
+  const reason = calls.length > 0 ? 'tool' : 'stop';
+  yield [{ type: 'finish', reason: kept < all ? 'length' : reason }];
 }
 
-const BLOCK_START: readonly ProviderPart[] = [{ type: 'block-start', index: 0, block: { type: 'text' } }];
+function halfway(host: Host): Error {
+  return host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', { status: 500 });
+}
+
+type Block = Extract<ProviderPart, { readonly type: 'block-start' }>['block'];
+
+interface Planned {
+  readonly block: Block;
+  readonly pieces: readonly string[];
+}
+
+function textBlock(words: readonly string[], maxTokens: number): Planned {
+  return { block: { type: 'text' }, pieces: cutWords(words, maxTokens) };
+}
+
+const PIECE_CHARACTERS = 8;
+
+function toolBlock({ id, name, json }: ToolCallContent): Planned {
+  const pieces = json === '' ? ['{}'] : (json.match(PIECE) ?? []);
+  return { block: { type: 'tool', id, name }, pieces };
+}
+
+const PIECE = new RegExp(`[^]{1,${PIECE_CHARACTERS}}`, 'gu');
 
 /** So many pixels a side are enough to tell the main colour. */
 const GLANCE = { width: 32, height: 32 };
@@ -93,7 +132,8 @@ const GLANCE = { width: 32, height: 32 };
 /** Only the model `vision` looks at the pictures of the last message. */
 async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal): Promise<readonly Seen[]> {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? [];
-  const pictures = content.filter((part) => part.type === 'image');
+  const parts = content.flatMap((part): readonly Content[] => (part.type === 'tool-result' ? part.content : [part]));
+  const pictures = parts.filter((part) => part.type === 'image');
   if (model !== 'vision' || pictures.length === 0) return [];
   const sights = await eye(pictures, GLANCE, signal);
   return sights.map(({ width, height, rgb }, at) => {

@@ -27,6 +27,7 @@ export async function openStage(env: Readonly<Record<string, string>> = {}, more
     id: SANDBOX_MODEL,
     type: 'text',
     provider: 'Test',
+    tools: true,
     routes: [{ upstream: 'sandbox', model: 'standard' }],
     price: { input: '1000', output: '5000' },
   };

@@ -2,6 +2,7 @@
 
 import type { ToolCallContent } from '../../plugin/contract.ts';
 import { writeArguments } from '../../stream/arguments.ts';
+import { constant, type Json, list, object, ref, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './pictures.ts';
 import { readWireId } from './tool-id.ts';
@@ -9,6 +10,39 @@ import { readWireId } from './tool-id.ts';
 /** What upstreams want back with a call is in its id. */
 const ID_CHARACTERS_MAX = 128 * 1024;
 const NAME_CHARACTERS_MAX = 256;
+
+const ID: Json = { type: 'string', minLength: 1, maxLength: ID_CHARACTERS_MAX };
+const NAME: Json = { type: 'string', minLength: 1, maxLength: NAME_CHARACTERS_MAX };
+
+/** A call as a reply has it, and as a history gives it back. */
+export const toolCall: Json = object({
+  id: ID,
+  type: constant('function'),
+  function: object({ name: NAME, arguments: text('JSON of an object, as the model wrote it.') }),
+});
+
+export const toolUseBlock: Json = object({ type: constant('tool_use'), id: ID, name: NAME, input: { type: 'object' } });
+
+/** A result, with blocks of this schema. */
+export const toolResultBlock = (block: string): Json =>
+  object(
+    {
+      type: constant('tool_result'),
+      tool_use_id: { ...ID, description: 'Of a call in an earlier `assistant` message that has no result yet.' },
+      content: { anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }] },
+      is_error: { type: ['boolean', 'null'] },
+    },
+    { optional: ['content', 'is_error'] },
+  );
+
+/** What messages have besides their content. */
+export const CALL_FIELDS: Readonly<Record<string, Json>> = {
+  tool_calls: {
+    description: 'Calls of an `assistant` message; each needs its result before the next one.',
+    anyOf: [list(toolCall), { type: 'null' }],
+  },
+  tool_call_id: text('The call that a `tool` message is the result of.'),
+};
 
 export interface Answered {
   readonly id: string;

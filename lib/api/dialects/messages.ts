@@ -3,7 +3,7 @@ import { countOf } from '../../count.ts';
 import type { RequestPicture } from '../../media/reference.ts';
 import type { RequestContent, RequestMessage, RequestResult } from '../../text/request.ts';
 import { choice, type Json, list, object, ref } from '../openapi/schema.ts';
-import { OpenCalls, readIsError, readToolCalls, readToolUse } from './calls.ts';
+import { CALL_FIELDS, OpenCalls, readIsError, readToolCalls, readToolUse } from './calls.ts';
 import { invalidField } from './fields.ts';
 import { isPicture, PICTURE_TYPES, readPicture, type WireBlock } from './pictures.ts';
 
@@ -26,7 +26,7 @@ export function describeMessage(block: string): Json {
       `A \`user\` message may hold up to ${PICTURES_MAX} images.`,
     anyOf: [{ type: 'string' }, list(ref(block)), { type: 'null' }],
   };
-  return object({ role, content }, { optional: ['content'] });
+  return object({ role, content, ...CALL_FIELDS }, { optional: ['content', ...Object.keys(CALL_FIELDS)] });
 }
 
 /** And of a block of a type that a text gateway does not use. */
@@ -34,7 +34,7 @@ export const OTHER_BLOCK: Json = {
   description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
   type: 'object',
   required: ['type'],
-  properties: { type: { type: 'string', not: { enum: ['text', ...PICTURE_TYPES] } } },
+  properties: { type: { type: 'string', not: { enum: ['text', ...PICTURE_TYPES, 'tool_use', 'tool_result'] } } },
 };
 
 export interface ReadMessages {

@@ -1,18 +1,20 @@
 // POST /api/v1/chat/completions in the API document.
 
+import { toolCall } from '../dialects/calls.ts';
 import { chatFields } from '../dialects/chat/schema.ts';
 import { describeFields } from '../dialects/fields.ts';
-import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
+import { describeMessage } from '../dialects/messages.ts';
 import { imageUrlBlock } from '../dialects/pictures.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
+import { BLOCKS } from './message.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
 import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRouting } from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
 const MODEL = text('The model that answered.');
-const FINISH_REASON = choice(['stop', 'length', 'content_filter']);
+const FINISH_REASON = choice(['stop', 'length', 'content_filter', 'tool_calls']);
 const INDEX: Json = { type: 'integer', const: 0 };
 
 const USAGE = object({
@@ -47,9 +49,11 @@ const STREAM: Json = {
   schema: {
     description:
       'The data of one event. Each event is one line `data: <JSON>` and an empty line, in the order of the examples. ' +
-      'Content chunks repeat. An error takes the place of what is left. The last line is always `data: [DONE]`, which ' +
+      'Content chunks repeat, and calls of tools come in chunks of their own. An error takes the place of what is left. The last line is always `data: [DONE]`, which ' +
       'is no JSON. Comments (`: keep-alive`) may come before the first event.',
-    oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(ref),
+    oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatToolChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(
+      ref,
+    ),
   },
   examples: {
     role: chunkExample({ role: 'assistant', content: '' }, null),
@@ -111,12 +115,26 @@ const OPERATION: Json = {
   },
 };
 
+/** The first piece of a call names it. */
+const TOOL_PIECE = object(
+  {
+    index: count('The place of the call among those of the answer.'),
+    id: { type: 'string' },
+    type: constant('function'),
+    function: object(
+      { name: { type: 'string' }, arguments: text('The next piece of the arguments.') },
+      { optional: ['name'] },
+    ),
+  },
+  { optional: ['id', 'type'] },
+);
+
 export const chatChapter: Chapter = {
   paths: { '/api/v1/chat/completions': { post: OPERATION } },
   schemas: {
     ChatRequest: describeFields(chatFields, IGNORED_FIELDS),
     ChatMessage: describeMessage('ChatPart'),
-    ChatPart: { anyOf: [ref('TextBlock'), ref('ChatImagePart'), ref('MessageImageBlock'), OTHER_BLOCK] },
+    ChatPart: { anyOf: BLOCKS },
     ChatImagePart: imageUrlBlock,
     ChatReply: withRouting(
       object({
@@ -127,7 +145,14 @@ export const chatChapter: Chapter = {
         choices: list(
           object({
             index: INDEX,
-            message: object({ role: constant('assistant'), content: { type: 'string' } }),
+            message: object(
+              {
+                role: constant('assistant'),
+                content: { type: ['string', 'null'], description: 'Null where there are only calls.' },
+                tool_calls: list(toolCall, { minItems: 1 }),
+              },
+              { optional: ['tool_calls'] },
+            ),
             finish_reason: FINISH_REASON,
           }),
           { minItems: 1, maxItems: 1 },
@@ -138,6 +163,7 @@ export const chatChapter: Chapter = {
     ),
     ChatRoleChunk: chunk(object({ role: constant('assistant'), content: constant('') }), NOT_YET),
     ChatContentChunk: chunk(object({ content: text('The next piece of the answer.', { minLength: 1 }) }), NOT_YET),
+    ChatToolChunk: chunk(object({ tool_calls: list(TOOL_PIECE, { minItems: 1, maxItems: 1 }) }), NOT_YET),
     ChatFinalChunk: withRouting(
       chunk({ type: 'object', maxProperties: 0 }, FINISH_REASON, { usage: USAGE, billing: ref('TextBilling') }),
     ),

@@ -1,4 +1,6 @@
 // POST /api/v1/messages in the API document.
+
+import { toolResultBlock, toolUseBlock } from '../dialects/calls.ts';
 import { describeFields } from '../dialects/fields.ts';
 import { messageFields } from '../dialects/message/schema.ts';
 import { describeMessage, OTHER_BLOCK } from '../dialects/messages.ts';
@@ -10,7 +12,7 @@ import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRo
 
 const ID = text('The request id with another prefix.', { pattern: '^msg_' });
 const MODEL = text('The model that answered.');
-const STOP_REASON = choice(['end_turn', 'max_tokens', 'stop_sequence', 'refusal']);
+const STOP_REASON = choice(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
 
 /** The events of a stream by their names, in order; `error` takes the place of what is left. */
 const EVENTS: Readonly<Record<string, { readonly schema: string; readonly example: unknown }>> = {
@@ -61,7 +63,7 @@ const STREAM: Json = {
   schema: {
     description:
       'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line; the names ' +
-      'are those of the examples, in this order. `content_block_delta` repeats. `billing` is always last, and clients ' +
+      'are those of the examples, in this order. `content_block_delta` repeats, and so do the events of a block, one block after the other. `billing` is always last, and clients ' +
       'that do not know it skip it. `error` ends a stream that fails. Comments (`: keep-alive`) may come before the ' +
       'first event.',
     oneOf: Object.values(EVENTS).map(({ schema }) => ref(schema)),
@@ -135,12 +137,19 @@ const STOP_SEQUENCE: Json = {
   description: 'Which of `stop_sequences` the answer ended before; null where it ended otherwise.',
 };
 
+export const BLOCKS: readonly Json[] = [
+  ...['TextBlock', 'MessageImageBlock', 'ChatImagePart', 'ToolUseBlock', 'ToolResultBlock'].map(ref),
+  OTHER_BLOCK,
+];
+
 export const messageChapter: Chapter = {
   paths: { '/api/v1/messages': { post: OPERATION }, '/api/v1/messages/count_tokens': { post: COUNT } },
   schemas: {
     MessageRequest: describeFields(messageFields, IGNORED_FIELDS),
     Message: describeMessage('MessageBlock'),
-    MessageBlock: { anyOf: [ref('TextBlock'), ref('MessageImageBlock'), ref('ChatImagePart'), OTHER_BLOCK] },
+    MessageBlock: { anyOf: BLOCKS },
+    ToolUseBlock: toolUseBlock,
+    ToolResultBlock: toolResultBlock('MessageBlock'),
     MessageImageBlock: imageBlock,
     MessageReply: withRouting(
       object({
@@ -148,7 +157,7 @@ export const messageChapter: Chapter = {
         type: constant('message'),
         role: constant('assistant'),
         model: MODEL,
-        content: list(ref('TextBlock'), { minItems: 1 }),
+        content: list({ anyOf: [ref('TextBlock'), ref('ToolUseBlock')] }, { minItems: 1 }),
         stop_reason: STOP_REASON,
         stop_sequence: STOP_SEQUENCE,
         usage: object({ input_tokens: inputTokens, output_tokens: outputTokens }),
@@ -171,12 +180,19 @@ export const messageChapter: Chapter = {
     ContentBlockStartEvent: object({
       type: constant('content_block_start'),
       index: INDEX,
-      content_block: object({ type: constant('text'), text: constant('') }),
+      content_block: {
+        oneOf: [object({ type: constant('text'), text: constant('') }), ref('ToolUseBlock')],
+      },
     }),
     ContentBlockDeltaEvent: object({
       type: constant('content_block_delta'),
       index: INDEX,
-      delta: object({ type: constant('text_delta'), text: text('The next piece of the answer.', { minLength: 1 }) }),
+      delta: {
+        oneOf: [
+          object({ type: constant('text_delta'), text: text('The next piece of the answer.', { minLength: 1 }) }),
+          object({ type: constant('input_json_delta'), partial_json: text('The next piece of the arguments.') }),
+        ],
+      },
     }),
     ContentBlockStopEvent: object({ type: constant('content_block_stop'), index: INDEX }),
     MessageDeltaEvent: object({

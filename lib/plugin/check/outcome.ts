@@ -4,7 +4,7 @@ import type { Fault } from '../../faults.ts';
 import { drive } from '../../stream/drive.ts';
 import { createGuard } from '../../stream/guard.ts';
 import type { StreamPart } from '../../stream/part.ts';
-import type { FinishPart } from '../../stream/provider-part.ts';
+import type { FinishPart, ToolBlock } from '../../stream/provider-part.ts';
 import { toClientFault } from '../client-fault.ts';
 import type { FinishReason, ImageResult, MediaSource, ProviderPart, RefusalCause, VideoRef } from '../contract.ts';
 import { isUpstreamFault } from '../fault.ts';
@@ -29,6 +29,15 @@ export interface TextOutcome extends Outcome {
   /** The upstream's own word for the finish, if the provider passes it on. */
   readonly raw: string | undefined;
   readonly usage: { readonly input: number | null; readonly output: number | null };
+  /** Calls of tools, those included that broke off. */
+  readonly tools: readonly SeenCall[];
+}
+
+export interface SeenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly json: string;
+  readonly state?: string;
 }
 
 /** A result in short. */
@@ -51,13 +60,13 @@ const CALL_MS = 5_000;
 
 const NONE = { fault: undefined, about: undefined, retryAfterMs: undefined, detail: '' };
 
-/** Runs a source as the gateway does, through the guard, to its end. */
+/** Runs a source as the gateway does, through the guard, to its end; `tools` when the call offers some. */
 export async function observeText(
   start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
   signal: AbortSignal = AbortSignal.timeout(CALL_MS),
+  tools = false,
 ): Promise<TextOutcome> {
-  // No recording offers tools: what is called all the same is dropped, as the gateway does it.
-  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, tools: false });
+  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, tools });
   const seen: StreamPart[] = [];
   let late: string | undefined;
   const take = (parts: readonly ProviderPart[]) => {
@@ -88,12 +97,19 @@ function findLate(parts: readonly ProviderPart[], isFinished: boolean): string |
 
 function summarise(parts: readonly StreamPart[]): TextOutcome {
   let text = '';
+  let call: { json: string } | undefined;
+  const tools: (SeenCall & { json: string })[] = [];
   let finish: FinishPart | undefined;
   let input: number | null = null;
   let output: number | null = null;
   let failure: Fault | undefined;
   for (const part of parts) {
-    if (part.type === 'block-delta') text += part.text;
+    if (part.type === 'block-start') {
+      const { type, ...block } = part.block as ToolBlock;
+      call = type === 'tool' ? { ...block, json: '' } : undefined;
+      if (call) tools.push(call as (typeof tools)[number]);
+    } else if (part.type === 'block-delta' && call) call.json += part.text;
+    else if (part.type === 'block-delta') text += part.text;
     else if (part.type === 'finish') finish = part;
     else if (part.type === 'error') failure = part.fault;
     else if (part.type === 'usage') {
@@ -102,7 +118,8 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
     }
   }
   const failed = failure ? failedOf(failure) : NONE;
-  return { ...failed, content: text, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output } };
+  const content = tools.length > 0 ? `${text}${JSON.stringify(tools)}` : text;
+  return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output }, tools };
 }
 
 /** Runs a call for pictures. */

@@ -63,10 +63,17 @@ function assertExpected(outcome: Outcome, { kind, expect }: Recording, { place }
   assert.equal(outcome.fault, expect.fault, `another fault than expected: ${outcome.detail}`);
   if (expect.about !== undefined) assert.equal(outcome.about, expect.about, 'a refusal for another cause');
   if (kind === 'text') {
-    const { text, finish, usage } = outcome as TextOutcome;
+    const { text, finish, usage, tools } = outcome as TextOutcome;
     assert.equal(finish, expect.finish, 'another finish than expected');
     if (expect.text !== undefined) assert.equal(text, expect.text);
     if (expect.usage) assert.deepEqual(usage, expect.usage);
+    const named = tools.map((call, at) => (expect.tools?.[at]?.id === undefined ? { ...call, id: undefined } : call));
+    assert.deepEqual(
+      named,
+      (expect.tools ?? []).map((call) => ({ id: undefined, ...call })),
+      'other calls of tools',
+    );
+    assert.equal(new Set(tools.map(({ id }) => id)).size, tools.length, 'two calls have the same id');
   } else if (kind === 'image') {
     const { images } = outcome as ImageOutcome;
     assert.deepEqual(
@@ -98,6 +105,13 @@ async function endedEarly(stage: Stage, recording: TextRecording, thorough: bool
   for (const length of placesOf(reply.body, thorough ? EVERY_BYTE_MAX : 0)) {
     const outcome = await play({ pacing: { length } });
     assert(whole.text.startsWith(outcome.text), `ended after ${length} bytes it has text that was not sent`);
+    for (const [at, { name, json }] of outcome.tools.entries()) {
+      const sent = whole.tools[at];
+      assert(
+        sent?.name === name && sent.json.startsWith(json),
+        `ended after ${length} bytes it has a call that was not sent`,
+      );
+    }
     if (outcome.finish === undefined) {
       assert(finishedAt === undefined, `it has a finish after ${finishedAt} bytes, but none after ${length}`);
       continue;

@@ -37,7 +37,17 @@ export interface TextRecording extends Recorded {
     readonly text?: string;
     readonly finish?: FinishReason;
     readonly usage?: { readonly input: number | null; readonly output: number | null };
+    readonly tools?: readonly ExpectedCall[];
   };
+}
+
+/** A call of a tool; without an id any will do. */
+export interface ExpectedCall {
+  readonly id?: string;
+  readonly name: string;
+  /** The arguments as they were written. */
+  readonly json: string;
+  readonly state?: string;
 }
 
 export interface ImageRecording extends Recorded {
@@ -99,6 +109,41 @@ export interface Asked {
   readonly request?: unknown;
 }
 
+const said = [
+  Joi.object({ type: Joi.valid('text').required(), text: Joi.string().allow('').required() }),
+  Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
+];
+const names = { id: Joi.string().required(), name: Joi.string().required() };
+const toolCall = Joi.object({
+  ...{ type: Joi.valid('tool-call').required(), ...names },
+  ...{ json: Joi.string().required(), state: Joi.string() },
+});
+const toolResult = Joi.object({
+  ...{ type: Joi.valid('tool-result').required(), ...names },
+  ...{
+    isError: Joi.boolean().default(false),
+    content: Joi.array()
+      .items(...said)
+      .default([]),
+  },
+});
+
+const tools = Joi.object({
+  list: Joi.array()
+    .items(
+      Joi.object({
+        name: Joi.string().required(),
+        description: Joi.string(),
+        schema: Joi.object().default({ type: 'object', properties: {} }),
+        strict: Joi.boolean(),
+      }),
+    )
+    .min(1)
+    .required(),
+  choice: Joi.alternatives(Joi.valid('auto', 'none', 'any'), Joi.object({ name: Joi.string().required() })),
+  single: Joi.valid(true),
+});
+
 const textCall = Joi.object({
   model: Joi.string().default('m'),
   system: Joi.string(),
@@ -107,10 +152,7 @@ const textCall = Joi.object({
       Joi.object({
         role: Joi.valid('user', 'assistant').required(),
         content: Joi.array()
-          .items(
-            Joi.object({ type: Joi.valid('text').required(), text: Joi.string().allow('').required() }),
-            Joi.object({ type: Joi.valid('image').required(), picture: Joi.valid(...FORMATS).required() }),
-          )
+          .items(...said, toolCall, toolResult)
           .min(1),
       }),
     )
@@ -129,6 +171,7 @@ const textCall = Joi.object({
     effort: Joi.valid('minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
     budgetTokens: Joi.number().integer().min(1024),
   }),
+  tools,
 });
 
 const size = Joi.object({ width: Joi.number().integer().required(), height: Joi.number().integer().required() });
@@ -187,6 +230,14 @@ const EXPECTATIONS: Readonly<Record<Recording['kind'], Joi.ObjectSchema>> = {
     text: Joi.string().allow(''),
     finish: Joi.valid('stop', 'length', 'filter', 'tool', 'other'),
     usage: Joi.object({ input: count.required(), output: count.required() }),
+    tools: Joi.array().items(
+      Joi.object({
+        id: Joi.string(),
+        name: Joi.string().required(),
+        json: Joi.string().required(),
+        state: Joi.string(),
+      }),
+    ),
   }).xor('finish', 'fault'),
   image: Joi.object({ ...failing, images: Joi.array().items(media) }).xor('images', 'fault'),
   video: Joi.object({
@@ -279,7 +330,7 @@ function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
 
 /** Puts sample pictures where a call names their formats. */
 function withPictures(call: {
-  readonly messages?: readonly { readonly content: readonly { readonly picture?: Format }[] }[];
+  readonly messages?: readonly { readonly content: readonly WireContent[] }[];
   readonly images?: readonly Format[];
   readonly image?: Format;
 }): object {
@@ -287,14 +338,19 @@ function withPictures(call: {
   return {
     ...call,
     ...(messages && {
-      messages: messages.map((message) => ({
-        ...message,
-        content: message.content.map((part) =>
-          part.picture ? { type: 'image', ...samplePicture(part.picture) } : part,
-        ),
-      })),
+      messages: messages.map((message) => ({ ...message, content: message.content.map(withPicture) })),
     }),
     ...(images && { images: images.map(samplePicture) }),
     ...(image && { image: samplePicture(image) }),
   };
+}
+
+interface WireContent {
+  readonly picture?: Format;
+  readonly content?: readonly WireContent[];
+}
+
+function withPicture(part: WireContent): object {
+  if (part.content) return { ...part, content: part.content.map(withPicture) };
+  return part.picture ? { type: 'image', ...samplePicture(part.picture) } : part;
 }

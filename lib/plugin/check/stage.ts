@@ -78,7 +78,7 @@ function call(stage: Stage, recording: Recording, signal?: AbortSignal): Promise
   const options = atOrigin(place.origin, recording.options);
   switch (recording.kind) {
     case 'text':
-      return observeText((own) => stage.parts(recording, own), signal);
+      return observeText((own) => stage.parts(recording, own), signal, recording.call.tools !== undefined);
     case 'image': {
       const image = provider.image?.bind(provider);
       assert(image, 'the provider has no image');

@@ -1,0 +1,98 @@
+// The calls of tools that a prompt asks the sandbox for: `[[tool:name]]`, how often, and with which arguments.
+import { randomBytes } from 'node:crypto';
+import type { Content, TextCall, TextMessage, ToolCallContent } from '../../lib/plugin/contract.ts';
+
+interface Wish {
+  readonly name: string;
+  /** Answers in a row that make the call. */
+  readonly times: number;
+  readonly json: string;
+}
+
+const BEGINNING = /\[\[tool:([\w-]+)(?:\*(\d+))?\s*/g;
+const TIMES_MAX = 1000;
+
+/** The prompt without them. */
+export function withoutWishes(prompt: string): string {
+  let rest = '';
+  let from = 0;
+  for (const { start, end } of findWishes(prompt)) {
+    rest += `${prompt.slice(from, start)} `;
+    from = end;
+  }
+  return rest + prompt.slice(from);
+}
+
+function findWishes(prompt: string): readonly (Wish & { readonly start: number; readonly end: number })[] {
+  const found = [];
+  for (const match of prompt.matchAll(BEGINNING)) {
+    const [beginning, name = '', times = '1'] = match;
+    const from = match.index + beginning.length;
+    const to = endOf(prompt, from);
+    if (to === undefined) continue;
+    const json = prompt.slice(from, to);
+    found.push({ name, times: Math.min(Number(times), TIMES_MAX), json, start: match.index, end: to + 2 });
+  }
+  return found;
+}
+
+/** Where the arguments end: at the first `]]` that makes them JSON, or else at the first. */
+function endOf(prompt: string, from: number): number | undefined {
+  const first = prompt.indexOf(']]', from);
+  for (let at = first; at >= 0; at = prompt.indexOf(']]', at + 1)) if (isJson(prompt.slice(from, at))) return at;
+  return first < 0 ? undefined : first;
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+/** The last message in which the user says something. */
+export function promptAt(messages: readonly TextMessage[]): number {
+  return messages.findLastIndex(({ role, content }) => role === 'user' && content.some(({ type }) => type === 'text'));
+}
+
+/** The calls of the next answer, which may be none. */
+export function planCalls({ tools, messages }: TextCall, prompt: string): readonly ToolCallContent[] {
+  if (!tools || tools.choice === 'none') return [];
+  const { list, choice, single } = tools;
+  const known = (name: string) =>
+    typeof choice === 'object' ? choice.name === name : list.some((tool) => tool.name === name);
+  const wishes = findWishes(prompt).filter(({ name }) => known(name));
+  const answered = messages.slice(promptAt(messages) + 1).filter(({ content }) => content.some(isCall)).length;
+  const planned = single ? inTurn(wishes, answered) : wishes.filter(({ times }) => times > answered);
+  if (planned.length > 0) return planned.map(callOf);
+  if (choice === 'any') return [callOf({ name: list[0]?.name ?? '', json: '' })];
+  return typeof choice === 'object' ? [callOf({ name: choice.name, json: '' })] : [];
+}
+
+/** One call an answer. */
+function inTurn(wishes: readonly Wish[], answered: number): readonly Wish[] {
+  return wishes.flatMap((wish) => Array.from({ length: wish.times }, () => wish)).slice(answered, answered + 1);
+}
+
+function isCall({ type }: Content): boolean {
+  return type === 'tool-call';
+}
+
+const ID_BYTES = 12;
+
+function callOf({ name, json }: Pick<Wish, 'name' | 'json'>): ToolCallContent {
+  return { type: 'tool-call', id: `call_${randomBytes(ID_BYTES).toString('hex')}`, name, json };
+}
+
+/** What the tools said last. */
+export function lastResults(
+  messages: readonly TextMessage[],
+): readonly { readonly name: string; readonly text: string }[] {
+  const content = messages.slice(promptAt(messages) + 1).at(-1)?.content ?? [];
+  const results = content.filter((part) => part.type === 'tool-result');
+  return results.map(({ name, content: said }) => ({
+    name,
+    text: said.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' '),
+  }));
+}

@@ -1,0 +1,203 @@
+// What is refused of tools, their calls and results, by the field that is wrong; and what of it becomes of a request.
+import { expect } from 'chai';
+import { parseChatRequest } from '../../../lib/api/dialects/chat/request.ts';
+import { parseMessageRequest } from '../../../lib/api/dialects/message/request.ts';
+import { readWireId, toWireId } from '../../../lib/api/dialects/tool-id.ts';
+import { TOOLS_CHARACTERS_MAX, TOOLS_MAX } from '../../../lib/api/dialects/tools.ts';
+import { isFault } from '../../../lib/faults.ts';
+
+const user = { role: 'user', content: 'hi' };
+const PARSERS = { message: parseMessageRequest, chat: parseChatRequest } as const;
+
+function refusal(dialect: keyof typeof PARSERS, fields: object): string {
+  try {
+    PARSERS[dialect]({ model: 'm', messages: [user], ...fields });
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    expect(error.output.statusCode).to.equal(400);
+    return error.message;
+  }
+  return 'taken';
+}
+
+const schema = { type: 'object' };
+const tool = (more: object = {}) => ({ name: 'f', input_schema: schema, ...more });
+const called = (more: object = {}) => ({ type: 'function', function: { name: 'f', parameters: schema, ...more } });
+const use = (id: unknown = 'x', more: object = {}) => ({ type: 'tool_use', id, name: 'f', input: {}, ...more });
+const result = (id: unknown = 'x', more: object = {}) => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content: 'y',
+  ...more,
+});
+const says = (...content: object[]) => ({ role: 'assistant', content });
+const answers = (...content: object[]) => ({ role: 'user', content });
+const makes = (...tool_calls: object[]) => ({ role: 'assistant', content: null, tool_calls });
+const fc = (more: object = {}, inner: object = {}) => ({
+  ...{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}', ...inner } },
+  ...more,
+});
+const gives = (more: object = {}) => ({ role: 'tool', tool_call_id: 'x', content: 'y', ...more });
+
+type Row = readonly [dialect: keyof typeof PARSERS, fields: object, field: string, words: RegExp];
+
+const talk = (...messages: object[]) => ({ messages: [user, ...messages] });
+
+const ROWS: readonly Row[] = [
+  ['message', { tools: {} }, 'tools', /array/],
+  ['message', { tools: [5] }, 'tools[0]', /object/],
+  ['message', { tools: [tool(), tool()] }, 'tools[1].name', /tools\[0\] already/],
+  ['message', { tools: [tool({ name: 'a b' })] }, 'tools[0].name', /128/],
+  ['message', { tools: [tool({ name: 'a'.repeat(129) })] }, 'tools[0].name', /128/],
+  ['message', { tools: [{ name: 'f' }] }, 'tools[0].input_schema', /object/],
+  ['message', { tools: [tool({ input_schema: [] })] }, 'tools[0].input_schema', /object/],
+  ['message', { tools: [tool({ input_schema: { type: 'string' } })] }, 'tools[0].input_schema.type', /object/],
+  ['message', { tools: [tool({ description: 5 })] }, 'tools[0].description', /string/],
+  ['message', { tools: [tool({ strict: 'yes' })] }, 'tools[0].strict', /boolean/],
+  ['message', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type', /custom/],
+  ['message', { tools: Array.from({ length: TOOLS_MAX + 1 }, () => tool()) }, 'tools', /at most 512 tools/],
+  ['message', { tools: [tool({ description: 'x'.repeat(TOOLS_CHARACTERS_MAX) })] }, 'tools', /characters in all/],
+  ['message', { tools: [tool()], tool_choice: 'auto' }, 'tool_choice', /object/],
+  ['message', { tools: [tool()], tool_choice: { type: 'maybe' } }, 'tool_choice.type', /auto, any, tool or none/],
+  ['message', { tools: [tool()], tool_choice: { type: 'tool' } }, 'tool_choice.name', /string/],
+  ['message', { tools: [tool()], tool_choice: { type: 'tool', name: 'g' } }, 'tool_choice.name', /not the name/],
+  ['message', { tool_choice: { type: 'any' } }, 'tool_choice', /no tools/],
+  [
+    'message',
+    { tools: [tool()], tool_choice: { type: 'auto', disable_parallel_tool_use: 1 } },
+    'tool_choice.disable_parallel_tool_use',
+    /boolean/,
+  ],
+  ['chat', { tools: 'x' }, 'tools', /array/],
+  ['chat', { tools: [{ type: 'function' }] }, 'tools[0].function', /object/],
+  ['chat', { tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools[0].type', /function/],
+  ['chat', { tools: [called({ name: '' })] }, 'tools[0].function.name', /128/],
+  ['chat', { tools: [called({ parameters: 'x' })] }, 'tools[0].function.parameters', /object/],
+  ['chat', { tools: [called(), called()] }, 'tools[1].function.name', /already/],
+  ['chat', { tools: [called()], tool_choice: 5 }, 'tool_choice', /none, auto, required/],
+  ['chat', { tools: [called()], tool_choice: 'any' }, 'tool_choice', /none, auto, required/],
+  ['chat', { tools: [called()], tool_choice: { type: 'allowed_tools' } }, 'tool_choice.type', /function/],
+  ['chat', { tools: [called()], tool_choice: { type: 'function' } }, 'tool_choice.function.name', /string/],
+  [
+    'chat',
+    { tools: [called()], tool_choice: { type: 'function', function: { name: 'g' } } },
+    'tool_choice.function.name',
+    /not the name/,
+  ],
+  ['chat', { tools: [], tool_choice: 'required' }, 'tool_choice', /no tools/],
+  ['chat', { tools: [called()], parallel_tool_calls: 'no' }, 'parallel_tool_calls', /boolean/],
+  ['message', talk(says(use(5))), 'messages[1].content[0].id', /string/],
+  ['message', talk(says(use(''))), 'messages[1].content[0].id', /empty/],
+  ['message', talk(says(use('x', { name: 5 }))), 'messages[1].content[0].name', /string/],
+  ['message', talk(says(use('x', { input: '{}' }))), 'messages[1].content[0].input', /object/],
+  ['message', talk(says(use(), use())), 'messages[1].content[1].id', /another call/],
+  ['message', talk(says(use())), 'messages[1].content[0].id', /without a result/],
+  [
+    'message',
+    talk(says(use()), user, says({ type: 'text', text: 'a' })),
+    'messages[1].content[0].id',
+    /without a result/,
+  ],
+  ['message', talk(answers(result())), 'messages[1].content[0].tool_use_id', /names no call/],
+  ['message', talk(says(use()), answers(result('z'))), 'messages[2].content[0].tool_use_id', /names no call/],
+  ['message', talk(says(use()), answers(result(), result())), 'messages[2].content[1].tool_use_id', /names no call/],
+  ['message', talk(says(use()), answers(result(5))), 'messages[2].content[0].tool_use_id', /string/],
+  [
+    'message',
+    talk(says(use()), answers(result('x', { is_error: 'no' }))),
+    'messages[2].content[0].is_error',
+    /boolean/,
+  ],
+  [
+    'message',
+    talk(says(use()), answers(result('x', { content: 5 }))),
+    'messages[2].content[0].content',
+    /string or an array/,
+  ],
+  [
+    'message',
+    talk(says(use()), answers(result('x', { content: [{ type: 'image', source: 1 }] }))),
+    'messages[2].content[0].content[0].source',
+    /object/,
+  ],
+  ['chat', talk(gives()), 'messages[1].tool_call_id', /names no call/],
+  ['chat', talk({ role: 'tool', content: 'y' }), 'messages[1].tool_call_id', /string/],
+  ['chat', talk(makes(fc()), gives(), gives()), 'messages[3].tool_call_id', /names no call/],
+  ['chat', talk(makes(fc()), user), 'messages[1].tool_calls[0].id', /without a result/],
+  ['chat', talk({ ...makes(), tool_calls: {} }), 'messages[1].tool_calls', /array/],
+  ['chat', talk(makes({ id: 'x', type: 'function' })), 'messages[1].tool_calls[0].function', /object/],
+  ['chat', talk(makes(fc({ type: 'custom' }))), 'messages[1].tool_calls[0].type', /function/],
+  ['chat', talk(makes(fc({}, { arguments: {} }))), 'messages[1].tool_calls[0].function.arguments', /string/],
+  ['chat', talk(makes(fc({}, { name: '' }))), 'messages[1].tool_calls[0].function.name', /empty/],
+  ['chat', talk(makes(fc({ id: 7 }))), 'messages[1].tool_calls[0].id', /string/],
+];
+
+describe('tools of a request', () => {
+  for (const [dialect, fields, field, words] of ROWS) {
+    it(`refuses ${dialect} ${JSON.stringify(fields).slice(0, 90)} and names ${field}`, () => {
+      const message = refusal(dialect, fields);
+      expect(message.startsWith(`Invalid \`${field}\`: `), message).to.equal(true);
+      expect(message).to.match(words);
+    });
+  }
+
+  it('refuses a thread by the name that clients know', () => {
+    for (const parse of Object.values(PARSERS)) {
+      const body = { model: 'm', messages: [user], thread: { type: 'create' } };
+      expect(() => parse(body))
+        .to.throw()
+        .with.nested.property('data.errorCode', 'thread_unsupported_request');
+      expect(parse({ ...body, thread: null }).messages).to.have.length(1);
+    }
+  });
+
+  it('takes none for no tools', () => {
+    for (const [dialect, parse] of Object.entries(PARSERS)) {
+      const choice = dialect === 'chat' ? 'auto' : { type: 'auto' };
+      for (const fields of [{ tools: [] }, { tools: null, tool_choice: null }, { tools: [], tool_choice: choice }]) {
+        expect(parse({ model: 'm', messages: [user], ...fields })).to.not.have.any.keys('tools', 'hasCalls');
+      }
+    }
+  });
+
+  it('puts results of calls that were made together into one message', () => {
+    const chat = parseChatRequest({
+      model: 'm',
+      ...talk(makes(fc(), fc({ id: 'z' })), gives(), gives({ tool_call_id: 'z', content: '' }), user),
+    });
+    const message = parseMessageRequest({
+      model: 'm',
+      ...talk(says(use(), use('z')), answers(result()), answers(result('z', { content: null })), user),
+    });
+    expect(chat.messages).to.deep.equal(message.messages);
+    expect(chat.messages.map(({ content }) => content.map(({ type }) => type))).to.deep.equal([
+      ['text'],
+      ['tool-call', 'tool-call'],
+      ['tool-result', 'tool-result'],
+      ['text'],
+    ]);
+    expect(chat.hasCalls).to.equal(true);
+  });
+
+  it('keeps broken arguments through both dialects', () => {
+    const broken = '{"a": oh';
+    const chat = parseChatRequest({ model: 'm', ...talk(makes(fc({}, { arguments: broken })), gives()) });
+    const input = { INVALID_JSON: broken };
+    const message = parseMessageRequest({ model: 'm', ...talk(says(use('x', { input })), answers(result())) });
+    for (const { messages } of [chat, message]) expect(messages[1]?.content[0]).to.include({ json: broken });
+    const empty = parseChatRequest({ model: 'm', ...talk(makes(fc({}, { arguments: ' ' })), gives()) });
+    expect(empty.messages[1]?.content[0]).to.include({ json: '{}' });
+  });
+
+  it('carries what an upstream wants back with a call in its id', () => {
+    for (const state of [undefined, '', 'EpEgCo4gAb4+9v/=', 'ф😀']) {
+      const call = { id: 'call_1', ...(state !== undefined && { state }) };
+      expect(toWireId(call)).to.match(/^[a-zA-Z0-9_-]+$/);
+      expect(readWireId(toWireId(call))).to.deep.equal(call);
+    }
+    const id = toWireId({ id: 'call_1', state: 's' });
+    const { messages } = parseMessageRequest({ model: 'm', ...talk(says(use(id)), answers(result(id))) });
+    expect(messages[1]?.content[0]).to.include({ id: 'call_1', state: 's' });
+    expect(messages[2]?.content[0]).to.include({ id: 'call_1', name: 'f' });
+  });
+});

@@ -1,0 +1,189 @@
+// Calls of tools on their way: each dialect over each kind of upstream, without loss, however they are cut.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { CHAT, eventsOf, MESSAGES, send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, UPSTREAMS } from './tool-wire.ts';
+
+const PATHS = { message: MESSAGES, chat: CHAT } as const;
+const REASONS = { message: ['end_turn', 'tool_use'], chat: ['stop', 'tool_calls'] } as const;
+const PLUGINS = { chat: 'openai-compatible', message: 'anthropic', google: 'gemini' } as const;
+
+type Kind = keyof typeof PLUGINS;
+
+const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
+const key = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 6 }).filter((text) => text !== '__proto__');
+const value = fc.jsonValue({ maxDepth: 2 });
+/** As JSON has it: no negative zero. */
+const json = fc.dictionary(key, value, { maxKeys: 3 }).map((object) => JSON.stringify(object));
+
+const result = fc.record({
+  text: fc.oneof(words, fc.constant('')).filter((text) => !text.startsWith('Error: ')),
+  isError: fc.boolean(),
+  pictures: fc.constantFrom(0, 0, 0, 1),
+});
+
+const turn = fc
+  .record({
+    text: fc.oneof(words, fc.constant('')),
+    pairs: fc.array(fc.tuple(name, json, result), { minLength: 1, maxLength: 3 }),
+  })
+  .map(({ text, pairs }) => ({ text, pairs }));
+
+const talk: fc.Arbitrary<Talk> = fc
+  .record({
+    prompt: words,
+    turns: fc.array(turn, { maxLength: 3 }),
+    names: fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
+    schema: fc.dictionary(key, value, { maxKeys: 2 }).map((properties) => ({ ...properties, type: 'object' })),
+    choice: fc.constantFrom('auto', 'none', 'any', 'first'),
+    single: fc.boolean(),
+  })
+  .map(({ prompt, turns, names, schema, choice, single }) => {
+    let count = 0;
+    return {
+      prompt,
+      turns: turns.map(({ text, pairs }) => ({
+        text,
+        calls: pairs.map(([called, args]) => {
+          count += 1;
+          return { id: `call-${count}_x`, name: called, json: args };
+        }),
+        results: pairs.map(([, , said]) => said),
+      })),
+      tools: names.map((each) => ({
+        name: each,
+        description: `does ${each}`,
+        schema: JSON.parse(JSON.stringify(schema)),
+      })),
+      choice: choice === 'first' ? `${names[0]}` : choice,
+      single: single && choice !== 'none',
+    };
+  });
+
+/** A text in pieces. */
+const pieces = (text: fc.Arbitrary<string>) =>
+  fc.tuple(text, fc.array(fc.nat(60), { maxLength: 4 })).map(([whole, cuts]) => {
+    const places = [0, ...cuts.map((at) => Math.min(at, whole.length)).sort((a, b) => a - b), whole.length];
+    return places
+      .slice(1)
+      .map((end, at) => whole.slice(places[at], end))
+      .filter((piece) => piece !== '');
+  });
+
+const spoken: fc.Arbitrary<Spoken> = fc
+  .record({
+    text: fc.array(words, { maxLength: 3 }),
+    calls: fc.array(fc.tuple(name, fc.oneof(pieces(json), fc.constant([]))), { maxLength: 3 }),
+  })
+  .filter(({ text, calls }) => text.length + calls.length > 0)
+  .map(({ text, calls }) => ({
+    text,
+    calls: calls.map(([called, cut], at) => ({ id: `call_${at}`, name: called, pieces: cut })),
+  }));
+
+const parsed = (text: string): unknown => JSON.parse(text);
+
+for (const kind of Object.keys(PLUGINS) as Kind[]) {
+  describe(`tools over ${PLUGINS[kind]}`, () => {
+    let upstream: TestUpstream;
+    let gateway: TestGateway;
+    let account: TestAccount;
+
+    before(async () => {
+      upstream = await startUpstream();
+      const settings = { baseUrl: kind === 'message' ? upstream.url : `${upstream.url}/v1`, apiKey: 'up-secret-key-1' };
+      const model = {
+        ...{ id: 'm', type: 'text', provider: 'Test', tools: true, vision: true },
+        routes: [{ upstream: 'up', model: 'gemini-3-x' }],
+        price: { input: '10', output: '10' },
+      };
+      const catalog = { upstreams: { up: { plugin: PLUGINS[kind], settings } }, models: [model], vision: ['m'] };
+      gateway = await startGateway({ catalog });
+      account = await gateway.account('100000');
+    });
+    afterEach(() => gateway.checkMoney());
+    after(async () => {
+      await gateway.stop();
+      await upstream.close();
+    });
+
+    const speak = (answer: Spoken) => {
+      upstream.behave(({ response }) => {
+        response.writeHead(200, SSE);
+        response.end(SPEAKERS[kind](answer));
+      });
+    };
+    const ask = (dialect: keyof typeof PATHS, fields: object) =>
+      send(`${gateway.url}${PATHS[dialect]}`, { key: account.key, body: { model: 'm', max_tokens: 1000, ...fields } });
+
+    for (const dialect of ['message', 'chat'] as const) {
+      it(`takes any ${dialect}-style history there whole`, async () => {
+        speak({ text: ['ok'], calls: [] });
+        await fc.assert(
+          fc.asyncProperty(talk, async (asked) => {
+            const { status, text } = await ask(dialect, CLIENTS[dialect](asked));
+            expect(status, text).to.equal(200);
+            const understood = UPSTREAMS[kind](upstream.calls.at(-1)?.body);
+            const expected = {
+              ...asked,
+              single: asked.single && kind !== 'google',
+              turns: asked.turns.map(({ text: said, calls, results }) => ({
+                text: said,
+                calls: calls.map((call) => ({ ...call, json: parsed(call.json) })),
+                // The other format has no word for it.
+                results: results.map((each) => ({
+                  ...each,
+                  text: each.text === '' && each.pictures > 0 && kind === 'chat' ? 'The image follows.' : each.text,
+                  isError: each.isError && dialect === 'message',
+                })),
+              })),
+            };
+            const turns = understood.turns.map(({ calls, ...rest }) => ({
+              ...rest,
+              calls: calls.map((call) => ({ ...call, json: parsed(call.json) })),
+            }));
+            expect({ ...understood, turns }).to.deep.equal(expected);
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+      for (const stream of [false, true]) {
+        it(`brings any answer back ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
+          const tools = CLIENTS[dialect]({
+            prompt: 'x',
+            turns: [],
+            tools: [DEFINITION],
+            choice: 'auto',
+            single: false,
+          });
+          await fc.assert(
+            fc.asyncProperty(spoken, async (answer) => {
+              speak(answer);
+              const reply = await ask(dialect, { ...tools, stream });
+              expect(reply.status, reply.text).to.equal(200);
+              const listener = LISTENERS[dialect];
+              const heard = stream ? listener.stream(eventsOf(reply.text)) : listener.reply(reply.json);
+              expect(heard.text).to.equal(answer.text.join(''));
+              expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
+              const calls = heard.calls.map((call) => ({ ...call, json: parsed(call.json) }));
+              expect(calls).to.deep.equal(
+                answer.calls.map(({ id, name: called, pieces: cut }) => ({
+                  id,
+                  name: called,
+                  json: parsed(cut.join('') || '{}'),
+                })),
+              );
+            }),
+            { numRuns: 60 },
+          );
+        });
+      }
+    }
+  });
+}
+
+const DEFINITION = { name: 'look', description: 'looks', schema: { type: 'object' } };

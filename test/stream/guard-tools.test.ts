@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { type FaultCode, isFault } from '../../lib/faults.ts';
+import { createGuard, type GuardOptions } from '../../lib/stream/guard.ts';
+import type { ProviderPart, StreamPart } from '../../lib/stream/part.ts';
+
+const START: ProviderPart = { type: 'start' };
+const text = (index: number, words: string): ProviderPart[] => [
+  { type: 'block-start', index, block: { type: 'text' } },
+  { type: 'block-delta', index, text: words },
+  { type: 'block-end', index },
+];
+const tool = (index: number, id: string, ...pieces: string[]): ProviderPart[] => [
+  { type: 'block-start', index, block: { type: 'tool', id, name: 'f' } },
+  ...pieces.map((piece): ProviderPart => ({ type: 'block-delta', index, text: piece })),
+  { type: 'block-end', index },
+];
+const finish = (reason: string): ProviderPart => ({ type: 'finish', reason }) as ProviderPart;
+
+function pass(parts: readonly unknown[], options?: GuardOptions): readonly StreamPart[] {
+  const guard = createGuard(options);
+  const whole = [...guard.push(parts as ProviderPart[]), ...guard.end()];
+  const other = createGuard(options);
+  const single = [...parts.flatMap((part) => other.push([part] as ProviderPart[])), ...other.end()];
+  const isFailed = (seen: readonly StreamPart[]) => seen.at(-1)?.type === 'error';
+  if (!isFailed(whole)) expect(single).to.deep.equal(whole);
+  return whole;
+}
+
+const codeOf = (parts: readonly StreamPart[]): FaultCode | undefined => {
+  const last = parts.at(-1);
+  return last?.type === 'error' && isFault(last.fault) ? last.fault.data?.code : undefined;
+};
+
+const WITHOUT: GuardOptions = { outputMax: 1000, tools: false };
+
+describe('guard of calls of tools', () => {
+  it('passes texts and calls one after the other, texts together', () => {
+    const parts = [
+      START,
+      ...text(0, 'a'),
+      ...text(1, 'b'),
+      ...tool(2, 'x', '{', '}'),
+      ...tool(3, 'y', '{}'),
+      ...text(4, 'c'),
+    ];
+    expect(pass([...parts, finish('tool')])).to.deep.equal([
+      START,
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      { type: 'block-delta', index: 0, text: 'a' },
+      { type: 'block-delta', index: 0, text: 'b' },
+      { type: 'block-end', index: 0 },
+      ...tool(1, 'x', '{', '}'),
+      ...tool(2, 'y', '{}'),
+      ...text(3, 'c'),
+      finish('tool'),
+    ]);
+  });
+
+  it('gives a call without arguments empty ones', () => {
+    expect(pass([START, ...tool(0, 'x'), ...tool(1, 'y', ''), finish('tool')])).to.deep.equal([
+      START,
+      ...tool(0, 'x', '{}'),
+      ...tool(1, 'y', '{}'),
+      finish('tool'),
+    ]);
+  });
+
+  it('ends for calls where there are some, and never where there are none', () => {
+    const reasons = ['stop', 'length', 'filter', 'tool', 'other', 'odd'];
+    const ending = (parts: ProviderPart[], options?: GuardOptions) =>
+      reasons.map((reason) => (pass([START, ...parts, finish(reason)], options).at(-1) as { reason: string }).reason);
+    expect(ending(tool(0, 'x', '{}'))).to.deep.equal(['tool', 'length', 'filter', 'tool', 'tool', 'tool']);
+    expect(ending(text(0, 'a'))).to.deep.equal(['stop', 'length', 'filter', 'stop', 'other', 'other']);
+    const both = [...text(0, 'a'), ...tool(1, 'x', '{}')];
+    expect(ending(both, WITHOUT)).to.deep.equal(['stop', 'length', 'filter', 'stop', 'other', 'other']);
+  });
+
+  it('drops calls that were not asked for, and the text goes on', () => {
+    const parts = [START, ...text(0, 'a'), ...tool(1, 'x', '{"a":1}'), ...text(2, 'b'), finish('tool')];
+    const [, ...passed] = pass(parts, WITHOUT);
+    expect(passed).to.deep.equal([
+      { type: 'block-start', index: 0, block: { type: 'text' } },
+      { type: 'block-delta', index: 0, text: 'a' },
+      { type: 'block-delta', index: 0, text: 'b' },
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'stop' },
+    ]);
+    expect(codeOf(pass([START, ...tool(0, 'x', '{}'), finish('tool')], WITHOUT))).to.equal('upstream_empty');
+  });
+
+  it('cuts arguments like text, and closes their block', () => {
+    const long = 'x'.repeat(40);
+    const parts = pass([START, ...tool(0, 'x', long, long), finish('tool')], { outputMax: 3 });
+    expect(parts.slice(2)).to.deep.equal([
+      { type: 'block-delta', index: 0, text: long },
+      { type: 'block-delta', index: 0, text: 'x'.repeat(8) },
+      { type: 'block-end', index: 0 },
+      { type: 'finish', reason: 'length', raw: 'cut at max_tokens' },
+    ]);
+  });
+
+  it('fails what breaks the grammar', () => {
+    const begin = (block: unknown) => [START, { type: 'block-start', index: 0, block }];
+    for (const parts of [
+      begin({ type: 'tool', id: '', name: 'f' }),
+      begin({ type: 'tool', id: 'x' }),
+      begin({ type: 'tool', id: 'x', name: 'f', state: 5 }),
+      begin({ type: 'toll' }),
+      [START, ...tool(0, 'x').slice(0, 1), ...tool(1, 'y')],
+      [START, ...tool(0, 'x').slice(0, 1), finish('tool')],
+      [START, ...tool(0, 'x').slice(0, 1), { type: 'block-delta', index: 1, text: '{' }],
+    ]) {
+      expect(codeOf(pass(parts))).to.equal('upstream_failed');
+    }
+    expect(codeOf(pass([START, ...tool(0, 'x', '{')]))).to.equal('upstream_truncated');
+  });
+});
