@@ -2,9 +2,10 @@
 import { fault, isFault } from '../faults.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import type { ImageRequest, Refusal } from '../images/request.ts';
-import { createImage, freeBytes, tooLarge } from '../media/image.ts';
+import { createImage, tooLarge } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
+import { freeBytes } from '../platform/free-bytes.ts';
 import { checkFields, type FieldRules, invalidField } from './dialects/fields.ts';
 import { readLink } from './dialects/pictures.ts';
 import { aspectField, IMAGE_SIZES, imageSizeField, modelField, promptField } from './media-fields.ts';

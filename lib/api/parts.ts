@@ -1,9 +1,10 @@
 // Requests in steps: what one thread hands another is copied while nothing else runs, so little is handed over at a
 // time, long texts in slices too.
 import assert from 'node:assert/strict';
-import { createImage, freeBytes } from '../media/image.ts';
+import { createImage } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
+import { freeBytes } from '../platform/free-bytes.ts';
 
 /** A link, or the bytes of a picture, which change hands without a copy. */
 export interface PictureStep {

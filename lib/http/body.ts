@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GONE } from '../call/context.ts';
 import { type Fault, fault } from '../faults.ts';
+import { freeOwn } from '../platform/free-bytes.ts';
 import type { Share } from './budget.ts';
 import { createRoom } from './room.ts';
 
@@ -44,7 +45,11 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
   if (whole && !signal.aborted) return Promise.resolve(whole);
   if (announced !== undefined) share.take(announced);
   const room = createRoom({ announced, bytesMax, ...(announced === undefined && { take: share.take }) });
-  return receive(request, { signal, limits, onChunk: room.append }).then(room.content);
+  const keep = (chunk: Buffer) => {
+    room.append(chunk);
+    freeOwn(chunk);
+  };
+  return receive(request, { signal, limits, onChunk: keep }).then(room.content);
 }
 
 export interface PieceOptions extends BodyOptions {

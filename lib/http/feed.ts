@@ -2,6 +2,7 @@
 // pipelined requests, each of which costs kilobytes until it is answered.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { freeOwn } from '../platform/free-bytes.ts';
 import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
 import { mergeChunks } from './chunks.ts';
 import type { Turns } from './turns.ts';
@@ -41,9 +42,12 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
 
   function take(bytes: Buffer): void {
     if (stopped) return;
+    const isBody = !rest && bodyBytes >= bytes.length;
+    const { length } = bytes;
     rest = rest ? Buffer.concat([rest, bytes]) : bytes;
     pump();
-    isHeld = bytes.length >= LONG_READ_BYTES && !turns.read(bytes.length, readOn);
+    if (isBody && !rest && !stopped) freeOwn(bytes);
+    isHeld = length >= LONG_READ_BYTES && !turns.read(length, readOn);
     if (isHeld) socket.pause();
   }
 

@@ -2,6 +2,7 @@
 // answer with it.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { freeOwn } from '../platform/free-bytes.ts';
 import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
@@ -31,10 +32,11 @@ let stepping: NodeJS.Timeout | undefined;
 function swallow(socket: Socket): void {
   let bytes = 0;
   socket.removeAllListeners('data');
-  socket.on('data', ({ length }: Buffer) => {
+  socket.on('data', (chunk: Buffer) => {
     stepping ??= setInterval(step, STEP_MS).unref();
-    bytes += length;
-    bytesLeft -= length;
+    bytes += chunk.length;
+    bytesLeft -= chunk.length;
+    freeOwn(chunk);
     if (bytes > SWALLOWED_BYTES_MAX) socket.pause();
     else if (bytesLeft < 0) {
       socket.pause();

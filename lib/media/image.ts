@@ -1,5 +1,6 @@
 // A picture in memory: sniffed, counted against a budget, and released by its holder.
 import { type Fault, fault } from '../faults.ts';
+import { freeBytes } from '../platform/free-bytes.ts';
 import { type ImageFormat, type PictureSize, pictureSize, type SniffedImage } from './sniff.ts';
 
 export const IMAGE_BYTES_MAX = 8 * 1024 * 1024;
@@ -56,11 +57,6 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
       release();
     },
   };
-}
-
-/** Frees memory at once, whoever still refers to it: garbage collection may come late. */
-export function freeBytes({ buffer }: Buffer): void {
-  (buffer as ArrayBuffer).transfer(0);
 }
 
 /**

@@ -11,7 +11,7 @@ import type { CallersJob, CallersResult } from './callers.ts';
 import type { Keys, Measured } from './gateway.ts';
 
 const CALLERS = 20;
-const RSS_MAX_MB = 512;
+const RSS_MAX_MB = 480;
 /** Of the worst p99 without an attack. */
 const P99_TIMES = 2;
 

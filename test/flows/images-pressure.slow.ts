@@ -16,7 +16,7 @@ const ROUNDS = 3;
 const AGAIN_MS = 200;
 /** As the documentation says: the budget, and what the process takes beside it. */
 const BUDGET_MB = 96;
-const RSS_MAX = (BUDGET_MB + 768) * MIB;
+const RSS_MAX = (BUDGET_MB + 512) * MIB;
 const TURN_P99_MS_MAX = 50;
 /** Between two words of a stream that says one every 20 ms. */
 const GAP_P99_MS_MAX = 500;

@@ -17,7 +17,7 @@ const SECONDS = 15;
 const AGAIN_MS = 300;
 /** As the documentation says: the budget, and what the process takes beside it. */
 const BUDGET_MB = 96;
-const RSS_MAX = (BUDGET_MB + 768) * MIB;
+const RSS_MAX = (BUDGET_MB + 512) * MIB;
 const TURN_P99_MS_MAX = 50;
 /** Of a refusal, in the gateway: without waiting for any other call. */
 const REFUSED_P99_MS_MAX = 5000;
