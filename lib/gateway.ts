@@ -34,6 +34,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
 import type { MetricsServer } from './metrics/server.ts';
 import { createMemory } from './payments/memory.ts';
+import { createPayments } from './payments/payments.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -137,7 +138,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const web = openWeb({ ...services, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const payments = createPayments({ ...parts, ...media, providers: catalog.payments, ownerId, leaseMs, clock: owner });
+  const web = openWeb({ ...services, payments, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
@@ -157,13 +159,12 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       else await warnOfDemo(store, log);
       await web.start(demo.demoAccount);
       catalog.watch();
-      videos.worker.start();
-      chores.start();
+      for (const each of [videos.worker, payments, chores]) each.start();
     },
     async stop() {
       chores.stop();
       await web.close();
-      await videos.worker.stop();
+      await Promise.all([videos.worker.stop(), payments.stop()]);
       await http.close(() => endCalls(calls, config.drainMs));
       videos.engine.stop();
       await endLedger(ledger, log);

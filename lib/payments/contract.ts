@@ -88,7 +88,7 @@ export interface PaymentProvider {
    * looked at.
    */
   notice(raw: RawNotice): NoticeVerdict;
-  /** A pay page of its own, for a provider that has none elsewhere: under `Order.pageUrl`. */
+  /** A pay page of its own, for one without real money: under `Order.pageUrl`. */
   page?(request: PageRequest, signal: AbortSignal): Promise<PageReply>;
   /** Frees what the provider holds; called once, after its last call ended. */
   close?(): Promise<void>;
@@ -225,7 +225,7 @@ export interface RawNotice {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** UTF-8, at most 64 KiB. */
   readonly body: string;
-  /** Where it came from: the address of the peer, or of the trusted proxy's client. */
+  /** Of the peer: that of a proxy where the service stands behind one. A filter at best, never a proof. */
   readonly address: string;
 }
 
@@ -245,7 +245,7 @@ export interface PageRequest {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** HTML, or where to go instead. */
+/** HTML, with the policy of our own pages (no inline scripts or styles; `/static/style.css` is there), or where to go instead. */
 export type PageReply = {
   readonly status: number;
   /** Notices that the provider sends now, taken as if they had been POSTed, each before the next. */

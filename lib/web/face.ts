@@ -38,7 +38,7 @@ ${lines}</main></body></html>`;
   },
 };
 
-const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static)(?:\/|$)/;
+const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static|payments)(?:\/|$)/;
 
 /** Whether a path belongs to the pages, even where there is none. */
 export function isPagePath(path: string): boolean {

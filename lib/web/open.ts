@@ -19,6 +19,7 @@ export type WebOptions = Pick<
   | 'publicUrl'
   | 'sandbox'
   | 'fetcher'
+  | 'payments'
   | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;

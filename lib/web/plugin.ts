@@ -22,6 +22,7 @@ import { exportData, settings } from './pages/settings.ts';
 import { register, reset, setup } from './pages/setup.ts';
 import { usage, usageCsv } from './pages/usage.ts';
 import { wallet } from './pages/wallet.ts';
+import { paymentRoutes } from './payment-routes.ts';
 import type { WebServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 
@@ -64,6 +65,6 @@ export const webPlugin: Plugin<WebServices> = {
   name: 'web',
   async register(server, services) {
     await server.register(inert);
-    server.route([...PAGES.flatMap((routes) => routes(services)), staticFiles]);
+    server.route([...PAGES.flatMap((routes) => routes(services)), ...paymentRoutes(services), staticFiles]);
   },
 };

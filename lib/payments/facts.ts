@@ -1,0 +1,26 @@
+// What an order tells its provider beside the amount, kept as JSON with the payment so that any process can repeat it.
+import type { MethodKind, Order } from './contract.ts';
+import type { Payment } from './decide.ts';
+
+export interface OrderFacts {
+  readonly description: string;
+  readonly returnUrl: string;
+  readonly pageUrl: string;
+  readonly locale: Order['locale'];
+  readonly email?: string;
+  readonly method?: MethodKind;
+  readonly saveMethod: boolean;
+  /** The id of the saved method that is charged, of an automatic top-up. */
+  readonly charges?: string;
+}
+
+export function factsOf({ facts }: Pick<Payment, 'facts'>): OrderFacts {
+  return JSON.parse(facts);
+}
+
+/** The order as the provider gets it, the same in every repeat. */
+export function orderOf(payment: Payment): Order {
+  const { charges: _, ...facts } = factsOf(payment);
+  const { id, amount, wallet, createdAt } = payment;
+  return { id, idempotenceKey: id, amount, currency: 'RUB', customer: wallet, createdAt, ...facts };
+}

@@ -1,0 +1,117 @@
+// Makes a payment follow what its provider says of it, step by step; whoever else does the same at once, each step happens
+// once.
+import type { OpenPayment } from '../catalog/payments.ts';
+
+import { book } from '../ledger/booking.ts';
+import type { Store } from '../store/store.ts';
+import type { PaymentState, SavedMethod } from './contract.ts';
+import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from './decide.ts';
+import { factsOf } from './facts.ts';
+import { newId } from './ids.ts';
+import { nextStep } from './step.ts';
+
+export interface FollowOptions {
+  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  readonly now: () => number;
+  readonly log: PaymentLog;
+  /** Told of every change of a payment's phase or money, after it is stored. */
+  readonly onChange?: ((payment: Payment) => void) | undefined;
+}
+
+export interface PaymentLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Follow {
+  /** Resolves to the payment as it is then; rejects with `StoreError`, and then the same state may come again. */
+  follow(payment: Payment, open: OpenPayment, state: PaymentState): Promise<Payment>;
+  /** Makes one change; somebody else's may have been first. Resolves to the payment as it is then. */
+  change(change: FreePaymentChange): Promise<Payment>;
+}
+
+/** Changes that nobody has to know of. */
+const QUIET: readonly FreePaymentChange['kind'][] = ['look', 'note_refund'];
+
+/** Each step goes forward; more of them are a mistake of ours, or two providers that contradict each other. */
+const STEPS_MAX = 100;
+
+export function createFollow({ store, now, log, onChange }: FollowOptions): Follow {
+  const { payments } = store;
+
+  async function follow(first: Payment, open: OpenPayment, state: PaymentState): Promise<Payment> {
+    let payment = first;
+    for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+      if (payment.phase === 'succeeded') await keepMethod(payment, state);
+      const step = nextStep(payment, state, { at: now(), suspend: open.shortfall === 'suspend' });
+      if (!step) {
+        warnOfContradiction(payment, state);
+        return payment;
+      }
+      const { status, payment: after } = step.op ? await paid(step.op) : await payments.change(step.change);
+      if (status === 'done' && after) tell(payment, after);
+      // The row as the outcome has it, or what somebody else has made of it.
+      const next = after ?? (await payments.get(payment.id));
+      if (!next) throw new Error(`the payment ${payment.id} is gone`);
+      if (status === 'refused') return next;
+      payment = next;
+    }
+    throw new Error(`the payment ${payment.id} does not come to an end`);
+  }
+
+  async function paid(
+    op: Parameters<typeof book>[1],
+  ): Promise<{ status: PaymentStatus | 'refused'; payment?: Payment }> {
+    const { status, payment } = await book(store, op);
+    if (status === 'done' || status === 'exists' || status === 'stale_payment') {
+      return { status: status === 'stale_payment' ? 'stale' : status, ...(payment && { payment }) };
+    }
+    log.error({ operation: op, status }, 'the ledger refuses the money of a payment');
+    return { status: 'refused' };
+  }
+
+  async function change(wanted: FreePaymentChange): Promise<Payment> {
+    const { status, payment } = await payments.change(wanted);
+    if (!payment) throw new Error(`the payment ${wanted.id} is gone`);
+    if (status === 'done' && !QUIET.includes(wanted.kind)) tell(undefined, payment);
+    return payment;
+  }
+
+  /** Before the credit: a crash between the two leaves a method too many, not one too few. */
+  async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
+    if (!saved || !factsOf(payment).saveMethod) return;
+    const { wallet, provider } = payment;
+    await payments.saveMethod(methodRow({ wallet, provider, createdAt: now() }, saved));
+  }
+
+  function tell(before: Payment | undefined, after: Payment): void {
+    if (before && before.phase === after.phase && before.refunded === after.refunded) return;
+    const { id: payment, wallet: account, provider, phase, reason, shortfall } = after;
+    const fields = { payment, account, provider, phase, ...(reason !== null && { reason }) };
+    if (shortfall > (before?.shortfall ?? shortfall))
+      log.error({ ...fields, shortfall }, 'less was there than went back');
+    else if (phase === 'review') log.error(fields, 'a payment is not what was ordered: an operator has to decide');
+    else log.info(fields, `a payment is ${phase.replace('_', ' ')}`);
+    onChange?.(after);
+  }
+
+  /** Nothing that is final moves, whatever the provider says later; the operator has to know. */
+  function warnOfContradiction({ id, phase, ref, credited }: Payment, state: PaymentState): void {
+    const isPaid = state.status === 'succeeded' && credited === 0n && ['canceled', 'failed'].includes(phase);
+    const isOther = ref !== null && ref !== state.id;
+    if (isPaid || isOther)
+      log.error({ payment: id, phase, found: state.id }, 'the provider has money that is not credited');
+  }
+
+  return { follow, change };
+}
+
+function methodRow(of: { wallet: string; provider: string; createdAt: number }, { id: ref, ...method }: SavedMethod) {
+  return { id: newId('pm', of.createdAt), ...of, ref, ...method, removedAt: null };
+}
+
+/** Whether there is something that the provider has to be asked to give back. */
+export function hasAsked(payment: Payment): boolean {
+  return refundsOf(payment).some(({ state, ref }) => state === 'asked' && ref === null);
+}

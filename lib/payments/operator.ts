@@ -1,0 +1,105 @@
+// What only an operator does to a payment: decides about one that is not what was ordered, asks for a refund, enters what a
+// payer's bank wants. All of it goes by the store alone, so that pages and the command line do the same; a refund is asked
+// of the provider by whichever gateway is alive.
+import { book } from '../ledger/booking.ts';
+import type { Micro } from '../money/money.ts';
+import type { Store } from '../store/store.ts';
+import { disputeOf, type FreePaymentChange, type Payment, refundable } from './decide.ts';
+import { newId } from './ids.ts';
+
+/**
+ * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
+ * the payment; `stale` it changed at this very moment: look at it and try again; `no_payment`.
+ */
+export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'no_payment';
+
+export interface OperatorOutcome {
+  readonly status: OperatorStatus;
+  /** As it is then. */
+  readonly payment?: Payment;
+}
+
+type Parts = Pick<Store, 'payments' | 'ledger'>;
+
+/** Decides once about a payment in review: credits the amount that really came, or refuses it. */
+export async function decideReview(
+  store: Parts,
+  id: string,
+  verdict: { readonly at: number; readonly reason: string; readonly credit: Micro | null },
+): Promise<OperatorOutcome> {
+  const payment = await store.payments.get(id);
+  if (!payment) return { status: 'no_payment' };
+  const { at, reason, credit } = verdict;
+  const { version, wallet, provider, ref } = payment;
+  if (payment.phase !== 'review') {
+    const isSame = credit === null ? payment.phase === 'rejected' : payment.credited === credit;
+    return { status: isSame ? 'exists' : 'refused', payment };
+  }
+  if (credit === null) return freely(store, { kind: 'reject', id, version, at, reason });
+  const change = { kind: 'credit', id, version, at, reason } as const;
+  const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, payment: change };
+  return paidFor(store, { kind: 'pay', wallet, at, ...paid });
+}
+
+/** Asks for a refund of what is left of a payment, or a part of it. `refund` is its id: a repeat with it asks once. */
+export async function askRefund(
+  store: Parts,
+  id: string,
+  wish: { readonly at: number; readonly amount: Micro; readonly reason: string; readonly refund?: string },
+): Promise<OperatorOutcome> {
+  const payment = await store.payments.get(id);
+  if (!payment) return { status: 'no_payment' };
+  const { at, amount, reason, refund = newId('rfd', at) } = wish;
+  const change = { kind: 'ask_refund', id, version: payment.version, at, refund, amount, reason } as const;
+  return freely(store, change, amount > 0n && amount <= refundable(payment));
+}
+
+/** A payer's bank wants the money: nothing moves until it is lost. The whole of what is left, if no amount is given. */
+export async function openDispute(
+  store: Parts,
+  id: string,
+  entered: { readonly at: number; readonly dispute: string; readonly amount?: Micro },
+): Promise<OperatorOutcome> {
+  const payment = await store.payments.get(id);
+  if (!payment) return { status: 'no_payment' };
+  const { at, dispute, amount = payment.credited - payment.refunded } = entered;
+  return freely(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
+}
+
+/** It was won, or lost: then the money is taken as far as it is there. */
+export async function endDispute(
+  store: Parts,
+  id: string,
+  end: { readonly at: number; readonly how: 'won' | 'lost'; readonly suspend: boolean },
+): Promise<OperatorOutcome> {
+  const payment = await store.payments.get(id);
+  const dispute = payment && disputeOf(payment);
+  if (!payment) return { status: 'no_payment' };
+  const { at, how, suspend } = end;
+  const { version, wallet, provider } = payment;
+  const phase = how === 'won' ? 'kept' : 'reversed';
+  if (payment.phase !== 'disputed' || !dispute)
+    return { status: payment.phase === phase ? 'exists' : 'refused', payment };
+  if (how === 'won') return freely(store, { kind: 'keep', id, version, at });
+  // A refund may have been booked since.
+  const left = payment.credited - payment.refunded;
+  const asked = BigInt(dispute.amount);
+  const amount = asked < left ? asked : left;
+  const change = { kind: 'reverse', id, version, at } as const;
+  const back = { amount, paybackId: `${provider}:${dispute.id}`, order: id, suspend, payment: change };
+  return paidFor(store, { kind: 'dispute', wallet, at, ...back });
+}
+
+async function freely({ payments }: Parts, change: FreePaymentChange, isAllowed = true): Promise<OperatorOutcome> {
+  const { status, payment } = await payments.change(change);
+  if (!payment) return { status: 'no_payment' };
+  if (status !== 'stale') return { status: status === 'exists' ? 'exists' : 'done', payment };
+  return { status: payment.version === change.version || !isAllowed ? 'refused' : 'stale', payment };
+}
+
+async function paidFor(store: Parts, op: Parameters<typeof book>[1]): Promise<OperatorOutcome> {
+  const { status, payment } = await book(store, op);
+  const after = payment && { payment };
+  if (status === 'done' || status === 'exists') return { status, ...after };
+  return { status: status === 'stale_payment' ? 'stale' : 'refused', ...after };
+}

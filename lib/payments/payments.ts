@@ -1,0 +1,256 @@
+// The payments service, which pages, the notices' route and the automatic top-up stand on. An owner's way in is `order` and
+// then `look`; the automatic top-up's is `charge`. What only an operator does is in `operator.ts`.
+import type { OpenPayment } from '../catalog/payments.ts';
+import { fault } from '../faults.ts';
+import { createLeaseLoop, type LoopClock } from '../jobs/lease-loop.ts';
+import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
+import { formatRub, MICRO_PER_RUB, type Micro } from '../money/money.ts';
+import type { AutoTopupRow } from '../store/ports/payments.ts';
+import type { Store } from '../store/store.ts';
+import type { MethodKind, Order, RawNotice } from './contract.ts';
+import { type NewPayment, PAYMENT_PHASES, type Payment } from './decide.ts';
+import type { OrderFacts } from './facts.ts';
+import { createFollow, type PaymentLog } from './follow.ts';
+import { newId } from './ids.ts';
+import { createNotices, type NoticeEnd } from './notices.ts';
+import { createWork } from './work.ts';
+
+export interface PaymentsOptions {
+  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  /** Those that are switched on now. */
+  readonly providers: () => ReadonlyMap<string, OpenPayment>;
+  readonly publicUrl: () => string;
+  readonly ownerId: string;
+  readonly leaseMs: number;
+  /** The store's clock. */
+  readonly clock: LoopClock;
+  readonly log: PaymentLog;
+  /** Told of every change of a payment's phase or money that happened in this process, after it is stored. */
+  readonly onChange?: (payment: Payment) => void;
+}
+
+/** What an owner wants to pay. */
+export interface OrderRequest {
+  readonly wallet: string;
+  /** The provider's name in the catalog. */
+  readonly provider: string;
+  readonly amount: Micro;
+  readonly locale: Order['locale'];
+  readonly email?: string;
+  readonly method?: MethodKind;
+  /** They agreed to that: keep the consent first. */
+  readonly saveMethod: boolean;
+}
+
+export interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 'locale' | 'email'> {
+  /** The id of a saved method of the wallet. */
+  readonly method: string;
+}
+
+export interface Payments {
+  /** Those that are switched on, for a page that offers them. */
+  providers(): readonly OpenPayment[];
+  /** The least that the wallet may order now: more while nothing was ever paid in. */
+  leastOrder(wallet: string): Promise<Micro>;
+  /**
+   * Makes an order and asks its provider to begin. The payment has its `payUrl`, or is `created` still where the provider
+   * did not answer: it is asked again, and a page shows the link when it is there. Throws `invalid_field` faults, or
+   * rejects with `StoreError`: then it is listed, or was never made.
+   */
+  order(request: OrderRequest): Promise<Payment>;
+  /**
+   * Charges a saved method without its owner. `claim` gets the new order's id and returns the automatic top-up that begins
+   * it, as its next version: both are stored in one transaction; undefined when that has changed meanwhile, and then
+   * nothing was begun. The payment may be pending: its end comes by `onChange`, in any process, or by `store.payments.get`.
+   */
+  charge(request: ChargeRequest, claim: (orderId: string) => AutoTopupRow): Promise<Payment | undefined>;
+  /** Asks the provider now: for the page that a payer comes back to, and for an operator. Undefined for an unknown id. */
+  look(id: string): Promise<Payment | undefined>;
+  /** Takes a notice; undefined for a provider that is not switched on. */
+  notice(provider: string, raw: RawNotice): Promise<NoticeEnd | undefined>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const KOPECK = MICRO_PER_RUB / 100n;
+const LEAST = MICRO_PER_RUB;
+const MOST = 1_000_000n * MICRO_PER_RUB;
+/** Orders of one wallet that wait for their payer. */
+const OPEN_MAX = 10;
+const GAP_MS = 1000;
+/** Notices are evidence for so long. */
+const NOTICES_KEPT_MS = 180 * 86_400_000;
+const CLEAN_EVERY_MS = 6 * 3_600_000;
+/** Of one conversation with a provider. */
+const ASK_MS = 30_000;
+
+export function createPayments(options: PaymentsOptions): Payments {
+  const { store, providers, publicUrl, ownerId, leaseMs, clock, log, onChange } = options;
+  const now = clock.now;
+  const follow = createFollow({ store, now, log, onChange });
+  const notices = createNotices({ store, follow, now, log });
+  const work = createWork({ store, follow, providers, now, log });
+  const life = new AbortController();
+  let cleaning: NodeJS.Timeout | undefined;
+  const loop = createLeaseLoop<Payment>({
+    ...{ store: store.payments, ownerId, leaseMs, gapMs: GAP_MS, clock },
+    work: async (payment, signal) => expect(await work(payment, AbortSignal.any([signal, limit()]))),
+    onClaimError: (err) => log.warn({ err }, 'could not look for payments that are due'),
+    onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not go on with a payment'),
+  });
+
+  function limit(): AbortSignal {
+    return AbortSignal.any([life.signal, AbortSignal.timeout(ASK_MS)]);
+  }
+
+  function expect({ id, dueAt }: Payment): void {
+    if (dueAt !== null) loop.expect(id, dueAt);
+  }
+
+  async function clean(): Promise<void> {
+    await store.payments
+      .cleanNotices(now() - NOTICES_KEPT_MS)
+      .catch((err: unknown) => log.warn({ err }, 'old notices were not removed'));
+  }
+
+  async function leastOrder(wallet: string): Promise<Micro> {
+    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : LEAST;
+  }
+
+  async function order(request: OrderRequest): Promise<Payment> {
+    const { wallet, provider, amount, method, saveMethod, locale, email } = request;
+    const open = providers().get(provider);
+    if (!open) throw fault('invalid_field', { field: 'provider', hint: 'must be one that is switched on' });
+    await checkAmount(request, open);
+    const waiting = await store.payments.list({ wallet, phases: ['created', 'pending'], limit: OPEN_MAX });
+    if (waiting.length === OPEN_MAX)
+      throw fault('invalid_field', { field: 'amount', hint: 'too many orders wait to be paid' });
+    const id = newId('pay', now());
+    const facts = factsFor({ id, provider, amount, locale, saveMethod }, { email, method });
+    return begin(startOf({ id, wallet, amount, origin: 'manual' }, open, facts), undefined);
+  }
+
+  async function charge(
+    request: ChargeRequest,
+    claim: (orderId: string) => AutoTopupRow,
+  ): Promise<Payment | undefined> {
+    const { wallet, amount, locale, email, method: charges } = request;
+    const method = await store.payments.method(charges);
+    const open = method && providers().get(method.provider);
+    if (!method || method.wallet !== wallet || method.removedAt !== null || !open?.provider.charge) {
+      throw fault('invalid_field', { field: 'method', hint: 'must be a saved method that can be charged' });
+    }
+    await checkAmount({ ...request, method: method.kind as MethodKind }, open);
+    const id = newId('pay', now());
+    const facts = factsFor({ id, provider: open.name, amount, locale, saveMethod: false }, { email, charges });
+    const auto = claim(id);
+    const made = startOf({ id, wallet, amount, origin: 'auto' }, open, facts);
+    return begin(made, auto);
+  }
+
+  async function checkAmount(
+    { wallet, amount, method }: Pick<OrderRequest, 'wallet' | 'amount' | 'method'>,
+    { provider }: OpenPayment,
+  ): Promise<void> {
+    const limits = method ? provider.limits?.[method] : undefined;
+    const [own, ours] = [limits?.min ?? 0n, await leastOrder(wallet)];
+    const least = own > ours ? own : ours;
+    const most = limits && limits.max < MOST ? limits.max : MOST;
+    const refuse = (hint: string) => fault('invalid_field', { field: 'amount', hint });
+    if (amount % KOPECK !== 0n) throw refuse('must be whole kopecks');
+    if (amount < least) throw refuse(`must be at least ${formatRub(least)} RUB`);
+    if (amount > most) throw refuse(`must be at most ${formatRub(most)} RUB`);
+  }
+
+  function factsFor(
+    {
+      id,
+      provider,
+      amount,
+      locale,
+      saveMethod,
+    }: Pick<OrderRequest, 'provider' | 'amount' | 'locale' | 'saveMethod'> & {
+      id: string;
+    },
+    more: { readonly [Name in 'email' | 'method' | 'charges']?: OrderFacts[Name] | undefined },
+  ): OrderFacts {
+    const base = publicUrl();
+    const given = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined));
+    const description = `${locale === 'ru' ? 'Пополнение счёта' : 'Top-up'} ${formatRub(amount)} RUB`;
+    const urls = { returnUrl: `${base}/account/wallet?order=${id}`, pageUrl: `${base}/payments/${provider}/page` };
+    return { description, ...urls, locale, saveMethod, ...given };
+  }
+
+  function startOf(
+    what: Pick<NewPayment, 'id' | 'wallet' | 'amount' | 'origin'>,
+    { name, provider }: OpenPayment,
+    facts: OrderFacts,
+  ): NewPayment {
+    const at = now();
+    const maker = { owner: ownerId, lease: at + Math.max(leaseMs, ASK_MS), createdAt: at };
+    return {
+      ...what,
+      provider: name,
+      shop: provider.shop,
+      test: !provider.live,
+      facts: JSON.stringify(facts),
+      ...maker,
+    };
+  }
+
+  async function begin(start: NewPayment, auto: undefined): Promise<Payment>;
+  async function begin(start: NewPayment, auto: AutoTopupRow): Promise<Payment | undefined>;
+  async function begin(start: NewPayment, auto: AutoTopupRow | undefined): Promise<Payment | undefined> {
+    const release = loop.hold(start.id);
+    try {
+      if ((await store.payments.create(start, auto)) === 'stale') return undefined;
+      const made = (await store.payments.get(start.id)) as Payment;
+      const payment = await work(made, limit()).catch((err: unknown) => {
+        // It is there: whoever claims it next goes on.
+        log.warn({ err, payment: start.id }, 'an order could not be begun at once');
+        return made;
+      });
+      expect(payment);
+      return payment;
+    } finally {
+      release();
+    }
+  }
+
+  async function look(id: string): Promise<Payment | undefined> {
+    const payment = await store.payments.get(id);
+    // Another process may be asking it to begin at this moment.
+    if (!payment || payment.ref === null || !LOOKED_AT.includes(payment.phase)) return payment;
+    const after = await work(payment, limit());
+    expect(after);
+    return after;
+  }
+
+  async function notice(name: string, raw: RawNotice): Promise<NoticeEnd | undefined> {
+    const open = providers().get(name);
+    return open && notices.take(open, raw, limit());
+  }
+
+  return {
+    providers: () => [...providers().values()],
+    leastOrder,
+    order,
+    charge,
+    look,
+    notice,
+    start() {
+      loop.start();
+      cleaning = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
+    },
+    async stop() {
+      life.abort();
+      clearInterval(cleaning);
+      await loop.stop();
+    },
+  };
+}
+
+/** Those that a provider can still change. */
+const LOOKED_AT = PAYMENT_PHASES.filter(
+  (phase) => !['created', 'review', 'canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'].includes(phase),
+);

@@ -1,0 +1,154 @@
+// What a payment needs next, given what its provider says of it: one change or one operation at a time, until there is none.
+import type { PaybackOp, PayOp } from '../money/decide.ts';
+import { formatRub } from '../money/money.ts';
+import type { PaymentState, RefundState } from './contract.ts';
+import { type FreePaymentChange, type Payment, type Refund, refundsOf } from './decide.ts';
+import { nextLookAt, nextRefundLookAt } from './pace.ts';
+
+export type Step =
+  | { readonly change: FreePaymentChange; readonly op?: never }
+  | { readonly op: PayOp | PaybackOp; readonly change?: never };
+
+export interface StepFacts {
+  readonly at: number;
+  /** Whether a wallet without the money that goes back is suspended. */
+  readonly suspend: boolean;
+}
+
+export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts): Step | undefined {
+  switch (payment.phase) {
+    case 'created':
+    case 'pending':
+    case 'expired':
+      return stepOfWaiting(payment, state, facts.at);
+    case 'succeeded':
+      return stepOfSucceeded(payment, state, facts.at);
+    case 'credited':
+    case 'partly_refunded':
+    case 'disputed':
+      return stepOfCredited(payment, state, facts);
+    default:
+      return undefined;
+  }
+}
+
+/** Why what the provider says is not what was ordered; undefined when all of it agrees. */
+export function findDisagreement(payment: Payment, state: PaymentState): string | undefined {
+  const { amount, shop, test, id, ref } = payment;
+  const pairs: readonly (readonly [name: string, found: unknown, wanted: unknown])[] = [
+    ['status', state.status, 'succeeded'],
+    ['sum', formatRub(state.amount), formatRub(amount)],
+    ['currency', state.currency, 'RUB'],
+    ['shop', state.shop, shop],
+    ['test', state.test, test],
+    ['order', state.order, id],
+    ['payment', state.id, ref],
+  ];
+  const wrong = pairs.filter(([, found, wanted]) => found !== wanted);
+  if (wrong.length === 0) return undefined;
+  return wrong.map(([name, found, wanted]) => `${name}: ${found} instead of ${wanted}`).join('; ');
+}
+
+function stepOfWaiting(payment: Payment, state: PaymentState, at: number): Step | undefined {
+  const { id, version, phase } = payment;
+  const base = { id, version, at };
+  if (payment.ref !== null && payment.ref !== state.id) return undefined;
+  if (state.status === 'succeeded') {
+    return { change: { kind: 'succeed', ...base, ref: state.id, state: jsonOf(state) } };
+  }
+  if (state.status === 'canceled') return stepOfCanceled(payment, state, at);
+  if (phase === 'created') {
+    const expiresAt = payment.createdAt + LINK_MS;
+    return { change: { kind: 'begin', ...base, ref: state.id, payUrl: null, expiresAt, dueAt: at } };
+  }
+  const dueAt = nextLookAt(payment, at);
+  if (phase === 'pending' && at >= (payment.expiresAt ?? at)) {
+    return { change: { kind: 'expire', ...base, reason: 'not paid in time', dueAt } };
+  }
+  return isDue(payment, at) ? { change: { kind: 'look', ...base, dueAt } } : undefined;
+}
+
+/** How long a link lives where the provider did not say. */
+const LINK_MS = 3_600_000;
+
+function stepOfCanceled(payment: Payment, state: PaymentState, at: number): Step | undefined {
+  const { id, version, phase } = payment;
+  const base = { id, version, at };
+  const { kind, code: reason } = state.reason ?? { kind: 'soft', code: 'canceled' };
+  if (kind === 'expired') {
+    const isKnown = phase === 'expired' && payment.dueAt === null && payment.reason === reason;
+    if (phase === 'created') return { change: { kind: 'fail', ...base, reason } };
+    return isKnown ? undefined : { change: { kind: 'expire', ...base, reason, dueAt: null } };
+  }
+  if (kind === 'technical' && phase !== 'expired') return { change: { kind: 'fail', ...base, reason } };
+  return { change: { kind: 'cancel', ...base, reason, state: jsonOf(state) } };
+}
+
+function stepOfSucceeded(payment: Payment, state: PaymentState, at: number): Step {
+  const { id, version, wallet, provider, ref, amount } = payment;
+  const disagreement = findDisagreement(payment, state);
+  if (disagreement !== undefined) return { change: { kind: 'review', id, version, at, reason: disagreement } };
+  const credit = { kind: 'credit', id, version, at, reason: null } as const;
+  return { op: { kind: 'pay', wallet, at, amount, paymentId: `${provider}:${ref}`, order: id, payment: credit } };
+}
+
+function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: StepFacts): Step | undefined {
+  // Never another payment's refunds.
+  if (state.id !== payment.ref) return undefined;
+  const ours = refundsOf(payment);
+  for (const refund of state.refunds) {
+    const step = stepOfRefund(payment, { ours, refund }, { at, suspend });
+    if (step) return step;
+  }
+  if (!isDue(payment, at)) return undefined;
+  const asked = ours.filter((refund) => refund.state === 'asked');
+  const { id, version } = payment;
+  const lost = asked.find((refund) => refund.ref === null && at - refund.at > LOST_MS);
+  if (lost) {
+    const reason = 'the provider never began it';
+    return { change: { kind: 'refuse_refund', id, version, at, refund: lost.id, reason } };
+  }
+  const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundLookAt(refund.at, at)));
+  return { change: { kind: 'look', id, version, at, dueAt } };
+}
+
+/** No key of it was sent for an hour by then. */
+const LOST_MS = 25 * 3_600_000;
+
+interface RefundPair {
+  readonly ours: readonly Refund[];
+  readonly refund: RefundState;
+}
+
+function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, suspend }: StepFacts): Step | undefined {
+  const { id, version, wallet, provider } = payment;
+  const base = { id, version, at };
+  if (ours.some((one) => one.state === 'booked' && one.ref === refund.id)) return undefined;
+  const asked = ours.find((one) => one.state !== 'booked' && (one.ref === refund.id || one.id === refund.order));
+  if (refund.status === 'succeeded') {
+    const left = payment.credited - payment.refunded;
+    // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+    const amount = refund.amount > left ? left : refund.amount;
+    if (amount <= 0n || refund.currency !== 'RUB') return undefined;
+    const change = { kind: 'refund', ...base, ref: refund.id, refund: asked?.id ?? null } as const;
+    const paybackId = `${provider}:${refund.id}`;
+    return { op: { kind: 'payback', wallet, at, amount, paybackId, order: id, suspend, payment: change } };
+  }
+  if (asked?.state !== 'asked') return undefined;
+  if (refund.status === 'canceled') {
+    return { change: { kind: 'refuse_refund', ...base, refund: asked.id, reason: 'the provider refused it' } };
+  }
+  if (asked.ref === refund.id) return undefined;
+  const dueAt = nextRefundLookAt(asked.at, at);
+  return { change: { kind: 'note_refund', ...base, refund: asked.id, ref: refund.id, dueAt } };
+}
+
+/** Whoever has claimed it, or finds it overdue, says when it is looked at next. */
+function isDue({ dueAt }: Payment, at: number): boolean {
+  return dueAt !== null && dueAt <= at;
+}
+
+/** For the operator who reviews it. */
+function jsonOf(state: PaymentState): string {
+  return JSON.stringify(state, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+}

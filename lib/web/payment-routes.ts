@@ -1,0 +1,87 @@
+// What payment providers and their payers reach: notices, and the pages of a provider that has none of its own elsewhere.
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import { readBody } from '../http/body.ts';
+import type { RawNotice } from '../payments/contract.ts';
+import { StoreError } from '../store/store.ts';
+import { pageFace } from './face.ts';
+import type { WebServices } from './services.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+/** Of one address: a provider sends few, and a forger gets no further. */
+const NOTICES = { name: 'notices', perMinute: 300 };
+const PAGE_MS = 30_000;
+
+export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
+  const shared = { auth: false, payload: { parse: false, output: 'stream' }, plugins: { face: pageFace } } as const;
+  const { payload: _, ...plain } = shared;
+  const path = '/payments/{provider}/page/{path*}';
+  return [
+    {
+      method: 'POST',
+      path: '/payments/{provider}/notice',
+      options: shared,
+      handler: (request, h) => answerNotice(request, h, services),
+    },
+    { method: 'GET', path, options: plain, handler: (request, h) => answerPage(request, h, services) },
+    { method: 'POST', path, options: shared, handler: (request, h) => answerPage(request, h, services) },
+  ];
+}
+
+/** Anything but 200 makes the provider send it again. */
+async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
+  const address = request.info.remoteAddress;
+  const { allowed, retryAfterS } = await services.limiter.hit(NOTICES, address);
+  if (!allowed) throw fault('rate_limited', { retryAfterS });
+  const name = String(request.params.provider);
+  if (!services.payments.providers().some((open) => open.name === name)) throw fault('not_found');
+  const body = await bodyOf(request, services);
+  const end = await services.payments.notice(name, { headers: request.raw.req.headers, body, address }).catch(refuse);
+  switch (end) {
+    case undefined:
+      throw fault('not_found');
+    case 'rejected':
+      return h.response('rejected').type('text/plain').code(400);
+    case 'again':
+      return h.response('not yet').type('text/plain').code(503);
+    case 'done':
+      return h.response('ok').type('text/plain');
+  }
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof StoreError ? fault('store_unavailable', {}, error) : error;
+}
+
+async function answerPage(request: Request, h: ResponseToolkit, services: WebServices) {
+  const name = String(request.params.provider);
+  const { payments } = services;
+  const provider = payments.providers().find((open) => open.name === name)?.provider;
+  // Only one that is played with makes pages of ours: a real one has its own.
+  if (!provider?.page || provider.live) throw fault('not_found');
+  const method = request.method === 'post' ? 'POST' : 'GET';
+  const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services)) : [];
+  const url = new URL(request.raw.req.url ?? '/', 'http://page');
+  const asked = { method, path: `/${request.params.path ?? ''}`, query: Object.fromEntries(url.searchParams) } as const;
+  const reply = await provider.page({ ...asked, form: Object.fromEntries(form) }, AbortSignal.timeout(PAGE_MS));
+  for (const notice of reply.notices ?? []) await takeOwn(services, name, { ...notice, address: '127.0.0.1' });
+  if (reply.location !== undefined) return h.response().code(303).header('location', reply.location);
+  return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
+}
+
+/** As over the network: whoever sends a notice does not fail by it. */
+async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNotice): Promise<void> {
+  await payments.notice(name, raw).catch((err: unknown) => log.warn({ err, provider: name }, 'a notice was not taken'));
+}
+
+async function bodyOf(request: Request, { calls, budget }: WebServices): Promise<string> {
+  const call = calls.open(request);
+  const share = budget.open(`address:${request.info.remoteAddress}`);
+  try {
+    const bytes = await readBody(request.raw.req, { signal: call.signal, share, limits: { bytesMax: BODY_BYTES_MAX } });
+    return bytes.toString('utf8');
+  } finally {
+    share.giveBack();
+    call.close();
+  }
+}

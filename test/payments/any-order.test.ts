@@ -1,0 +1,178 @@
+// Fetches, notices, payers, refunds and failures of the store in any order, over two gateways: in the end the wallet has
+// what the bank holds, once.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { refundable } from '../../lib/payments/decide.ts';
+import { askRefund } from '../../lib/payments/operator.ts';
+import { type Call, mapCalls, READS } from '../../lib/store/ports.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { newAccount, RUB, type StoreKind } from '../contract/store/context.ts';
+import { PaymentStage, type Service } from './service-stage.ts';
+
+type Act =
+  | 'order'
+  | 'pay'
+  | 'decline'
+  | 'look'
+  | 'notice'
+  | 'notices'
+  | 'ask'
+  | 'giveBack'
+  | 'fail'
+  | 'lose'
+  | 'bankLoses';
+
+const act = fc.record({
+  act: fc.constantFrom<Act[]>(
+    ...(['order', 'pay', 'pay', 'pay', 'pay', 'decline', 'look', 'look', 'look', 'notice', 'notice'] as const),
+    ...(['notices', 'ask', 'ask', 'giveBack', 'giveBack', 'fail', 'lose', 'bankLoses'] as const),
+  ),
+  order: fc.integer({ min: 0, max: 2 }),
+  gateway: fc.integer({ min: 0, max: 1 }),
+  rub: fc.integer({ min: 1, max: 400 }),
+});
+
+/** Nobody goes on after it. */
+class Killed extends Error {}
+
+const ORDERS_MAX = 3;
+const BEGIN = { act: 'order', order: 0, gateway: 0, rub: 1 } as const;
+
+for (const kind of STORES) describe(`payments in any order on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const stage = new PaymentStage();
+  /** What becomes of the next write to the store. */
+  let next: 'fail' | 'lose' | undefined;
+
+  before(async function () {
+    this.timeout(60_000);
+    await stage.open(kind);
+  });
+  afterEach(() => stage.rest());
+  after(async function () {
+    this.timeout(60_000);
+    await stage.close();
+  });
+
+  /** A process that fails right before or right after a write, as one that is killed there. */
+  function brittle(store: Store): Store {
+    const wrapped = mapCalls(store, (call: Call, { port, name }) => async (...args) => {
+      const reads: Readonly<Record<string, readonly string[]>> = READS;
+      const isWrite = port !== undefined && !reads[port]?.includes(name);
+      const how = isWrite ? next : undefined;
+      if (how === 'fail') throw new Killed();
+      const result = await call(...args);
+      if (how === 'lose') throw new Killed();
+      return result;
+    });
+    return wrapped;
+  }
+
+  it('has what the bank holds, once', async function () {
+    this.timeout(240_000);
+    const other = await stage.openStore();
+    let booked = 0;
+    const numRuns = kind.name === 'sqlite' ? 40 : 10;
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 12, maxLength: 40, size: 'max' }), async (acts) => {
+        await stage.begin();
+        stage.wallet = await newAccount(stage.store);
+        next = undefined;
+        const gateways = [stage.service('own_1', brittle(stage.store)), stage.service('own_2', brittle(other))];
+        const orders: string[] = [];
+        for (const { act: what, order, gateway, rub } of [BEGIN, ...acts]) {
+          const service = gateways[gateway] as Service;
+          await perform(what, { service, orders, id: orders[order % Math.max(1, orders.length)], rub }).catch(
+            (error) => {
+              if (!(error instanceof Killed)) throw error;
+            },
+          );
+          if (what !== 'fail' && what !== 'lose') next = undefined;
+        }
+        await comeToRest(gateways[0] as Service, orders);
+        const { topped, avail } = (await stage.store.ledger.wallet(stage.wallet)) as { topped: bigint; avail: bigint };
+        expect(topped).to.equal(stage.bank.holds(orders));
+        expect(avail).to.equal(topped);
+        expect(stage.bank.payments.size).to.be.at.most(orders.length);
+        expect(await stage.problems()).to.deep.equal([]);
+        const entries = await stage.store.ledger.entries(stage.wallet, { limit: 100 });
+        expect(new Set(entries.map(({ opId }) => opId)).size).to.equal(entries.length);
+        booked += entries.length;
+        await stage.rest();
+      }),
+      { numRuns, seed: 5 },
+    );
+    expect(booked).to.be.above(numRuns);
+  });
+
+  interface On {
+    readonly service: Service;
+    readonly orders: string[];
+    readonly id: string | undefined;
+    readonly rub: number;
+  }
+
+  async function perform(what: Act, { service, orders, id, rub }: On): Promise<unknown> {
+    const amount = BigInt(rub) * RUB;
+    const [payment] = id === undefined ? [] : stage.bank.ofOrder(id);
+    switch (what) {
+      case 'fail':
+      case 'lose':
+        next = what;
+        return;
+      case 'bankLoses': {
+        let lost = false;
+        stage.bank.hook = (_asked, when) => {
+          if (lost || when !== 'after') return undefined;
+          lost = true;
+          throw new Error('lost');
+        };
+        return;
+      }
+      case 'order':
+        if (orders.length < ORDERS_MAX) await stage.order(service).catch(() => undefined);
+        orders.splice(0, orders.length, ...(await idsOfOrders()));
+        return;
+      case 'pay':
+        if (payment?.status === 'pending') stage.bank.pay(id ?? '');
+        return;
+      case 'decline':
+        if (payment?.status === 'pending')
+          stage.bank.pay(id ?? '', { status: 'canceled', reason: { kind: 'soft', code: 'declined' } });
+        return;
+      case 'look':
+        return service.payments.look(id ?? '');
+      case 'notice':
+        return stage.notice(service, payment?.id);
+      case 'notices':
+        return Promise.allSettled([1, 2, 3].map(() => stage.notice(service, payment?.id)));
+      case 'ask':
+        return askRefund(service.store, id ?? '', { at: Date.now(), amount, reason: '' });
+      case 'giveBack': {
+        const row = id === undefined ? undefined : await stage.store.payments.get(id);
+        if (row && row.credited > 0n && amount <= refundable(row) && stage.bank.holds([row.id]) >= amount)
+          stage.bank.giveBack(row.id, amount);
+        return;
+      }
+    }
+  }
+
+  const idsOfOrders = async () =>
+    (await stage.store.payments.list({ wallet: stage.wallet, limit: 10 })).map(({ id }) => id).sort();
+
+  /** Nothing fails any more, and everybody looks. */
+  async function comeToRest(service: Service, orders: string[]): Promise<void> {
+    next = undefined;
+    stage.bank.hook = () => undefined;
+    orders.splice(0, orders.length, ...(await idsOfOrders()));
+    for (const id of orders) {
+      const [payment] = stage.bank.ofOrder(id);
+      for (let turn = 0; turn < 3; turn += 1) {
+        if (payment) expect(await stage.notice(service, payment.id)).to.equal('done');
+        await service.payments.look(id);
+      }
+    }
+  }
+}

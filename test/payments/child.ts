@@ -1,0 +1,52 @@
+// A gateway's payments in a process of their own: orders, looks, and asks for a refund, and dies by -9 at the step that
+// KILL_AT names: `before credit`, `after begin`. The steps at the bank are killed from outside.
+import type { OpenPayment } from '../../lib/catalog/payments.ts';
+import type { PaymentProvider } from '../../lib/payments/contract.ts';
+import { askRefund } from '../../lib/payments/operator.ts';
+import { createPayments } from '../../lib/payments/payments.ts';
+import { createProvider } from '../../lib/plugin/settings.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Call } from '../../lib/store/ports.ts';
+import { mapCalls } from '../../lib/store/ports.ts';
+import till from '../../testkit/payments/till/index.ts';
+import { RUB } from '../contract/store/context.ts';
+
+const { DATABASE_URL = '', BANK_URL = '', WALLET = '', KILL_AT = '' } = process.env;
+const [killWhen, killStep] = KILL_AT.split(' ');
+
+const real = await openStore(DATABASE_URL);
+const store = mapCalls(real, (call: Call, { port, name }) => async (...args) => {
+  const step = stepOf(port, name, args[0]);
+  if (step === killStep && killWhen === 'before') die();
+  const result = await call(...args);
+  if (step === killStep && killWhen === 'after') die();
+  return result;
+});
+
+function stepOf(port: string | undefined, name: string, argument: unknown): string {
+  if (port === 'payments' && name === 'change') return (argument as { kind: string }).kind;
+  if (port === 'ledger' && name === 'apply') return (argument as { op: { kind: string } }[])[0]?.op.kind ?? '';
+  return port === 'payments' ? name : '';
+}
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  for (;;);
+}
+
+const silent = { info() {}, warn() {}, error() {} };
+const open = createProvider({ plugin: till, upstream: 'till', settings: { baseUrl: BANK_URL }, log: { warn() {} } });
+const provider = open.provider as PaymentProvider;
+const providers = new Map<string, OpenPayment>([['till', { name: 'till', provider, shortfall: 'suspend' }]]);
+const payments = createPayments({
+  ...{ store, providers: () => providers, publicUrl: () => 'https://gate.example.com', log: silent },
+  ...{ ownerId: `own_${process.pid}`, leaseMs: 500, clock: { now: Date.now, trusts: () => true } },
+});
+const asked = { wallet: WALLET, provider: 'till', amount: 1000n * RUB, locale: 'en', saveMethod: false } as const;
+const { id } = await payments.order(asked);
+await payments.look(id);
+await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` });
+await payments.look(id);
+await payments.stop();
+await open.close();
+await real.close();

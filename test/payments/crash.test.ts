@@ -1,0 +1,126 @@
+// A gateway killed with -9 before and after every step of a payment and its refund: whoever goes on, the wallet has what the
+// bank holds, once.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { askRefund } from '../../lib/payments/operator.ts';
+import type { Asked } from '../../testkit/bank.ts';
+import { until } from '../../testkit/client.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { RUB, type StoreKind } from '../contract/store/context.ts';
+import { PaymentStage } from './service-stage.ts';
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const STORE_STEPS = ['create', 'begin', 'succeed', 'pay', 'ask_refund', 'note_refund', 'payback'];
+const BANK_STEPS: readonly Asked[] = ['start', 'fetch', 'refund'];
+
+for (const kind of STORES) describe(`payments and kill -9 on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const stage = new PaymentStage();
+
+  before(async function () {
+    this.timeout(60_000);
+    await stage.open(kind);
+  });
+  beforeEach(() => stage.begin());
+  afterEach(() => stage.rest());
+  after(async function () {
+    this.timeout(60_000);
+    await stage.close();
+  });
+
+  /** Resolves when it is dead. `at` is a step of the store's. */
+  async function live(at: string, watch: (kill: () => void) => void = () => undefined): Promise<NodeJS.Signals | null> {
+    const env = {
+      ...process.env,
+      DATABASE_URL: stage.databaseUrl,
+      BANK_URL: stage.bank.url,
+      WALLET: stage.wallet,
+      KILL_AT: at,
+    };
+    const child = fork(CHILD, { env, execArgv: ['--disable-warning=ExperimentalWarning'], stdio: 'inherit' });
+    watch(() => child.kill('SIGKILL'));
+    const [, signal] = await once(child, 'exit');
+    return signal;
+  }
+
+  const orders = () => stage.store.payments.list({ wallet: stage.wallet, limit: 10 });
+
+  /** The payer pays as soon as there is something to pay. */
+  function payAtOnce(): undefined {
+    for (const { order, status } of stage.bank.payments.values()) {
+      if (order !== null && status === 'pending') stage.bank.pay(order);
+    }
+    return undefined;
+  }
+
+  async function recover(): Promise<void> {
+    stage.bank.hook = payAtOnce;
+    payAtOnce();
+    const other = stage.service('own_other', await stage.openStore());
+    await stage.letTimePass();
+    other.payments.start();
+    const [payment, ...more] = await orders();
+    expect(more).to.deep.equal([]);
+    if (!payment) {
+      expect([await stage.topped(), stage.bank.payments.size]).to.deep.equal([0n, 0]);
+      return;
+    }
+    const { id } = payment;
+    await until(async () => {
+      // Whoever finds the bank's answer late is looked at again.
+      await stage.letTimePass();
+      return (await stage.payment(id)).credited > 0n;
+    }, 15_000);
+    const wish = { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` };
+    await askRefund(stage.store, id, wish);
+    await until(async () => {
+      await stage.letTimePass();
+      return (await stage.payment(id)).refunded > 0n;
+    }, 15_000);
+    const kinds = (await stage.store.ledger.entries(stage.wallet, { limit: 10 })).map((entry) => entry.kind);
+    expect(kinds).to.deep.equal(['payback', 'pay']);
+    expect(stage.bank.payments.size, 'payments at the bank').to.equal(1);
+    expect(await stage.topped()).to.equal(700n * RUB);
+    expect(stage.bank.holds([id])).to.equal(700n * RUB);
+  }
+
+  for (const step of STORE_STEPS) {
+    for (const when of ['before', 'after'] as const) {
+      it(`${when} ${step}`, async function () {
+        this.timeout(60_000);
+        stage.bank.hook = payAtOnce;
+        expect(await live(`${when} ${step}`)).to.equal('SIGKILL');
+        await recover();
+        expect(await stage.problems()).to.deep.equal([]);
+      });
+    }
+  }
+
+  for (const step of BANK_STEPS) {
+    for (const when of ['before', 'after'] as const) {
+      it(`${when} the bank does what it is asked: ${step}`, async function () {
+        this.timeout(60_000);
+        const signal = await live('', (kill) => {
+          stage.bank.hook = (asked, at) => {
+            payAtOnce();
+            if (asked === step && at === when) kill();
+            return undefined;
+          };
+        });
+        expect(signal).to.equal('SIGKILL');
+        await recover();
+        expect(await stage.problems()).to.deep.equal([]);
+      });
+    }
+  }
+
+  it('not at all', async function () {
+    this.timeout(60_000);
+    stage.bank.hook = payAtOnce;
+    expect(await live('')).to.equal(null);
+    await recover();
+  });
+}

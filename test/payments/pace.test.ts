@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { nextLookAt, nextRefundLookAt } from '../../lib/payments/pace.ts';
+
+const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
+const link = { createdAt: 0, expiresAt: HOUR };
+
+describe('a look at a payment', () => {
+  for (const [name, at, afterMs] of [
+    ['at once', 0, 5 * SECOND],
+    ['in its first minute', 59 * SECOND, 5 * SECOND],
+    ['after its first minute', MINUTE, MINUTE],
+    ['while its link lives', HOUR - 1, MINUTE],
+    ['when its link has died', HOUR, HOUR],
+    ['on the day after', 25 * HOUR - 1, HOUR],
+    ['a day after its link', 25 * HOUR, null],
+  ] as const) {
+    it(`${name}: ${afterMs === null ? 'is the last' : `the next comes ${afterMs / SECOND} s later`}`, () => {
+      expect(nextLookAt(link, at)).to.equal(afterMs === null ? null : at + afterMs);
+    });
+  }
+
+  it('comes each minute where no link is known, and for a refund ever more seldom', () => {
+    expect(nextLookAt({ createdAt: 0, expiresAt: null }, 50 * HOUR)).to.equal(50 * HOUR + MINUTE);
+    expect([nextRefundLookAt(0, MINUTE), nextRefundLookAt(0, HOUR)]).to.deep.equal([2 * MINUTE, 2 * HOUR]);
+  });
+});

@@ -1,0 +1,123 @@
+// The payments service against a bank: money that goes back.
+import { expect } from 'chai';
+import type { Payment } from '../../lib/payments/decide.ts';
+import { refundsOf } from '../../lib/payments/decide.ts';
+import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { RUB, type StoreKind } from '../contract/store/context.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const MINUTE_MS = 60_000;
+const _HOUR_MS = 60 * MINUTE_MS;
+
+for (const kind of STORES) describe(`payments that go back, on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  beforeEach(() => {
+    service = use.service();
+  });
+  const _refOf = (payment: Payment) => stage.refOf(payment);
+  const credited = (rub?: number) => stage.credited(service, rub);
+
+  describe('money that goes back', () => {
+    it('is asked of the bank, and taken once it has gone', async () => {
+      const payment = await credited();
+      const wish = { at: stage.now(), amount: 300n * RUB, reason: 'wish', refund: 'rfd_1' };
+      expect((await askRefund(stage.store, payment.id, wish)).status).to.equal('done');
+      expect((await askRefund(stage.store, payment.id, wish)).status).to.equal('exists');
+      stage.bank.refunds = 'pending';
+      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+      const [refund] = stage.bank.ofOrder(payment.id)[0]?.refunds ?? [];
+      if (!refund) throw new Error('the bank was not asked');
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      refund.status = 'succeeded';
+      const notices = [1, 2, 3].map(() => stage.notice(service, payment.ref ?? ''));
+      expect(await Promise.all(notices)).to.deep.equal(['done', 'done', 'done']);
+      expect(await stage.topped()).to.equal(700n * RUB);
+      expect(await stage.payment(payment.id)).to.include({
+        phase: 'partly_refunded',
+        refunded: 300n * RUB,
+        dueAt: null,
+      });
+      const more = { at: stage.now(), amount: 701n * RUB, reason: '' };
+      expect((await askRefund(stage.store, payment.id, more)).status).to.equal('refused');
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('is asked for once although the answer was lost, and is booked though it was begun elsewhere', async () => {
+      const payment = await credited();
+      await askRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
+      stage.bank.hook = (asked, when) => {
+        if (asked === 'refund' && when === 'after') throw new Error('lost');
+        return undefined;
+      };
+      await service.payments.look(payment.id);
+      stage.bank.hook = () => undefined;
+      stage.bank.giveBack(payment.id, 200n * RUB);
+      const after = await service.payments.look(payment.id);
+      expect(stage.bank.ofOrder(payment.id)[0]?.refunds.length).to.equal(2);
+      expect(after).to.include({ refunded: 500n * RUB, phase: 'partly_refunded' });
+      expect(refundsOf(after as Payment).map(({ state }) => state)).to.deep.equal(['booked', 'booked']);
+      expect(await stage.topped()).to.equal(500n * RUB);
+    });
+
+    it('that the bank refuses stays where it is', async () => {
+      const payment = await credited();
+      stage.bank.refunds = 'canceled';
+      await askRefund(stage.store, payment.id, { at: stage.now(), amount: 300n * RUB, reason: '' });
+      const after = (await service.payments.look(payment.id)) as Payment;
+      expect(refundsOf(after)[0]?.state).to.equal('refused');
+      expect([after.phase, after.dueAt, await stage.topped()]).to.deep.equal(['credited', null, 1000n * RUB]);
+    });
+
+    for (const shortfall of ['suspend', 'keep'] as const) {
+      it(`and was spent is recorded as missing, and the account ${shortfall === 'keep' ? 'goes on' : 'is suspended'}`, async () => {
+        stage.shortfall = shortfall;
+        const one = stage.service('own_2');
+        const payment = await credited();
+        const hold = {
+          kind: 'reserve',
+          wallet: stage.wallet,
+          at: 1,
+          chargeId: `req_${stage.wallet}`,
+          amount: 800n * RUB,
+        } as const;
+        const call = {
+          key: 'k',
+          chargeKind: 'text',
+          model: 'm',
+          prices: '{"a":"1"}',
+          owner: 'own_x',
+          lease: 5,
+        } as const;
+        await stage.store.ledger.apply([{ op: { ...hold, ...call }, tried: false, abandoned: false }]);
+        stage.bank.giveBack(payment.id, 1000n * RUB);
+        expect(await one.payments.look(payment.id)).to.include({ phase: 'refunded', shortfall: 800n * RUB });
+        const wallet = await stage.store.ledger.wallet(stage.wallet);
+        expect(wallet).to.include({ avail: 0n, held: 800n * RUB, topped: 800n * RUB });
+        expect(wallet?.status).to.equal(shortfall === 'keep' ? 'active' : 'suspended');
+        expect(await stage.problems()).to.deep.equal([]);
+      });
+    }
+
+    it('by a dispute is taken when it is lost, and stays when it is won', async () => {
+      const [lost, won] = [await credited(), await credited()];
+      const at = stage.now();
+      const end = (id: string, how: 'won' | 'lost') => endDispute(stage.store, id, { at, how, suspend: false });
+      for (const { id } of [lost, won]) {
+        expect((await openDispute(stage.store, id, { at, dispute: `cb_${id}` })).status).to.equal('done');
+        expect((await openDispute(stage.store, id, { at, dispute: `cb_${id}` })).status).to.equal('exists');
+      }
+      expect(await stage.topped()).to.equal(2000n * RUB);
+      const ends = await Promise.all([end(lost.id, 'lost'), end(lost.id, 'lost'), end(won.id, 'won')]);
+      expect(ends.map(({ payment }) => payment?.phase)).to.deep.equal(['reversed', 'reversed', 'kept']);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      expect((await end(won.id, 'lost')).status).to.equal('refused');
+      expect((await end('pay_none', 'won')).status).to.equal('no_payment');
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+  });
+}

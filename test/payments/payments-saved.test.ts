@@ -1,0 +1,87 @@
+// The payments service against a bank: methods that are kept and charged.
+import { expect } from 'chai';
+import type { Payment } from '../../lib/payments/decide.ts';
+import { until } from '../../testkit/client.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const MINUTE_MS = 60_000;
+const _HOUR_MS = 60 * MINUTE_MS;
+
+for (const kind of STORES) describe(`saved methods on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  beforeEach(() => {
+    service = use.service();
+  });
+  const refOf = (payment: Payment) => stage.refOf(payment);
+  const credited = (rub?: number) => stage.credited(service, rub);
+
+  describe('a saved method', () => {
+    const card = { id: 'card-1', kind: 'card', brand: 'Visa', last4: '4242', expiry: '2030-01', fingerprint: 'f' };
+
+    it('is kept where its owner wanted it, once', async () => {
+      stage.bank.saves = card;
+      await credited();
+      expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
+      const payment = await stage.order(service, 1000, { saveMethod: true });
+      stage.bank.pay(payment.id);
+      await Promise.all([service.payments.look(payment.id), stage.notice(service, refOf(payment))]);
+      const methods = await stage.store.payments.methods(stage.wallet);
+      expect(methods.map(({ ref, last4, removedAt }) => [ref, last4, removedAt])).to.deep.equal([
+        ['card-1', '4242', null],
+      ]);
+    });
+
+    it('is charged once for an automatic top-up, by one of two gateways', async () => {
+      await credited();
+      const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+      const auto = newAuto(stage.wallet, { method: method.id });
+      await stage.store.payments.changeAutoTopup(auto);
+      const other = stage.service('own_2', await stage.openStore());
+      const charge = ({ payments }: Service) => {
+        const asked = { wallet: stage.wallet, amount: 500n * RUB, locale: 'ru', method: method.id } as const;
+        return payments.charge(asked, (order) => ({ ...auto, version: 1, order }));
+      };
+      const found = await Promise.all([charge(service), charge(other)]);
+      const [payment, ...more] = found.filter((one) => one !== undefined);
+      expect(more).to.deep.equal([]);
+      expect(payment).to.include({ origin: 'auto', phase: 'pending', payUrl: null });
+      stage.bank.pay(payment?.id ?? '');
+      expect((await service.payments.look(payment?.id ?? ''))?.phase).to.equal('credited');
+      expect(await stage.store.payments.autoTopup(stage.wallet)).to.include({ order: payment?.id });
+    });
+
+    it('is never charged after its removal, though the first try may have gone through', async () => {
+      await credited();
+      const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+      const auto = newAuto(stage.wallet, { method: method.id });
+      await stage.store.payments.changeAutoTopup(auto);
+      stage.bank.hook = (asked) => {
+        if (asked === 'start') throw new Error('down');
+        return undefined;
+      };
+      const asked = { wallet: stage.wallet, amount: 500n * RUB, locale: 'ru', method: method.id } as const;
+      const payment = await service.payments.charge(asked, (order) => ({ ...auto, version: 1, order }));
+      expect(payment?.phase).to.equal('created');
+      await stage.store.payments.removeMethod(method.id, stage.now());
+      const before = stage.bank.asked.get('start');
+      stage.bank.hook = () => undefined;
+      await stage.letTimePass();
+      service.payments.start();
+      await until(async () => (await stage.payment(payment?.id ?? '')).dueAt !== null, 10_000);
+      expect((await stage.payment(payment?.id ?? '')).phase).to.equal('created');
+      stage.aheadMs = 16 * 60_000;
+      await stage.letTimePass();
+      await until(async () => (await stage.payment(payment?.id ?? '')).phase === 'failed', 10_000);
+      expect(stage.bank.asked.get('start')).to.equal(before);
+      const again = await rejection(service.payments.charge(asked, () => auto));
+      expect(String(again)).to.include('saved method');
+    });
+  });
+}

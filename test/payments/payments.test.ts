@@ -1,0 +1,246 @@
+// The payments service against a bank: what is credited, once, and what is not.
+import { expect } from 'chai';
+import type { Payment } from '../../lib/payments/decide.ts';
+import { decideReview } from '../../lib/payments/operator.ts';
+import { until } from '../../testkit/client.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+for (const kind of STORES) describe(`payments on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  beforeEach(() => {
+    service = use.service();
+  });
+  const refOf = (payment: Payment) => stage.refOf(payment);
+  const credited = (rub?: number) => stage.credited(service, rub);
+
+  describe('an order', () => {
+    it('has a link, and is credited when its payer comes back', async () => {
+      const payment = await stage.order(service);
+      expect(payment).to.include({ phase: 'pending', ref: refOf(payment), test: false });
+      expect(payment.payUrl).to.match(/^https:\/\/pay\.example\.com\//);
+      expect((await service.payments.look(payment.id))?.phase).to.equal('pending');
+      stage.bank.pay(payment.id);
+      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      expect(service.changes.map(({ phase }) => phase)).to.deep.equal(['pending', 'succeeded', 'credited']);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('is at least 1000 RUB while nothing was paid, also beside another open order, and 1 RUB later', async () => {
+      await stage.order(service, 1000);
+      const error = await rejection(stage.order(service, 999));
+      expect(String(error)).to.match(/at least 1000\b/);
+      expect(await service.payments.leastOrder(stage.wallet)).to.equal(1000n * RUB);
+      await credited();
+      expect((await stage.order(service, 1)).phase).to.equal('pending');
+      for (const amount of [0n, RUB / 100n, 1_000_001n, 2_000_000n * RUB]) {
+        expect(String(await rejection(stage.order(service, 1, { amount })))).to.match(/must be/);
+      }
+      expect(String(await rejection(stage.order(service, 400_000, { method: 'card' })))).to.include('at most 350000');
+      expect(String(await rejection(stage.order(service, 5, { provider: 'other' })))).to.include('provider');
+    });
+
+    it('cannot be opened without end', async () => {
+      for (let count = 0; count < 10; count += 1) await stage.order(service);
+      expect(String(await rejection(stage.order(service)))).to.include('too many orders');
+    });
+
+    it('that the bank refuses has failed, and its payer is told why', async () => {
+      stage.bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
+      const payment = await stage.order(service);
+      expect(payment).to.include({ phase: 'failed', dueAt: null, ref: null });
+      expect(payment.reason).to.include('refused');
+      stage.bank.hook = (asked) => (asked === 'start' ? 401 : undefined);
+      expect((await stage.order(service)).phase).to.equal('created');
+    });
+
+    it('whose answer was lost goes on with the same key, and begins once', async () => {
+      stage.bank.hook = (asked, when) => {
+        if (asked === 'start' && when === 'after') throw new Error('lost');
+        return undefined;
+      };
+      const payment = await stage.order(service);
+      expect([payment.phase, stage.bank.payments.size]).to.deep.equal(['created', 1]);
+      stage.bank.hook = () => undefined;
+      service.payments.start();
+      stage.aheadMs = 10_000;
+      await until(async () => (await stage.payment(payment.id)).phase === 'pending', 10_000);
+      expect(stage.bank.payments.size).to.equal(1);
+      expect((await stage.payment(payment.id)).payUrl).to.match(/^https/);
+    });
+
+    it('whose key is too old is looked for by its id, and never begun again', async () => {
+      stage.bank.hook = (asked, when) => {
+        if (asked === 'start' && when === 'after') throw new Error('lost');
+        return undefined;
+      };
+      const [lost, never] = [await stage.order(service), await stage.order(service)];
+      stage.bank.payments.delete(refOf(never) ?? '');
+      stage.bank.pay(lost.id);
+      const before = stage.bank.asked.get('start');
+      stage.aheadMs = 25 * HOUR_MS;
+      service.payments.start();
+      await until(async () => (await stage.payment(lost.id)).phase === 'credited', 10_000);
+      await until(async () => (await stage.payment(never.id)).phase === 'failed', 10_000);
+      expect(stage.bank.asked.get('start')).to.equal(before);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    it('never sends its payer to a host that is not the provider’s', async () => {
+      const open = service.payments.providers()[0];
+      const start = open?.provider.start;
+      if (!open || !start) throw new Error('there is no till');
+      Object.assign(open.provider, {
+        start: async (...args: Parameters<typeof start>) => ({
+          ...(await start(...args)),
+          payUrl: 'https://evil.example/',
+        }),
+      });
+      const payment = await stage.order(service);
+      expect(payment).to.include({ phase: 'pending', payUrl: null });
+      expect(stage.lines.some(({ message }) => message.includes('not allowed'))).to.equal(true);
+    });
+  });
+
+  describe('a credit', () => {
+    it('happens once when five duplicates of a notice, the return page and the pollers of two gateways come at once', async () => {
+      const other = stage.service('own_2', await stage.openStore());
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id);
+      const ref = refOf(payment);
+      for (const one of [service, other]) one.payments.start();
+      stage.aheadMs = 6000;
+      const notices = [service, other, service, other, service].map((one) => stage.notice(one, ref));
+      const looks = [service, other].map((one) => one.payments.look(payment.id));
+      expect(await Promise.all(notices)).to.deep.equal(['done', 'done', 'done', 'done', 'done']);
+      await Promise.all(looks);
+      await until(async () => (await stage.payment(payment.id)).phase === 'credited', 5000);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+      const entries = await stage.store.ledger.entries(stage.wallet, { limit: 10 });
+      expect(entries.map(({ opId }) => opId)).to.deep.equal([`pay:till:${ref}`]);
+    });
+
+    it('does not follow from a forged notice', async () => {
+      const payment = await stage.order(service);
+      expect(await stage.notice(service, refOf(payment))).to.equal('done');
+      expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
+      expect(await stage.notice(service, undefined)).to.equal('rejected');
+      expect(await service.payments.notice('till', { headers: {}, body: '{', address: '' })).to.equal('rejected');
+      expect(await service.payments.notice('nobody', { headers: {}, body: '{}', address: '' })).to.equal(undefined);
+      expect([(await stage.payment(payment.id)).phase, await stage.topped()]).to.deep.equal(['pending', 0n]);
+      const notices = await stage.store.payments.notices({ limit: 4 });
+      expect(notices.map(({ verdict }) => verdict)).to.have.members(['done', 'foreign', 'rejected', 'rejected']);
+    });
+
+    it('follows from a notice that is sent again when the first could not be dealt with', async () => {
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id);
+      stage.bank.hook = (asked) => {
+        if (asked === 'fetch') throw new Error('down');
+        return undefined;
+      };
+      expect(await stage.notice(service, refOf(payment))).to.equal('again');
+      expect((await stage.store.payments.notices({ limit: 1 }))[0]).to.include({ verdict: 'failed', detail: 'server' });
+      expect(await stage.topped()).to.equal(0n);
+      stage.bank.hook = () => undefined;
+      expect(await stage.notice(service, refOf(payment))).to.equal('done');
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    it('finds the order that a notice names before the bank’s answer to it was read', async () => {
+      let noticed: Promise<unknown> | undefined;
+      stage.bank.hook = async (asked, when) => {
+        if (asked !== 'start' || when !== 'after') return undefined;
+        const [payment] = stage.bank.payments.values();
+        if (payment?.order) stage.bank.pay(payment.order);
+        noticed = stage.notice(service, payment?.id);
+        await noticed;
+        return undefined;
+      };
+      const payment = await stage.order(service);
+      expect(await noticed).to.equal('done');
+      expect(payment.phase).to.equal('credited');
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    for (const [name, wrong] of Object.entries({
+      sum: { amount: String(999n * RUB) },
+      currency: { currency: 'USD' },
+      shop: { shop: 'shop-2' },
+      'test flag': { test: true },
+    })) {
+      it(`does not follow from another ${name}: an operator decides, once`, async () => {
+        const payment = await stage.order(service);
+        stage.bank.pay(payment.id, wrong);
+        const reviewed = await service.payments.look(payment.id);
+        expect([reviewed?.phase, await stage.topped()]).to.deep.equal(['review', 0n]);
+        expect(reviewed?.reason).to.include(name.split(' ')[0]);
+        await stage.notice(service, refOf(payment));
+        expect(await stage.topped()).to.equal(0n);
+        const decide = (credit: bigint | null) =>
+          decideReview(stage.store, payment.id, { at: stage.now(), reason: 'seen', credit });
+        const found = await Promise.all([decide(999n * RUB), decide(null)]);
+        const done = found.filter(({ status }) => status === 'done');
+        expect(done.length).to.equal(1);
+        const last = await stage.payment(payment.id);
+        expect(await stage.topped()).to.equal(last.phase === 'credited' ? 999n * RUB : 0n);
+        expect((await decide(5n * RUB)).status).to.equal('refused');
+        expect(await stage.problems()).to.deep.equal([]);
+      });
+    }
+
+    it('does not follow from a payment that names another order', async () => {
+      const [one, other] = [await stage.order(service), await stage.order(service)];
+      const paid = stage.bank.pay(one.id);
+      paid.order = other.id;
+      expect((await service.payments.look(one.id))?.phase).to.equal('review');
+      expect(await stage.notice(service, paid.id)).to.equal('done');
+      expect((await stage.payment(other.id)).phase).to.equal('pending');
+      expect(await stage.topped()).to.equal(0n);
+    });
+
+    it('follows a success that comes after the link has expired here', async () => {
+      const payment = await stage.order(service);
+      stage.aheadMs = 2 * HOUR_MS;
+      expect((await service.payments.look(payment.id))?.phase).to.equal('expired');
+      stage.bank.pay(payment.id);
+      stage.aheadMs += HOUR_MS + MINUTE_MS;
+      await stage.letTimePass();
+      service.payments.start();
+      await until(async () => (await stage.payment(payment.id)).phase === 'credited', 10_000);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    it('is not looked for without end: a day after its link, only when somebody asks', async () => {
+      const payment = await stage.order(service);
+      stage.aheadMs = 26 * HOUR_MS;
+      const expired = await service.payments.look(payment.id);
+      expect(expired).to.include({ phase: 'expired', dueAt: null });
+      stage.bank.pay(payment.id);
+      expect((await service.payments.look(payment.id))?.phase).to.equal('credited');
+    });
+
+    it('does not follow a decline', async () => {
+      for (const [reason, phase] of [
+        [{ kind: 'soft', code: 'insufficient_funds' }, 'canceled'],
+        [{ kind: 'expired', code: 'expired_on_confirmation' }, 'expired'],
+        [{ kind: 'technical', code: 'issuer_unavailable' }, 'failed'],
+      ] as const) {
+        const payment = await stage.order(service);
+        stage.bank.pay(payment.id, { status: 'canceled', reason });
+        expect(await service.payments.look(payment.id)).to.include({ phase, reason: reason.code, dueAt: null });
+        await service.payments.look(payment.id);
+      }
+      expect(await stage.topped()).to.equal(0n);
+    });
+  });
+}

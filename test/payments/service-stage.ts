@@ -1,0 +1,175 @@
+// Gateways' payment services on one real store, with a bank on loopback and a clock that a test sets.
+
+import type { OpenPayment } from '../../lib/catalog/payments.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { PaymentProvider } from '../../lib/payments/contract.ts';
+import type { Payment } from '../../lib/payments/decide.ts';
+import { createPayments, type Payments } from '../../lib/payments/payments.ts';
+import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { type Bank, startBank } from '../../testkit/bank.ts';
+import till from '../../testkit/payments/till/index.ts';
+import { newAccount, RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
+
+export interface Service {
+  readonly payments: Payments;
+  readonly store: Store;
+  readonly changes: Payment[];
+}
+
+/** A stage for all tests of a suite, begun anew with one gateway's service for each. */
+export function useStage(kind: StoreKind): { readonly stage: PaymentStage; service(): Service } {
+  const stage = new PaymentStage();
+  let service: Service | undefined;
+  before(async function () {
+    this.timeout(60_000);
+    await stage.open(kind);
+  });
+  beforeEach(async () => {
+    await stage.begin();
+    service = stage.service();
+  });
+  afterEach(() => stage.rest());
+  after(async function () {
+    this.timeout(60_000);
+    await stage.close();
+  });
+  return { stage, service: () => service as Service };
+}
+
+export class PaymentStage {
+  bank: Bank = undefined as unknown as Bank;
+  store: Store = undefined as unknown as Store;
+  wallet = '';
+  /** ms that the clock is ahead of the real one. */
+  aheadMs = 0;
+  readonly lines: { readonly level: string; readonly message: string }[] = [];
+  /** Settings of the till beside its address. */
+  settings: object = {};
+  shortfall: OpenPayment['shortfall'] = 'suspend';
+  #database: StoreDatabase | undefined;
+  #opened: OpenProvider<PaymentProvider>[] = [];
+  #services: Service[] = [];
+  #stores: Store[] = [];
+
+  readonly now = (): number => Date.now() + this.aheadMs;
+
+  async open(kind: StoreKind): Promise<void> {
+    this.#database = await kind.create();
+    this.bank = await startBank();
+    this.store = await this.openStore();
+  }
+
+  async begin(): Promise<void> {
+    this.aheadMs = 0;
+    this.lines.length = 0;
+    this.settings = {};
+    this.shortfall = 'suspend';
+    const { bank } = this;
+    bank.payments.clear();
+    bank.asked.clear();
+    Object.assign(bank, { hook: () => undefined, linkMs: 3_600_000, saves: null, refunds: 'succeeded' });
+    this.wallet = await newAccount(this.store);
+    await this.store.payments.cleanNotices(Number.MAX_SAFE_INTEGER);
+    await this.endOthers();
+  }
+
+  /** The orders of the tests before are not this one's. */
+  async endOthers(): Promise<void> {
+    const rows = await this.store.payments.list({ phases: ['created', 'pending', 'expired'], limit: 1000 });
+    const ended = rows.map((row) => ({ ...row, phase: 'failed' as const, owner: null, lease: null, dueAt: null }));
+    await this.store.payments.put('payments', ended);
+  }
+
+  /** Leases run out and the time of the next look comes, by the store's clock. */
+  async letTimePass(): Promise<void> {
+    const now = Date.now();
+    const rows = await this.store.payments.list({ wallet: this.wallet, limit: 100 });
+    const due = rows.filter(({ dueAt }) => dueAt !== null);
+    const next = due.map((one) => ({ ...one, dueAt: now, lease: one.lease === null ? null : now - 1000 }));
+    await this.store.payments.put('payments', next);
+  }
+
+  get databaseUrl(): string {
+    return this.#database?.url ?? '';
+  }
+
+  /** As another process would open it. */
+  async openStore(): Promise<Store> {
+    if (!this.#database) throw new OperatorError('the stage is not open');
+    const store = await openStore(this.#database.url);
+    this.#stores.push(store);
+    return store;
+  }
+
+  /** A gateway's service; `name` is its process. */
+  service(name = 'own_1', store = this.store): Service {
+    const changes: Payment[] = [];
+    const note = (level: string) => (_fields: object, message: string) => void this.lines.push({ level, message });
+    const settings = { baseUrl: this.bank.url, ...this.settings };
+    const open = createProvider({ plugin: till, upstream: 'till', settings, log: { warn() {} } });
+    this.#opened.push(open as OpenProvider<PaymentProvider>);
+    const provider = open.provider as PaymentProvider;
+    const payments = createPayments({
+      store,
+      providers: () => new Map([['till', { name: 'till', provider, shortfall: this.shortfall }]]),
+      publicUrl: () => 'https://gate.example.com',
+      ownerId: name,
+      leaseMs: 500,
+      clock: { now: this.now, trusts: () => true },
+      log: { info: note('info'), warn: note('warn'), error: note('error') },
+      onChange: (payment) => void changes.push(payment),
+    });
+    const made = { payments, store, changes };
+    this.#services.push(made);
+    return made;
+  }
+
+  order({ payments }: Service, rub = 1000, more: object = {}): Promise<Payment> {
+    const amount = BigInt(rub) * RUB;
+    const asked = { wallet: this.wallet, provider: 'till', amount, locale: 'en', saveMethod: false } as const;
+    return payments.order({ ...asked, ...more });
+  }
+
+  /** As the bank posts it. */
+  notice({ payments }: Pick<Service, 'payments'>, id: string | undefined) {
+    return payments.notice('till', { headers: {}, body: JSON.stringify({ id }), address: '127.0.0.1' });
+  }
+
+  /** The bank's id of an order's payment. */
+  refOf({ id }: Payment): string | undefined {
+    return this.bank.ofOrder(id)[0]?.id;
+  }
+
+  /** An order that was paid. */
+  async credited(service: Service, rub = 1000): Promise<Payment> {
+    const payment = await this.order(service, rub);
+    this.bank.pay(payment.id);
+    return (await service.payments.look(payment.id)) as Payment;
+  }
+
+  async topped(): Promise<bigint> {
+    return (await this.store.ledger.wallet(this.wallet))?.topped ?? 0n;
+  }
+
+  async payment(id: string): Promise<Payment> {
+    return (await this.store.payments.get(id)) as Payment;
+  }
+
+  async problems(): Promise<readonly unknown[]> {
+    return (await verifyLedger(this.store)).problems.filter(({ wallet }) => wallet === this.wallet);
+  }
+
+  async rest(): Promise<void> {
+    for (const { payments } of this.#services.splice(0)) await payments.stop();
+    for (const { close } of this.#opened.splice(0)) await close();
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores) await store.close();
+    await this.bank.close();
+    await this.#database?.remove();
+  }
+}

@@ -1,0 +1,155 @@
+// A bank on loopback that takes payments for `testkit/payments/till`: it remembers keys, and holds what was paid.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Decline } from '../lib/payments/contract.ts';
+
+/** `PAYMENTS_PATH` of a service that pays here. */
+export const TILLS = fileURLToPath(new URL('./payments/', import.meta.url));
+
+export interface BankRefund {
+  readonly id: string;
+  status: 'pending' | 'succeeded' | 'canceled';
+  readonly amount: string;
+  currency: string;
+  readonly order: string | null;
+}
+
+export interface BankPayment {
+  readonly id: string;
+  status: 'pending' | 'succeeded' | 'canceled';
+  amount: string;
+  currency: string;
+  shop: string;
+  test: boolean;
+  order: string | null;
+  saved: object | null;
+  readonly refunds: BankRefund[];
+  reason: Decline | null;
+}
+
+export type Asked = 'start' | 'fetch' | 'find' | 'refund';
+
+export interface Bank {
+  readonly url: string;
+  readonly payments: Map<string, BankPayment>;
+  /** How often each was asked, by whomever. */
+  readonly asked: Map<Asked, number>;
+  /** Called before and after the bank does what it is asked: a status is answered instead, what it throws is a 500. */
+  hook: (asked: Asked, when: 'before' | 'after') => Promise<number | undefined> | number | undefined;
+  /** How long links live. */
+  linkMs: number;
+  /** What is saved of the next payers. */
+  saves: object | null;
+  /** How new refunds begin. */
+  refunds: BankRefund['status'];
+  ofOrder(order: string): readonly BankPayment[];
+  /** The payer pays. */
+  pay(order: string, more?: Partial<BankPayment>): BankPayment;
+  /** Somebody gives money back in the bank's own office. */
+  giveBack(order: string, amount: bigint): BankRefund;
+  /** What it holds less what went back, of all payments that name the orders. */
+  holds(orders: readonly string[]): bigint;
+  close(): Promise<void>;
+}
+
+const newId = (kind: string) => `${kind}-${randomBytes(8).toString('hex')}`;
+
+export async function startBank(): Promise<Bank> {
+  const keys = new Map<string, unknown>();
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString('utf8')) : {};
+    const { pathname, searchParams } = new URL(request.url ?? '/', url);
+    const asked = askedOf(request.method === 'POST', pathname);
+    bank.asked.set(asked, (bank.asked.get(asked) ?? 0) + 1);
+    try {
+      const refused = await bank.hook(asked, 'before');
+      if (refused !== undefined) return void response.writeHead(refused).end('{"error":"refused"}');
+      const reply = act(asked, pathname, searchParams, body);
+      await bank.hook(asked, 'after');
+      response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reply ?? { error: 'not found' }));
+    } catch {
+      response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"failed"}');
+    }
+  }
+
+  function act(asked: Asked, path: string, query: URLSearchParams, body: Record<string, string>): unknown {
+    switch (asked) {
+      case 'start':
+        return once(body, () => begin(body));
+      case 'refund':
+        return once(body, () => addRefund(bank.payments.get(body.payment ?? ''), body));
+      case 'fetch':
+        return bank.payments.get(path.slice('/payments/'.length));
+      case 'find':
+        return bank.ofOrder(query.get('order') ?? '');
+    }
+  }
+
+  function once(body: Record<string, string>, make: () => unknown): unknown {
+    const key = body.idempotenceKey ?? '';
+    if (!keys.has(key)) keys.set(key, make());
+    return keys.get(key);
+  }
+
+  function begin(body: Record<string, string>): unknown {
+    const made: BankPayment = {
+      ...{ id: newId('bp'), status: 'pending', amount: body.amount ?? '0', currency: 'RUB', shop: 'shop-1' },
+      ...{ test: false, order: body.id ?? null, saved: null, refunds: [], reason: null },
+    };
+    bank.payments.set(made.id, made);
+    if (body.charges !== undefined) return made;
+    return { id: made.id, payUrl: `https://pay.example.com/${made.id}`, expiresAt: Date.now() + bank.linkMs };
+  }
+
+  function addRefund(payment: BankPayment | undefined, { id, amount = '0' }: Record<string, string>): unknown {
+    if (!payment) return undefined;
+    const refund = { id: newId('br'), status: bank.refunds, amount, currency: 'RUB', order: id ?? null };
+    payment.refunds.push(refund);
+    return refund;
+  }
+
+  const bank: Bank = {
+    url,
+    payments: new Map(),
+    asked: new Map(),
+    hook: () => undefined,
+    linkMs: 3_600_000,
+    saves: null,
+    refunds: 'succeeded',
+    ofOrder: (order) => [...bank.payments.values()].filter((payment) => payment.order === order),
+    pay(order, more = {}) {
+      const [payment] = bank.ofOrder(order);
+      if (!payment) throw new Error(`the bank has no payment for ${order}`);
+      return Object.assign(payment, { status: 'succeeded', saved: bank.saves }, more);
+    },
+    giveBack: (order, amount) =>
+      addRefund(bank.ofOrder(order)[0], { id: null as never, amount: String(amount) }) as BankRefund,
+    holds(orders) {
+      const paid = orders.flatMap((order) => bank.ofOrder(order)).filter(({ status }) => status === 'succeeded');
+      return paid.reduce((sum, { amount, refunds }) => {
+        const back = refunds.filter(({ status }) => status === 'succeeded');
+        return sum + BigInt(amount) - back.reduce((all, refund) => all + BigInt(refund.amount), 0n);
+      }, 0n);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return bank;
+}
+
+function askedOf(isPost: boolean, path: string): Asked {
+  if (isPost) return path === '/refunds' ? 'refund' : 'start';
+  return path === '/payments' ? 'find' : 'fetch';
+}
