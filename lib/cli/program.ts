@@ -6,6 +6,7 @@ import { addCatalogCommands } from './catalog.ts';
 import { addChargeCommands } from './charge.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
+import { addPaymentCommands } from './payment.ts';
 import { addPeopleCommands } from './people.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
@@ -48,7 +49,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and its books: accounts, keys, wallets, charges, usage, ledger, catalog, providers, store, people.',
+      'Runs a Tollgate gateway and its books: accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store, people.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')
@@ -59,6 +60,7 @@ function createProgram(): Command {
   addAccountCommands(program);
   addKeyCommands(program);
   addWalletCommands(program);
+  addPaymentCommands(program);
   addChargeCommands(program);
   addUsageCommand(program);
   addLedgerCommands(program);

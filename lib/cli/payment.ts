@@ -1,0 +1,189 @@
+// `tollgate payment`: what was ordered and paid, and what only an operator does about it. A refund is asked of the provider
+// by a gateway that runs on the store.
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Micro } from '../money/money.ts';
+import { toRub } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
+import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf } from '../payments/decide.ts';
+import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../payments/operator.ts';
+import { readCount, readPayment, readText } from './arguments.ts';
+import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
+import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
+
+const PAYMENTS_BY_DEFAULT = 50;
+const ID = 'the payment: pay_…';
+const RUB = 'RUB, with at most 6 decimals';
+
+export function addPaymentCommands(program: Command): void {
+  const payment = program.command('payment').description('orders and payments: list, show, refund, decide, dispute');
+  payment
+    .command('list')
+    .description('Lists payments, newest first.')
+    .option('--account <account>', `only of ${ID_OR_NAME}`)
+    .addOption(new Option('--phase <phase>', 'only in this phase').choices(PAYMENT_PHASES))
+    .option('--limit <count>', 'show at most this many', readCount, PAYMENTS_BY_DEFAULT)
+    .addHelpText('after', '\nExample:\n  tollgate payment list --phase review')
+    .action(onStore(list));
+  payment
+    .command('show')
+    .description('Shows a payment, what its provider said of it, and what went back.')
+    .argument('<id>', ID)
+    .action(onStore(show));
+  payment
+    .command('refund')
+    .description('Asks the provider to give money back; a running gateway sends it and books it once it has gone.')
+    .argument('<id>', ID)
+    .argument('<rub>', RUB, readPayment)
+    .requiredOption('--reason <text>', 'the reason', readText)
+    .option('--refund-id <id>', 'an id of your own: a repeat with it asks once', readText)
+    .addHelpText('after', '\nExample:\n  tollgate payment refund pay_019a… 300 --reason "wish of the owner"')
+    .action(onStore(refund));
+  payment
+    .command('decide')
+    .description('Decides, once, about a payment that is not what was ordered.')
+    .argument('<id>', ID)
+    .addOption(new Option('--credit <rub>', `credits this much: ${RUB}`).argParser(readPayment).conflicts('reject'))
+    .option('--reject', 'credits nothing; give the money back at the provider')
+    .requiredOption('--reason <text>', 'the reason', readText)
+    .action(onStore(decide));
+  payment
+    .command('dispute')
+    .description("Enters that a payer's bank reclaims a payment (--open), or how that ended (--won, --lost).")
+    .argument('<id>', ID)
+    .addOption(new Option('--open <number>', "the bank's number of it").argParser(readText).conflicts(['won', 'lost']))
+    .option('--amount <rub>', `with --open: ${RUB}; all that is left by default`, readPayment)
+    .addOption(new Option('--won', 'the money stays').conflicts('lost'))
+    .option('--lost', 'the money is taken from the wallet as far as it is there')
+    .option('--suspend', 'with --lost: suspends the account if there is less')
+    .addHelpText('after', '\nExample:\n  tollgate payment dispute pay_019a… --open CB-7741')
+    .action(onStore(dispute));
+}
+
+interface ListOptions {
+  readonly account?: string;
+  readonly phase?: PaymentPhase;
+  readonly limit: number;
+}
+
+async function list(session: Session, { account, phase, limit }: ListOptions): Promise<Answer> {
+  const wallet = account === undefined ? undefined : (await findAccount(session, account)).id;
+  const filter = { ...(wallet !== undefined && { wallet }), ...(phase && { phases: [phase] }) };
+  const payments = await session.store.payments.list({ limit, ...filter });
+  const rows = payments.map(({ id, createdAt, wallet, provider, phase, amount, credited, refunded }) => [
+    ...[id, toTime(createdAt), wallet, provider, phase],
+    ...[amount, credited, refunded].map(formatMoney),
+  ]);
+  const head = ['payment', 'created', 'account', 'provider', 'phase', ' ordered', ' credited', ' gone back'];
+  return {
+    json: { payments: payments.map(paymentJson) },
+    text: rows.length === 0 ? 'No payments.' : formatTable(head, rows),
+  };
+}
+
+async function show({ store }: Session, id: string): Promise<Answer> {
+  const payment = await store.payments.get(id);
+  if (!payment) throw unknownPayment(id);
+  return { json: paymentJson(payment), text: paymentText(payment) };
+}
+
+interface RefundOptions {
+  readonly reason: string;
+  readonly refundId?: string;
+}
+
+async function refund({ store }: Session, id: string, amount: Micro, options: RefundOptions): Promise<Answer> {
+  const { reason, refundId } = options;
+  const wish = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
+  return answerOf(id, await askRefund(store, id, wish), 'Asked for the refund; a running gateway sends it.');
+}
+
+interface DecideOptions {
+  readonly credit?: Micro;
+  readonly reject?: boolean;
+  readonly reason: string;
+}
+
+async function decide({ store }: Session, id: string, { credit, reject, reason }: DecideOptions): Promise<Answer> {
+  if (credit === undefined && !reject) throw new OperatorError('Say --credit with an amount, or --reject.');
+  const verdict = { at: Date.now(), reason, credit: credit ?? null };
+  return answerOf(id, await decideReview(store, id, verdict), 'Decided.');
+}
+
+interface DisputeOptions {
+  readonly open?: string;
+  readonly amount?: Micro;
+  readonly won?: boolean;
+  readonly lost?: boolean;
+  readonly suspend?: boolean;
+}
+
+async function dispute({ store }: Session, id: string, options: DisputeOptions): Promise<Answer> {
+  const { open, amount, won, lost, suspend = false } = options;
+  const at = Date.now();
+  if (open !== undefined) {
+    const entered = { at, dispute: open, ...(amount !== undefined && { amount }) };
+    return answerOf(id, await openDispute(store, id, entered), 'Entered; no money has moved.');
+  }
+  if (!won && !lost) throw new OperatorError('Say --open with its number, --won or --lost.');
+  return answerOf(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
+}
+
+function answerOf(id: string, { status, payment }: OperatorOutcome, done: string): Answer {
+  if (!payment) throw unknownPayment(id);
+  switch (status) {
+    case 'done':
+    case 'exists': {
+      const repeated = status === 'exists';
+      const line = repeated ? 'It had been done before; nothing changed.' : done;
+      return { json: { ...paymentJson(payment), repeated }, text: `${line}\n${paymentText(payment)}` };
+    }
+    case 'stale':
+      throw new OperatorError(`The payment ${id} has just changed: look at it and try again.`);
+    default:
+      throw new OperatorError(
+        `The payment ${id} is ${payment.phase}, with ${formatMoney(payment.credited - payment.refunded)} left: it cannot be done.`,
+      );
+  }
+}
+
+function unknownPayment(id: string): OperatorError {
+  return new OperatorError(`There is no payment ${id}.`);
+}
+
+function paymentJson(payment: Payment): object {
+  const { id, wallet, provider, phase, origin, ref, reason, createdAt, changedAt } = payment;
+  const dispute = disputeOf(payment);
+  return {
+    ...{ payment_id: id, account_id: wallet, provider, phase, origin, provider_payment_id: ref, reason },
+    ...{ ordered_rub: toRub(payment.amount), credited_rub: toRub(payment.credited) },
+    ...{ refunded_rub: toRub(payment.refunded), shortfall_rub: toRub(payment.shortfall) },
+    ...{ created_at: toTime(createdAt), changed_at: toTime(changedAt) },
+    provider_state: payment.state === null ? null : JSON.parse(payment.state),
+    refunds: refundsOf(payment).map(({ id: refund_id, ref, amount, state, reason, at }) => ({
+      ...{ refund_id, provider_refund_id: ref, amount_rub: toRub(BigInt(amount)), state, reason, at: toTime(at) },
+    })),
+    dispute: dispute ? { dispute_id: dispute.id, amount_rub: toRub(BigInt(dispute.amount)) } : null,
+  };
+}
+
+function paymentText(payment: Payment): string {
+  const { id, wallet, provider, phase, reason, ref, amount, credited, refunded, shortfall, createdAt } = payment;
+  const refunds = refundsOf(payment).map(
+    (one) => ['refund', `${one.id}  ${formatMoney(BigInt(one.amount))}  ${one.state}`] as const,
+  );
+  return formatPairs([
+    ['payment', id],
+    ['account', wallet],
+    ['created', toTime(createdAt)],
+    ['provider', `${provider}${ref === null ? '' : `  ${ref}`}`],
+    ['phase', phase],
+    ...(reason === null ? [] : [['reason', reason] as const]),
+    ['ordered', formatMoney(amount)],
+    ['credited', formatMoney(credited)],
+    ['gone back', formatMoney(refunded)],
+    ...(shortfall === 0n ? [] : [['missing', formatMoney(shortfall)] as const]),
+    ...refunds,
+    ...(payment.state === null ? [] : [['provider says', payment.state] as const]),
+  ]);
+}

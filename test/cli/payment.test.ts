@@ -1,0 +1,93 @@
+// `tollgate payment`, in both modes: what was paid, and what only an operator does about it, once.
+import { expect } from 'chai';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { applied } from '../contract/store/context.ts';
+import { changed, creditOf, newOrder, newSucceeded } from '../contract/store/payments.ts';
+import { createRig, type Rig } from './command.ts';
+
+describe('cli payment', () => {
+  let rig: Rig;
+  let store: Store;
+  let account: string;
+
+  before(async () => {
+    rig = await createRig();
+    account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
+    store = await openStore(rig.databaseUrl);
+  });
+  after(async () => {
+    await store.close();
+    await rig.close();
+  });
+
+  const balance = async () => (await rig.json('wallet', 'show', account)).balance_rub;
+  const reviewed = async () => {
+    const { id } = await changed(store, await newSucceeded(store, account), { kind: 'review', reason: 'sum' });
+    return id;
+  };
+  const credited = async () => {
+    const payment = await newSucceeded(store, account);
+    await applied(store, creditOf(payment));
+    return payment.id;
+  };
+
+  it('lists payments by account and phase, and shows one', async () => {
+    expect(await rig.text('payment', 'list')).to.include('No payments.');
+    const order = newOrder(account);
+    await store.payments.create(order);
+    const id = await reviewed();
+    const { payments } = await rig.json('payment', 'list', '--account', 'first', '--phase', 'review');
+    expect(payments).to.have.length(1);
+    expect(await rig.text('payment', 'list')).to.match(new RegExp(`^${order.id} .*created +1000\\.00 RUB`, 'm'));
+    const json = await rig.json('payment', 'show', id);
+    expect(json).to.include({ payment_id: id, account_id: account, phase: 'review', reason: 'sum', ordered_rub: 1000 });
+    expect(json).to.deep.include({ provider_state: {}, refunds: [], dispute: null });
+    expect(await rig.text('payment', 'show', id)).to.match(/^phase +review$/m);
+    expect(await rig.refused(1, 'payment', 'show', 'pay_none')).to.include('no payment pay_none');
+    expect(await rig.refused(2, 'payment', 'list', '--phase', 'lost')).to.include('lost');
+  });
+
+  it('decides once about a payment in review', async () => {
+    const [one, other] = [await reviewed(), await reviewed()];
+    const decide = (id: string, ...how: string[]) => ['payment', 'decide', id, ...how, '--reason', 'seen'] as const;
+    expect(await rig.refused(1, ...decide(one))).to.include('--credit');
+    expect(await rig.refused(2, ...decide(one, '--credit', '5', '--reject'))).to.include('cannot be used');
+    expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ phase: 'credited', credited_rub: 999.5 });
+    expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ repeated: true });
+    expect(await rig.refused(1, ...decide(one, '--reject'))).to.include('is credited');
+    expect(await rig.json(...decide(other, '--reject'))).to.include({ phase: 'rejected', repeated: false });
+    expect(await balance()).to.equal(999.5);
+  });
+
+  it('asks for a refund once, and not for more than there is', async () => {
+    const id = await credited();
+    const ask = (rub: string) => ['payment', 'refund', id, rub, '--reason', 'wish', '--refund-id', 'mine'] as const;
+    expect(await rig.refused(1, ...ask('1000.01'))).to.include('cannot be done');
+    const json = await rig.json(...ask('300'));
+    expect(json).to.include({ phase: 'credited', refunded_rub: 0, repeated: false });
+    expect(json.refunds).to.have.length(1);
+    expect(await rig.json(...ask('300'))).to.include({ repeated: true });
+    expect(await store.payments.get(id))
+      .to.have.property('dueAt')
+      .above(0);
+    expect(await rig.refused(1, 'payment', 'refund', 'pay_none', '5', '--reason', 'r')).to.include('no payment');
+  });
+
+  it('enters a dispute and its end', async () => {
+    const [lost, won] = [await credited(), await credited()];
+    const before = Number(await balance());
+    const enter = (id: string, ...how: string[]) => ['payment', 'dispute', id, ...how] as const;
+    expect(await rig.refused(1, ...enter(lost))).to.include('--open');
+    for (const id of [lost, won]) {
+      expect(await rig.json(...enter(id, '--open', `CB ${id}`))).to.include({ phase: 'disputed' });
+    }
+    expect(await balance()).to.equal(before);
+    expect(await rig.json(...enter(won, '--won'))).to.include({ phase: 'kept' });
+    expect(await rig.json(...enter(lost, '--lost', '--suspend'))).to.include({ phase: 'reversed', refunded_rub: 1000 });
+    expect(await rig.json(...enter(lost, '--lost'))).to.include({ repeated: true });
+    expect(await rig.refused(1, ...enter(won, '--lost'))).to.include('is kept');
+    expect(await balance()).to.equal(before - 1000);
+    expect((await rig.json('ledger', 'verify')).ok).to.equal(true);
+  });
+});
