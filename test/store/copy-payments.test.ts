@@ -1,0 +1,76 @@
+// Copies of payments: all of them as they are, and out of a store in use as their wallets were.
+import { expect } from 'chai';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { type Payment, refundsOf } from '../../lib/payments/decide.ts';
+import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { applied, newWallet, RUB, rejection } from '../contract/store/context.ts';
+import {
+  changed,
+  creditOf,
+  newAuto,
+  newMethod,
+  newNotice,
+  newSucceeded,
+  refundOf,
+  reverseOf,
+} from '../contract/store/payments.ts';
+
+describe('copy of payments', () => {
+  let from: FaultyStore;
+  let to: FaultyStore;
+  let wallet: string;
+
+  beforeEach(async () => {
+    [from, to] = (await Promise.all([openFaultyStore(), openFaultyStore()])) as [FaultyStore, FaultyStore];
+    wallet = await newWallet(from.real);
+  });
+  afterEach(async () => {
+    await from.close();
+    await to.close();
+  });
+
+  const copy = (live = false) => copyStore({ from: from.store, to: to.store, live });
+
+  it('takes payments with all that goes with them, and refuses a target that has more', async () => {
+    const { payments } = from.real;
+    const [credited] = await applied(from.real, creditOf(await newSucceeded(from.real, wallet)));
+    await payments.saveMethod(newMethod(wallet));
+    await payments.changeAutoTopup(newAuto(wallet));
+    await payments.addNotice(newNotice());
+    expect(await copy()).to.include({ payments: 1 });
+    for (const sort of ['payments', 'methods', 'autoTopups', 'notices'] as const) {
+      const rows = await payments.page(sort, { limit: 10 });
+      expect(rows.length, sort).to.equal(1);
+      expect(await to.real.payments.page(sort, { limit: 10 })).to.deep.equal(rows);
+    }
+    await to.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
+    await to.real.payments.put('payments', [{ ...(credited?.payment as Payment), id: 'pay_x', ref: 'other' }]);
+    const error = await rejection(copy());
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(String(error)).to.include('payments');
+  });
+
+  it('takes each payment of a living store with the money that its wallet had when it was copied', async () => {
+    const credit = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0];
+    const [early, lost] = [(await credit())?.payment as Payment, (await credit())?.payment as Payment];
+    const disputed = await changed(from.real, lost, { kind: 'dispute', dispute: 'cb', amount: 1000n * RUB });
+    from.next('keys.list', async (list) => {
+      await credit();
+      await applied(from.real, refundOf(early, 'r1', 1000n * RUB), reverseOf(disputed, 'cb', 1000n * RUB));
+      return list();
+    });
+    expect(await copy(true)).to.include({ payments: 3 });
+    const rows = await to.real.payments.page('payments', { limit: 10 });
+    const found = new Map(rows.map((row) => [row.id, row]));
+    expect(found.get(early.id)).to.include({ phase: 'credited', refunded: 0n, shortfall: 0n });
+    expect(refundsOf(found.get(early.id) as Payment)[0]).to.include({ ref: 'r1', state: 'asked', taken: null });
+    expect(found.get(lost.id)).to.include({ phase: 'disputed', refunded: 0n });
+    const [late, ...others] = rows.filter(({ phase }) => phase === 'succeeded');
+    expect([late?.credited, others.length]).to.deep.equal([0n, 0]);
+    expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
+    const [again] = await applied(to.real, creditOf(late as Payment));
+    expect(again?.status).to.equal('done');
+  });
+});
