@@ -133,7 +133,10 @@ export interface Order {
 export interface Started {
   /** The provider's id of the payment, unique over all of its payments. */
   readonly id: string;
-  /** An https URL of one of the `redirectHosts` (http on a loopback host, without a live provider). */
+  /**
+   * An https URL of one of the `redirectHosts`; without real money also one under `Order.pageUrl`, or http on a loopback
+   * host.
+   */
   readonly payUrl: string;
   /** When the link stops working. */
   readonly expiresAt: number;

@@ -78,6 +78,20 @@ function suite(kind: StoreKind): void {
       expect((await stage.payment(payment.id)).payUrl).to.match(/^https/);
     });
 
+    it('whose answer was lost is found although its repeat is refused', async () => {
+      stage.bank.hook = (asked, when) => {
+        if (asked === 'start' && when === 'after') throw new Error('lost');
+        return undefined;
+      };
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id);
+      stage.bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
+      await stage.letTimePass();
+      service.payments.start();
+      await until(async () => (await stage.payment(payment.id)).phase === 'credited', 10_000);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
     it('whose key is too old is looked for by its id, and never begun again', async () => {
       stage.bank.hook = (asked, when) => {
         if (asked === 'start' && when === 'after') throw new Error('lost');
@@ -109,6 +123,23 @@ function suite(kind: StoreKind): void {
       expect(payment).to.include({ phase: 'pending', payUrl: null });
       expect(stage.lines.some(({ message }) => message.includes('not allowed'))).to.equal(true);
     });
+  });
+
+  it('are paid on a page of our own only where no real money moves', async () => {
+    for (const live of [false, true]) {
+      stage.settings = { live };
+      const own = stage.service(`own_${live}`);
+      const provider = own.payments.providers()[0]?.provider;
+      const start = provider?.start;
+      if (!provider || !start) throw new Error('there is no till');
+      Object.assign(provider, {
+        start: async (...[order, signal]: Parameters<typeof start>) => {
+          return { ...(await start(order, signal)), payUrl: `${order.pageUrl}/1` };
+        },
+      });
+      const { payUrl } = await stage.order(own);
+      expect(payUrl).to.equal(live ? null : 'https://gate.example.com/payments/till/page/1');
+    }
   });
 
   describe('a credit', () => {
