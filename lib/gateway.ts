@@ -138,7 +138,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const payments = createPayments({ ...parts, ...media, providers: catalog.payments, ownerId, leaseMs, clock: owner });
+  const payments = createPayments({ ...config, ...parts, ...media, providers: catalog.payments, clock: owner });
   const web = openWeb({ ...services, payments, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores({ store, log, metrics, more: [usage] });

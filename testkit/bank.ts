@@ -54,6 +54,9 @@ export interface Bank {
   close(): Promise<void>;
 }
 
+/** There is not so much left. */
+class Refused extends Error {}
+
 const newId = (kind: string) => `${kind}-${randomBytes(8).toString('hex')}`;
 
 export async function startBank(): Promise<Bank> {
@@ -76,8 +79,10 @@ export async function startBank(): Promise<Bank> {
       await bank.hook(asked, 'after');
       response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(reply ?? { error: 'not found' }));
-    } catch {
-      response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"failed"}');
+    } catch (error) {
+      response
+        .writeHead(error instanceof Refused ? 400 : 500, { 'content-type': 'application/json' })
+        .end('{"error":"failed"}');
     }
   }
 
@@ -112,6 +117,9 @@ export async function startBank(): Promise<Bank> {
 
   function addRefund(payment: BankPayment | undefined, { id, amount = '0' }: Record<string, string>): unknown {
     if (!payment) return undefined;
+    const asked = payment.refunds.filter(({ status }) => status !== 'canceled');
+    const left = asked.reduce((sum, one) => sum - BigInt(one.amount), BigInt(payment.amount));
+    if (BigInt(amount) > left) throw new Refused();
     const refund = { id: newId('br'), status: bank.refunds, amount, currency: 'RUB', order: id ?? null };
     payment.refunds.push(refund);
     return refund;
