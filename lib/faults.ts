@@ -8,6 +8,7 @@ export type FaultType =
   | 'billing_error'
   | 'permission_error'
   | 'not_found_error'
+  | 'conflict_error'
   | 'rate_limit_error'
   | 'api_error';
 
@@ -42,6 +43,8 @@ export interface FaultDetail {
   readonly reset?: string;
   readonly resetsAt?: string;
   readonly retryAfterS?: number;
+  /** The id of a charge. */
+  readonly charge?: string;
   readonly bytes?: number;
   /** True once the hold of the call was returned: the text then says so. */
   readonly refunded?: boolean;
@@ -214,6 +217,26 @@ const table = {
     chatCode: 'method_not_allowed',
     retryable: false,
     text: (d) => `This path does not accept that method. Use ${d.hint}.`,
+  },
+  idempotency_running: {
+    status: 409,
+    type: 'conflict_error',
+    chatCode: 'conflict',
+    retryable: true,
+    text: (d) => `A call with this idempotency key is still running. Retry in ${d.retryAfterS} s.`,
+  },
+  idempotency_done: {
+    status: 409,
+    type: 'conflict_error',
+    chatCode: 'conflict',
+    retryable: false,
+    text: (d) =>
+      `A call with this idempotency key has been charged as ${d.charge}, and its reply is not kept.` +
+      (d.hint ? ` ${d.hint}.` : ''),
+  },
+  idempotency_mismatch: {
+    ...refused(422, 'idempotency_mismatch', 'This idempotency key was used for another request.'),
+    retryable: false,
   },
   body_timeout: refused(408, 'request_timeout', 'The request did not arrive in time.'),
   body_too_large: {

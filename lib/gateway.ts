@@ -26,7 +26,6 @@ import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
 import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
-import { createMediaCleaner } from './media/cleaner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
@@ -36,6 +35,7 @@ import type { MetricsServer } from './metrics/server.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments } from './payments/payments.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
+import { createCleaner } from './store/cleaner.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
@@ -362,8 +362,10 @@ interface ChoreParts extends Pick<Means, 'store' | 'log'> {
 /** What is done now and then while the service runs. */
 function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
-  const cleaner = createMediaCleaner({ media: store.media, onError, onRemoved: metrics?.media.onRemoved });
-  const chores = [createAudits(store, log, metrics?.onAudit), cleaner, ...more];
+  const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
+  const onKeysError = (err: unknown) => log.warn({ err }, 'idempotency keys that have expired are not removed');
+  const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
+  const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
   return {
     start: () => chores.forEach((chore) => void chore.start()),
     stop: () => chores.forEach((chore) => void chore.stop()),

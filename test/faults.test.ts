@@ -27,6 +27,7 @@ const DETAIL = {
   resetsAt: 'MOMENT',
   retryAfterS: 'SECONDS',
   bytes: 'BYTES',
+  charge: 'CHARGE',
 } as unknown as FaultDetail;
 
 /** Which type and chat code belong to a status; the specification has most of them. */
@@ -38,9 +39,11 @@ const STATUSES: Readonly<Record<number, readonly [type: FaultType, ...chatCodes:
   404: ['not_found_error', 'not_found'],
   405: ['invalid_request_error', 'method_not_allowed'],
   408: ['invalid_request_error', 'request_timeout'],
+  409: ['conflict_error', 'conflict'],
   413: ['invalid_request_error', 'request_too_large'],
   415: ['invalid_request_error', 'unsupported_media_type'],
   416: ['invalid_request_error', 'range_not_satisfiable'],
+  422: ['invalid_request_error', 'idempotency_mismatch'],
   429: ['rate_limit_error', 'rate_limit_exceeded'],
   431: ['invalid_request_error', 'request_too_large'],
   500: ['api_error', 'internal_error'],

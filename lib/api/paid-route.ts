@@ -9,6 +9,7 @@ import type { ChargeKind, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import { holderOf } from './auth.ts';
+import { hasRepeatKey, openRepeat, type RepeatCall, Replay } from './idempotency.ts';
 import type { Services } from './services.ts';
 import { readWallet } from './wallet.ts';
 
@@ -22,12 +23,22 @@ export interface PaidRequest {
   readonly share: Share;
   /** A stream has begun, past hapi, which then lets go of what it keeps for a reply that is due. */
   readonly onBegun: () => void;
+  /** Of the client's key against repeats; undefined where it sent none. */
+  readonly repeat: RepeatCall | undefined;
 }
 
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
 
-/** A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. */
-export function paidRoute(path: string, services: Services, handle: PaidHandler): ServerRoute {
+/**
+ * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Where nothing
+ * is paid for, keys against `repeats` mean nothing.
+ */
+export function paidRoute(
+  path: string,
+  services: Services,
+  handle: PaidHandler,
+  { repeats = true }: { readonly repeats?: boolean } = {},
+): ServerRoute {
   return {
     method: 'POST',
     path,
@@ -35,24 +46,29 @@ export function paidRoute(path: string, services: Services, handle: PaidHandler)
     handler: (request, h) =>
       new Promise((resolve, reject) => {
         const onBegun = () => resolve(h.abandon);
-        serve({ request, h, services, onBegun }, handle).then(resolve, reject);
+        serve({ request, h, services, onBegun, repeats }, handle).then(resolve, reject);
       }),
   };
 }
 
-async function serve(
-  asked: Omit<PaidRequest, 'call' | 'share'>,
-  handle: PaidHandler,
-): Promise<Lifecycle.ReturnValueTypes> {
+interface Asked extends Omit<PaidRequest, 'call' | 'share' | 'repeat'> {
+  readonly repeats: boolean;
+}
+
+async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise<Lifecycle.ReturnValueTypes> {
   const { request, h, services } = asked;
+  const repeat = repeats && hasRepeatKey(request) ? openRepeat(request, services) : undefined;
   const call = services.calls.open(request);
   const share = services.budget.open(holderOf(request).id);
   try {
-    return await handle({ ...asked, call, share });
+    return await handle({ ...asked, call, share, repeat });
   } catch (error) {
     if (endUnanswered(request, error)) return h.abandon;
-    throw error;
+    if (!(error instanceof Replay)) throw error;
+    writeText(request, error.reply, { stallMs: services.clientStallMs, isReplay: true });
+    return h.abandon;
   } finally {
+    repeat?.close();
     share.giveBack();
     call.close();
   }
@@ -91,6 +107,8 @@ function budgetOf({ name, limits: { budget: most, reset, zone } }: KeyHolder): P
   return most === null ? {} : { budget: { name, most, reset, zone } };
 }
 
+type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat'>;
+
 /** What a call is going to cost. */
 export interface Cost {
   readonly kind: ChargeKind;
@@ -104,8 +122,13 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
   if (wallet.avail < cost.amount) throw insufficientFault(wallet, cost);
 }
 
-/** A long body is not even read for an empty wallet; `least` is what the cheapest call costs. */
-export async function refusePenniless(request: Request, { store }: Services, least: Cost): Promise<void> {
+/**
+ * A long body is not even read for an empty wallet; `least` is what the cheapest call costs. One that is sent again under
+ * its key is: it may have emptied the wallet.
+ */
+export async function refusePenniless({ request, services, repeat }: Paying, least: Cost): Promise<void> {
+  if (repeat && (await repeat.isKnown())) return;
+  const { store } = services;
   const wallet = await walletOf(request, store);
   if (wallet.topped === 0n) throw neverToppedFault();
   if (wallet.avail <= 0n) throw insufficientFault(wallet, least);
@@ -115,17 +138,34 @@ function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
   return clocked(stateOf(request), readWallet(store, holderOf(request).account));
 }
 
-/** Bypasses hapi's own transmission, which costs more than the rest of the request. */
-export function writeJson(request: Request, body: object, stallMs: number): void {
-  const response = request.raw.res;
-  const headers = commonHeaders(request);
+/** The reply of a call that is paid for; one with a key against repeats is kept before it is sent. */
+export async function answerJson({ request, services, repeat }: PaidRequest, body: object): Promise<void> {
   const text = JSON.stringify(body);
+  if (repeat) await repeat.keep(text);
+  writeText(request, text, { stallMs: services.clientStallMs });
+}
+
+interface Writing {
+  readonly stallMs: number;
+  readonly isReplay?: boolean;
+}
+
+/** Bypasses hapi's own transmission, which costs more than the rest of the request. */
+function writeText(request: Request, text: string, { stallMs, isReplay = false }: Writing): void {
+  const response = request.raw.res;
+  const headers = isReplay ? replayHeaders(request) : commonHeaders(request);
   const type = 'application/json; charset=utf-8';
   const length = Buffer.byteLength(text);
   response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
   response.end(text);
   // A reader that takes nothing for so long is gone.
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+}
+
+function replayHeaders(request: Request): Readonly<Record<string, string>> {
+  const headers = commonHeaders(request);
+  const exposed = `${headers['access-control-expose-headers']}, idempotent-replayed`;
+  return { ...headers, 'idempotent-replayed': 'true', 'access-control-expose-headers': exposed };
 }
 
 /** Ends a request that failed when nobody is there to be answered, or an answer has begun already; false otherwise. */

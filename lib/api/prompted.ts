@@ -14,7 +14,7 @@ type PromptedFormat = { [Name in FormatName]: RequestOf<Name> extends Prompted ?
 
 /** The request in a JSON body; the share then holds what it weighs. `look` may refuse a long one before it is copied. */
 export async function readPrompted<Name extends PromptedFormat>(
-  { request, services, call, share }: PaidRequest,
+  { request, services, call, share, repeat }: PaidRequest,
   format: Name,
   look: (head: RequestOf<Name>) => Promise<void>,
 ): Promise<RequestOf<Name>> {
@@ -22,6 +22,7 @@ export async function readPrompted<Name extends PromptedFormat>(
   let asked: RequestOf<Name>;
   try {
     const bytes = await readBody(request.raw.req, { signal, share, limits: services.bodyLimits });
+    if (repeat) await repeat.readBody(bytes);
     asked = await services.parser.parse(bytes, { format, signal, look });
   } finally {
     share.giveBack();

@@ -1,6 +1,7 @@
 // Who makes a paid call, how long it lives, and what its log line learns.
 import type { CallBudget } from '../ledger/ledger.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
+import type { RepeatTerms } from '../money/repeat.ts';
 
 export interface CallContext {
   readonly requestId: string;
@@ -9,6 +10,8 @@ export interface CallContext {
   /** Of the key; absent for none. */
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
+  /** Of the key that the client sent against repeats; absent where it sent none. */
+  readonly repeat?: RepeatTerms;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
   /** Aborts with `GONE` when the client left, or with a fault when the service itself ends the call. */

@@ -41,6 +41,7 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         wallet: context.accountId,
         key: context.keyId,
         ...(context.budget && { budget: context.budget }),
+        ...(context.repeat && { repeat: context.repeat }),
         owed: running.overshoot(context.accountId),
         waitedMs: context.waitedMs ?? 0,
       });

@@ -19,6 +19,7 @@ import {
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';
+import type { RepeatTerms } from '../money/repeat.ts';
 import type { Store } from '../store/store.ts';
 import { createQueue, NoOutcome, type SubmitOptions } from './queue.ts';
 import { createSweep, type Sweep } from './sweep.ts';
@@ -51,6 +52,8 @@ export interface HoldRequest {
   readonly amount: Micro;
   /** Of the key; absent where it has none. */
   readonly budget?: CallBudget;
+  /** Of the key that the client sent against repeats; absent where it sent none. */
+  readonly repeat?: RepeatTerms;
   /** What running calls of the wallet have used above their holds; absent for none. */
   readonly owed?: Micro;
   /** How long the call has already waited for the store: it counts towards this wait. */
@@ -158,8 +161,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const at = now();
-    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount, budget, owed = 0n, waitedMs = 0 } = request;
-    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...termsOf(budget, at) };
+    const { chargeId, wallet, key, kind: chargeKind, model, prices, amount } = request;
+    const { budget, repeat, owed = 0n, waitedMs = 0 } = request;
+    const terms = { ...termsOf(budget, at), ...(repeat && { repeat }) };
+    const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
     // A hold that turns out to be applied after its call was answered 503 goes back at once.
     const onLate = ({ charge }: Outcome) => {
@@ -285,6 +290,11 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
       return fault('account_suspended');
     case 'key_budget':
       return budgetFault(asked);
+    // It has begun this moment.
+    case 'repeated':
+      return fault('idempotency_running', { retryAfterS: 1 });
+    case 'key_misused':
+      return fault('idempotency_mismatch');
     default:
       return fault('internal', {}, new Error(`money for a call was answered ${status}`));
   }

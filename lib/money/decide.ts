@@ -18,6 +18,7 @@ import {
   type SettleOp,
   type TopupOp,
 } from './operations.ts';
+import type { RepeatTerms } from './repeat.ts';
 
 export type * from './operations.ts';
 export { CHARGE_KINDS, chargeIdOf, jobChangeOf, operationId, paymentChangeOf } from './operations.ts';
@@ -109,7 +110,8 @@ export interface Entry {
  * there was no payment yet, whatever an adjustment put into the wallet; `suspended`;
  * `key_budget` the budget of the key does not cover it; `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
  * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
- * meanwhile, or ended, so that neither happened; `stale_payment` the same of its payment.
+ * meanwhile, or ended, so that neither happened; `stale_payment` the same of its payment; `repeated` another call has taken
+ * its key; `key_misused` that one asked for something else.
  */
 export type OutcomeStatus =
   | 'done'
@@ -124,7 +126,9 @@ export type OutcomeStatus =
   | 'first_topup_too_small'
   | 'id_taken'
   | 'stale_job'
-  | 'stale_payment';
+  | 'stale_payment'
+  | 'repeated'
+  | 'key_misused';
 
 /** What an operation did, with the wallet and charge as they are after it. */
 export interface Outcome {
@@ -150,6 +154,8 @@ export interface Known {
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if there is one. */
   readonly prior: Entry | undefined;
+  /** The key of the operation, where another call has taken it. */
+  readonly taken?: RepeatTerms | undefined;
 }
 
 /** The least first payment: 1000 RUB. */
@@ -221,9 +227,10 @@ function repeated(wallet: Wallet, prior: Entry, wanted: { wallet: string; amount
   return { status: same ? 'exists' : 'id_taken', wallet };
 }
 
-function begin(wallet: Wallet, { charge: existing, budget }: Known, op: ReserveOp | ChargeOp): Decision {
+function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: ReserveOp | ChargeOp): Decision {
   assert(op.amount > 0n);
   if (existing) return begun(wallet, existing, op);
+  if (taken) return { status: taken.body === op.repeat?.body ? 'repeated' : 'key_misused', wallet };
   if (wallet.status === 'suspended') return { status: 'suspended', wallet };
   // A correction is not a payment: to let someone call without paying, book a top-up.
   if (wallet.topped === 0n) return { status: 'never_topped', wallet };

@@ -3,6 +3,7 @@ import { decideJob, type Job, type JobOutcome, jobIdOf } from '../jobs/decide.ts
 import { decidePayment, type Payment, type PaymentOutcome } from '../payments/decide.ts';
 import {
   type Charge,
+  type ChargeOp,
   chargeIdOf,
   type Decision,
   decide,
@@ -12,9 +13,11 @@ import {
   type Outcome,
   operationId,
   paymentChangeOf,
+  type ReserveOp,
   type Wallet,
 } from './decide.ts';
 import { book, type KeyBudget } from './key-budget.ts';
+import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
 
 /** What a store loads for a batch: the rows that `keysOf` names, as far as they exist. */
 export interface Loaded {
@@ -26,6 +29,8 @@ export interface Loaded {
   readonly payments: Map<string, Payment>;
   /** By key: those that `budgetKeysOf` names. */
   readonly budgets: Map<string, KeyBudget>;
+  /** By id: those that `repeatIdsOf` names, and among the charges those that they belong to. */
+  readonly repeats: Map<string, Repeat>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
@@ -43,6 +48,8 @@ export interface Folded {
   readonly payments: readonly Payment[];
   /** New and changed sums of keys, as they are at the end. */
   readonly budgets: readonly KeyBudget[];
+  /** Keys against repeats that were taken, as they are at the end. */
+  readonly repeats: readonly Repeat[];
 }
 
 /** The ids of the rows a batch needs. */
@@ -80,6 +87,13 @@ export function budgetKeysOf(operations: readonly Operation[], charges: Readonly
   return keys;
 }
 
+/** The ids of the keys against repeats that a batch needs; nearly always none. */
+export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
+  const ids = new Set<string>();
+  for (const op of operations) if ('repeat' in op && op.repeat) ids.add(op.repeat.id);
+  return ids;
+}
+
 function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
   if ('budget' in op && op.budget) return op.key;
   return charge && charge.period !== null ? charge.key : undefined;
@@ -91,6 +105,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   const jobs = new Map<string, Job>();
   const payments = new Map<string, Payment>();
   const budgets = new Map<string, KeyBudget>();
+  const repeats = new Map<string, Repeat>();
   const entries: Entry[] = [];
   const outcomes = operations.map((op): Outcome => {
     const chargeId = chargeIdOf(op);
@@ -99,7 +114,8 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     const prior = chargeId === undefined ? loaded.entries.get(operationId(op)) : undefined;
     const key = budgetKeyOf(op, charge);
     const budget = key === undefined ? undefined : (budgets.get(key) ?? loaded.budgets.get(key));
-    const decision = decide({ wallet, charge, prior, budget }, op);
+    const taken = takenBy(op, { repeats, charges, loaded });
+    const decision = decide({ wallet, charge, prior, budget, taken }, op);
     const job = outcomeOfJob(op, decision, { jobs, loaded });
     // Money and job change together or not at all.
     if (job && decision.entry && job.status !== 'done')
@@ -119,10 +135,12 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
     if (outcome.charge) charges.set(outcome.charge.id, outcome.charge);
     const sum = key === undefined ? undefined : bookedOf(budget, decision);
     if (sum) budgets.set(sum.key, sum);
+    if ('repeat' in op && op.repeat) repeats.set(op.repeat.id, repeatOf(op, op.repeat));
     return outcome;
   });
   const changed = { wallets: [...wallets.values()], charges: [...charges.values()], jobs: [...jobs.values()] };
-  return { outcomes, ...changed, payments: [...payments.values()], entries, budgets: [...budgets.values()] };
+  const counted = { budgets: [...budgets.values()], repeats: [...repeats.values()] };
+  return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted };
 }
 
 /** What a call takes from the wallet, or gives back, counts in the period it began in. */
@@ -130,6 +148,25 @@ function bookedOf(budget: KeyBudget | undefined, { charge, entry }: Decision): K
   if (!charge || !entry || charge.period === null) return undefined;
   const { key, wallet, period } = charge;
   return book(budget, { key, wallet, period, amount: -entry.avail });
+}
+
+interface RepeatsSoFar {
+  readonly repeats: ReadonlyMap<string, Repeat>;
+  readonly charges: ReadonlyMap<string, Charge>;
+  readonly loaded: Loaded;
+}
+
+/** The key of an operation, where another call has taken it. */
+function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Repeat | undefined {
+  if (!('repeat' in op) || !op.repeat) return undefined;
+  const { id } = op.repeat;
+  const repeat = repeats.get(id) ?? loaded.repeats.get(id);
+  const charge = repeat && (charges.get(repeat.charge) ?? loaded.charges.get(repeat.charge));
+  return isTaken(repeat, charge, op.at) ? repeat : undefined;
+}
+
+function repeatOf({ wallet, chargeId: charge }: ReserveOp | ChargeOp, terms: RepeatTerms): Repeat {
+  return { ...terms, wallet, charge, reply: null };
 }
 
 interface JobsSoFar {

@@ -3,6 +3,7 @@ import type { CreateJob, FailJob } from '../jobs/decide.ts';
 import type { BookRefund, CreditPayment, PaidPaymentChange, ReversePayment } from '../payments/decide.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
+import type { RepeatTerms } from './repeat.ts';
 
 export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;
 export type ChargeKind = (typeof CHARGE_KINDS)[number];
@@ -23,6 +24,8 @@ export interface ChargeStart extends Base {
   readonly amount: Micro;
   /** Of the key; absent where it has no budget, and then nothing is counted. */
   readonly budget?: BudgetTerms;
+  /** Of the key that the client sent against repeats; absent where it sent none. */
+  readonly repeat?: RepeatTerms;
 }
 
 /** A payment came in. `paymentId` is unique over all wallets. */

@@ -12,6 +12,7 @@ import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
 import { journalPages } from './journal.ts';
 import { copyMedia } from './media.ts';
 import type { Account } from './ports/accounts.ts';
+import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { JournalPage } from './ports/journal.ts';
 import type { Submission } from './ports/ledger.ts';
 import { type PortName, portNamesOf } from './ports.ts';
@@ -48,6 +49,8 @@ export const COPY_UNFINISHED = 'unfinished';
 
 const ROWS_PER_PAGE = 1000;
 const JOBS_PER_PAGE = 200;
+/** Their replies may have a mebibyte each. */
+const REPEATS_PER_PAGE = 8;
 const WALLETS_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
 const TRIES = 5;
@@ -98,6 +101,10 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   },
   alerts: async ({ from, to }) => {
     await copyAlerts(from, to);
+    return {};
+  },
+  idempotency: async ({ from, to }) => {
+    await copyRepeats(from.idempotency, to.idempotency);
     return {};
   },
   // Of a minute, and of processes that do not work on the copy.
@@ -289,6 +296,17 @@ async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
   if (job.phase !== 'failed' || charge.state === 'refunded') return job;
   const phase = job.ref === null ? 'starting' : 'running';
   return { ...job, phase, error: null, endedAt: null, dueAt: job.createdAt };
+}
+
+/** Also of a call whose reply is not there yet: a repeat on the copy must not be paid for again. */
+async function copyRepeats(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = await from.page({ after, limit: REPEATS_PER_PAGE });
+    await to.put(page);
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
 }
 
 async function copySettings(from: CopySource, to: Store): Promise<number> {

@@ -23,6 +23,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   sessions: ['get', 'list', 'link', 'attempts'],
   auditLog: ['page'],
   alerts: ['get', 'page', 'alarms'],
+  idempotency: ['get', 'page'],
 };
 
 /** The reads that answer with a stream instead of a promise. */

@@ -2,6 +2,7 @@
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
+import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { JobStore } from './ports/jobs.ts';
 import type { JournalStore } from './ports/journal.ts';
 import type { KeyStore } from './ports/keys.ts';
@@ -32,6 +33,7 @@ export interface StorePorts {
   readonly sessions: SessionStore;
   readonly auditLog: AuditLogStore;
   readonly alerts: AlertStore;
+  readonly idempotency: IdempotencyStore;
 }
 
 /** A store, opened and migrated. */

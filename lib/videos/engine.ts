@@ -88,7 +88,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   }
 
   function charge(id: string, { model, terms }: VideoStart, context: CallContext): Promise<Paid> {
-    const { requestId, accountId: wallet, keyId: key, budget, waitedMs = 0 } = context;
+    const { requestId, accountId: wallet, keyId: key, budget, repeat, waitedMs = 0 } = context;
     const { price, prices, asked } = terms;
     const createdAt = clock.now();
     const { seconds, resolution } = asked;
@@ -96,7 +96,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     const usage = { seconds, ...(resolution !== null && { resolution }) };
     const of = { chargeId: requestId, wallet, key, kind: 'video', model: model.id } as const;
     return ledger.charge(
-      { ...of, prices, amount: price.amount, usage, waitedMs, ...(budget && { budget }) },
+      { ...of, prices, amount: price.amount, usage, waitedMs, ...(budget && { budget }), ...(repeat && { repeat }) },
       {
         kind: 'create',
         job: {

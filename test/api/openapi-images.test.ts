@@ -6,6 +6,7 @@ import { parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
 import { type Reply, responseOf, send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS, imageCatalog, pictureAnswer } from '../../testkit/images.ts';
+import { forgetReplies } from '../../testkit/repeats.ts';
 import { answerStatus, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { PNG } from '../media/pictures.ts';
 import { type ApiDocument, readDocument } from './document.ts';
@@ -106,6 +107,16 @@ describe('the API document of pictures', () => {
         const other = await gateway.account();
         check(path, 413, await sendPartly(path, other.key, 48 * 1024 * 1024 + 1));
         check(path, 408, await sendPartly(path, other.key, 100));
+      });
+
+      it('answers repeats', async () => {
+        const { key } = await gateway.account();
+        const headers = { 'idempotency-key': 'order-1' };
+        const repeat = (more: object = {}) => send(gateway.url + path, { key, headers, body: ask(more) });
+        check(path, 200, await repeat());
+        check(path, 422, await repeat({ prompt: 'a lake' }));
+        await forgetReplies(gateway.store);
+        check(path, 409, await repeat());
       });
 
       it('says when it cannot serve', async () => {

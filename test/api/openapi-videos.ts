@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type Reply, type SendOptions, until } from '../../testkit/client.ts';
 import { filmCatalog, inState, startFilmUpstream, status } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { forgetReplies } from '../../testkit/repeats.ts';
 
 export const VIDEOS = '/api/v1/videos';
 
@@ -43,6 +44,14 @@ export async function showVideos({ verify, verifyPartly }: Showing): Promise<voi
     await look(400, key, '');
     await look(401, undefined, id);
     await look(404, (await gateway.account()).key, id);
+    const headers = { 'idempotency-key': 'order-1' };
+    const other = await gateway.account();
+    upstream.behave({});
+    const repeat = (wanted: number, body: object) => verify(VIDEOS, wanted, { key: other.key, headers, body }, url);
+    await repeat(200, FILM);
+    await repeat(422, { ...FILM, prompt: 'A blue square' });
+    await forgetReplies(gateway.store);
+    await repeat(409, FILM);
     const patient = await gateway.account();
     await verifyPartly(413, { account: patient, length: 48 * 1024 * 1024 + 1, url });
     await verifyPartly(408, { account: patient, length: 100, url });

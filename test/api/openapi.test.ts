@@ -8,6 +8,7 @@ import { chatDialect } from '../../lib/api/dialects/chat/dialect.ts';
 import { messageDialect } from '../../lib/api/dialects/message/dialect.ts';
 import { ask, DIALECTS, eventsOf, type Reply, responseOf, type SendOptions, send } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { forgetReplies } from '../../testkit/repeats.ts';
 import {
   answerStatus,
   type Behaviour,
@@ -204,6 +205,17 @@ describe('the API document', () => {
           const stream = await verify(path, 200, { key, body: ask('hi', { model, stream: true }) });
           expect(stream.text.match(/"smart_routing"/g)).to.have.length(1);
         }
+      });
+
+      it(`${path}: repeats`, async () => {
+        const { key } = await gateway.account();
+        const headers = { 'idempotency-key': 'order-1' };
+        const repeat = (status: number, body: object) => verify(path, status, { key, headers, body });
+        await repeat(200, ask('hi'));
+        expect((await repeat(200, ask('hi'))).headers['idempotent-replayed']).to.equal('true');
+        await repeat(422, ask('hello'));
+        await forgetReplies(gateway.store);
+        await repeat(409, ask('hi'));
       });
 
       it(`${path}: refusals`, async () => {

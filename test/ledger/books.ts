@@ -10,6 +10,7 @@ import {
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
+import type { Repeat } from '../../lib/money/repeat.ts';
 import type { Payment } from '../../lib/payments/decide.ts';
 
 export const AT = 1000;
@@ -51,13 +52,14 @@ export interface Books {
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
+  readonly repeats: Map<string, Repeat>;
   readonly journal: Entry[];
 }
 
 export function newBooks(): Books {
   const wallets = new Map([['w', emptyWallet('w')]]);
   const rows = { charges: new Map(), entries: new Map(), jobs: new Map(), payments: new Map(), budgets: new Map() };
-  return { wallets, ...rows, journal: [] };
+  return { wallets, ...rows, repeats: new Map(), journal: [] };
 }
 
 export function run(books: Books, op: Operation): OutcomeStatus | undefined {

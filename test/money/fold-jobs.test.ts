@@ -66,7 +66,8 @@ describe('a batch with jobs', () => {
       const { outcomes, ...written } = fold(changed, [refund()]);
       expect(outcomes[0]).to.deep.include({ status: 'stale_job', job });
       expect(outcomes[0]?.charge?.state).to.equal('settled');
-      expect(written).to.deep.equal({ wallets: [], charges: [], jobs: [], payments: [], entries: [], budgets: [] });
+      const nothing = { wallets: [], charges: [], jobs: [], payments: [], entries: [], budgets: [], repeats: [] };
+      expect(written).to.deep.equal(nothing);
     }
     const gone = fold({ ...books, jobs: new Map() }, [refund()]);
     expect([gone.outcomes[0]?.status, gone.entries.length]).to.deep.equal(['stale_job', 0]);

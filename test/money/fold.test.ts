@@ -15,6 +15,7 @@ import {
 import { budgetKeysOf, fold, keysOf } from '../../lib/money/fold.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
 import type { Micro } from '../../lib/money/money.ts';
+import type { Repeat } from '../../lib/money/repeat.ts';
 import type { Payment } from '../../lib/payments/decide.ts';
 
 const RUB = 1_000_000n;
@@ -28,6 +29,7 @@ interface Rows {
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
   readonly budgets: Map<string, KeyBudget>;
+  readonly repeats: Map<string, Repeat>;
 }
 
 function newRows(): Rows {
@@ -38,6 +40,7 @@ function newRows(): Rows {
     jobs: new Map(),
     payments: new Map(),
     budgets: new Map(),
+    repeats: new Map(),
   };
 }
 
@@ -52,6 +55,7 @@ function apply(rows: Rows, batch: readonly Operation[]): readonly Outcome[] {
     jobs: pick(rows.jobs, keys.jobs),
     payments: pick(rows.payments, keys.payments),
     budgets: pick(rows.budgets, budgetKeysOf(batch, rows.charges)),
+    repeats: rows.repeats,
   };
   const folded = fold(loaded, batch);
   for (const wallet of folded.wallets) rows.wallets.set(wallet.id, wallet);

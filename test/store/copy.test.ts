@@ -42,6 +42,21 @@ describe('copy of a store', () => {
     await to?.close();
   });
 
+  it('takes keys against repeats with their replies, also of a call whose reply is not there yet', async () => {
+    const { idempotency, ledger } = source.real;
+    const at = { body: 'hash-1', awaited: true, expiresAt: AT + 1000 };
+    const ids = [newId('rep'), newId('rep')] as const;
+    const ops = ids.map((id) => ({ ...reserve(wallet, { chargeId: `req_${id}` }), repeat: { ...at, id } }));
+    await ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false }) as never));
+    await idempotency.keep({ id: ids[0], charge: `req_${ids[0]}` }, 'a reply');
+    target.next('idempotency.put', lose);
+    expect(await rejection(copy())).to.be.instanceOf(StoreError);
+    await copy();
+    const copied = await target.real.idempotency.page({ limit: 10 });
+    expect(copied).to.deep.equal(await idempotency.page({ limit: 10 }));
+    expect(copied.map(({ reply }) => reply)).to.have.members(['a reply', null]);
+  });
+
   it('takes jobs as they are, and the wish for automatic top-ups', async () => {
     const { jobs, accounts } = source.real;
     const wish = { enabled: true, amount: 500n * RUB, threshold: 100n * RUB };

@@ -170,16 +170,14 @@ describe('a text call that stops at strings', () => {
   });
 
   it('keeps a stream alive while all of the text is held back', async () => {
-    const { promise: more, resolve: release } = Promise.withResolvers<void>();
-    const calling = stage.call({
-      routes: [playing([START, OPEN, delta('ST')], more, [delta('ART'), CLOSE, FINISH])],
+    // Its clock begins when the first part is held back.
+    const silence = () => new Promise((resolve) => setTimeout(resolve, 100));
+    const call = await stage.call({
+      routes: [playing([START, OPEN, delta('ST')], silence, [delta('ART'), CLOSE, FINISH])],
       request: { stops: ['STOP'] },
       timeouts: { heartbeatMs: 5 },
     });
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    release();
-    const call = await calling;
-    expect(call.beats).to.be.above(1);
+    expect(call.beats).to.be.above(0);
     expect(call.text).to.equal('START');
   });
 

@@ -9,7 +9,14 @@ import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { BLOCKS } from './message.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRouting } from './text.ts';
+import {
+  BILLING_EXAMPLE,
+  GENERATING_STATUSES,
+  IDEMPOTENCY_KEY,
+  inputTokens,
+  outputTokens,
+  withRouting,
+} from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^chatcmpl_' });
 const CREATED = count('Unix time in seconds.');
@@ -77,6 +84,7 @@ const OPERATION: Json = {
   tags: ['Text'],
   summary: 'Answer a chat',
   description: 'The same engine, models, prices and limits as `POST /api/v1/messages`, in another envelope.',
+  parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
     content: json(ref('ChatRequest'), {
@@ -93,7 +101,7 @@ const OPERATION: Json = {
   responses: {
     200: {
       description: 'The answer; with `stream: true` its chunks.',
-      headers: headers('x-request-id', 'request-id'),
+      headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: {
         ...json(ref('ChatReply'), {
           example: {

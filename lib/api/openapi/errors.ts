@@ -46,6 +46,16 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     ],
   },
   408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
+  409: {
+    description:
+      'A call with the same idempotency key is still running (`retry-after` says when to ask again), or is done and charged ' +
+      'and its reply is not kept.',
+    examples: [fault('idempotency_running', { retryAfterS: 2 }), fault('idempotency_done', { charge: 'req_0f3b' })],
+  },
+  422: {
+    description: `The idempotency key was used for another request. ${NO_RETRY}`,
+    examples: [fault('idempotency_mismatch')],
+  },
   413: {
     description: `The body is larger than 48 MiB. ${NO_RETRY}`,
     examples: [fault('body_too_large', { hint: '48 MiB' })],
@@ -126,6 +136,7 @@ const TYPES = choice([
   'billing_error',
   'permission_error',
   'not_found_error',
+  'conflict_error',
   'rate_limit_error',
   'api_error',
 ]);
@@ -137,6 +148,8 @@ const CHAT_CODES = choice([
   'account_suspended',
   'not_found',
   'method_not_allowed',
+  'conflict',
+  'idempotency_mismatch',
   'request_timeout',
   'request_too_large',
   'unsupported_media_type',
@@ -179,6 +192,10 @@ export const headerComponents: Json = {
     description: 'Seconds until the rate limit lets the next request through.',
     required: true,
     schema: { type: 'integer', minimum: 1, maximum: 59 },
+  },
+  'idempotent-replayed': {
+    description: 'Present where the reply is that of an earlier call with the same idempotency key.',
+    schema: constant('true'),
   },
   'x-should-retry': {
     description: 'Present where sending the same request again cannot help.',

@@ -3,7 +3,7 @@ import { describeFields } from '../dialects/fields.ts';
 import { editFields, generationFields, REFERENCES_MAX } from '../image-request.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, headers, type Json, json, list, object, ref, rub, text } from './schema.ts';
-import { GENERATING_STATUSES } from './text.ts';
+import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
 const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
@@ -21,6 +21,7 @@ const GENERATION: Json = {
   tags: ['Images'],
   summary: 'Make a picture',
   description: PAID,
+  parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
     content: json(ref('ImageRequest'), { example: { prompt: 'A lighthouse at night', size: '1024x1024' } }),
@@ -28,7 +29,7 @@ const GENERATION: Json = {
   responses: {
     200: {
       description: 'The picture.',
-      headers: headers('x-request-id', 'request-id'),
+      headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('ImageReply'), { example: { created: 1791288000, data: [{ url: LINK }] } }),
     },
     ...errorResponses('message', GENERATING_STATUSES),
@@ -40,6 +41,7 @@ const EDIT: Json = {
   tags: ['Images'],
   summary: 'Edit or combine pictures',
   description: `${PAID} A form's other fields are those of a request in JSON.`,
+  parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
     content: {
@@ -52,7 +54,7 @@ const EDIT: Json = {
   responses: {
     200: {
       description: 'The picture, and what it cost.',
-      headers: headers('x-request-id', 'request-id'),
+      headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('ImageEditReply'), {
         example: {
           created: 1791288000,

@@ -8,7 +8,14 @@ import { imageBlock } from '../dialects/pictures.ts';
 import { IGNORED_FIELDS } from '../dialects/text-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, list, object, ref, text } from './schema.ts';
-import { BILLING_EXAMPLE, GENERATING_STATUSES, inputTokens, outputTokens, withRouting } from './text.ts';
+import {
+  BILLING_EXAMPLE,
+  GENERATING_STATUSES,
+  IDEMPOTENCY_KEY,
+  inputTokens,
+  outputTokens,
+  withRouting,
+} from './text.ts';
 
 const ID = text('The request id with another prefix.', { pattern: '^msg_' });
 const MODEL = text('The model that answered.');
@@ -78,6 +85,7 @@ const OPERATION: Json = {
   description:
     'A reserve is held at the start: estimated input tokens at the input price, and `max_tokens` (at least 512) at the ' +
     'output price. When the answer is ready its actual usage is charged, at least 0.5 RUB, and the rest is returned.',
+  parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
     content: json(ref('MessageRequest'), {
@@ -87,7 +95,7 @@ const OPERATION: Json = {
   responses: {
     200: {
       description: 'The answer; with `stream: true` its events.',
-      headers: headers('x-request-id', 'request-id'),
+      headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: {
         ...json(ref('MessageReply'), {
           example: {

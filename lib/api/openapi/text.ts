@@ -3,7 +3,17 @@ import { SMART_TIERS } from '../../stream/smart.ts';
 import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
 /** Errors of a generating endpoint. */
-export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503] as const;
+export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const;
+
+/** Of a generating endpoint. */
+export const IDEMPOTENCY_KEY: Json = {
+  name: 'idempotency-key',
+  in: 'header',
+  description:
+    'Names the call, so that it is paid for once however often it is sent: the same request under the same key gets the ' +
+    'first reply again, for 24 hours. A call that failed and was refunded frees its key.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+};
 
 /** What the answer of a call with `smart` has besides. */
 export function withRouting(answer: Json): Json {

@@ -3,7 +3,7 @@ import { describeFields } from '../dialects/fields.ts';
 import { videoFields } from '../video-fields.ts';
 import { errorResponses } from './errors.ts';
 import { type Chapter, choice, constant, count, headers, type Json, json, object, ref, rub, text } from './schema.ts';
-import { GENERATING_STATUSES } from './text.ts';
+import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
 
 const ID = 'vid_019a2b3c4d5e0123456789abcdef0123';
 const POLL = `/api/v1/videos?id=${ID}`;
@@ -16,6 +16,7 @@ const START: Json = {
     'The price is charged at once: that of the resolution which is sent to the provider, by the second or by the ' +
     'request. The reply comes when the provider has begun; look at `poll` every few seconds from then on. A video that ' +
     'fails is refunded, also when it is not finished after two hours. A client that leaves does not stop it.',
+  parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
     content: json(ref('VideoRequest'), {
@@ -25,7 +26,7 @@ const START: Json = {
   responses: {
     200: {
       description: 'The provider has begun.',
-      headers: headers('x-request-id', 'request-id'),
+      headers: headers('x-request-id', 'request-id', 'idempotent-replayed'),
       content: json(ref('VideoStart'), {
         example: {
           id: ID,

@@ -10,7 +10,7 @@ import { readTextBody } from '../text-body.ts';
 
 /** In the bucket of calls that cost: an estimate of a long text is work too. */
 export function countTokensRoute(services: Services): ServerRoute {
-  return paidRoute('/api/v1/messages/count_tokens', services, count);
+  return paidRoute('/api/v1/messages/count_tokens', services, count, { repeats: false });
 }
 
 /** Pictures that are only linked are not fetched: each counts the same. */

@@ -15,13 +15,13 @@ import { toRub } from '../../money/money.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { parseEditForm, sortPart } from '../image-request.ts';
 import {
+  answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
   refusePenniless,
   refuseUnpayable,
-  writeJson,
 } from '../paid-route.ts';
 import { readPrompted, release, withLinked } from '../prompted.ts';
 import type { Services } from '../services.ts';
@@ -77,7 +77,7 @@ async function answer(paid: PaidRequest, task: Task): Promise<Lifecycle.ReturnVa
     pictures = await withLinked(paid, asked);
     await confirmHolder(paid.request, paid.services.holders, model);
     const made = await make(paid, { task, model, asked, pictures });
-    if (made) writeJson(paid.request, task.reply(made), paid.services.clientStallMs);
+    if (made) await answerJson(paid, task.reply(made));
     return paid.h.abandon;
   } finally {
     release(pictures);
@@ -97,7 +97,9 @@ async function make(paid: PaidRequest, { task, model, asked, pictures }: Making)
   const { prompt, size, aspect } = asked;
   const shape = { ...(size && { size }), ...(aspect !== undefined && { aspect }) };
   const call = { prompt, images: pictures.map(pictureOf), ...shape };
-  const made = await services.images.run({ kind: task.kind, model, call }, contextOf(paid));
+  const repeat = paid.repeat?.terms({ awaited: true });
+  const context = { ...contextOf(paid), ...(repeat && { repeat }) };
+  const made = await services.images.run({ kind: task.kind, model, call }, context);
   return made && { ...made, model, url: services.results.linkOf(made.picture) };
 }
 
@@ -109,7 +111,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
   // A long body is not even read for a wallet that has nothing to spend.
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) {
-    await refusePenniless(paid.request, paid.services, costOf(task, defaultOf(paid, task)));
+    await refusePenniless(paid, costOf(task, defaultOf(paid, task)));
   }
   return reads(paid, task);
 }
@@ -118,11 +120,13 @@ const BOTH_TYPES = '`application/json` or `multipart/form-data`';
 /** A picture may come as a text too: in base64, with what stands before it. */
 const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 
-async function readFormRequest({ request, services, call, share }: PaidRequest): Promise<ImageRequest> {
+async function readFormRequest({ request, services, call, share, repeat }: PaidRequest): Promise<ImageRequest> {
   const { req } = request.raw;
   const body = { signal: call.signal, share, limits: services.bodyLimits };
   const kept = { sort: sortPart, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: TEXT_BYTES_MAX };
-  return parseEditForm(await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept }));
+  const form = await readForm(req, { type: String(req.headers['content-type']), ...body, ...kept });
+  if (repeat) await repeat.readForm(form);
+  return parseEditForm(form);
 }
 
 async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {

@@ -19,13 +19,13 @@ import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
 import {
+  answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
   refusePenniless,
   refuseUnpayable,
-  writeJson,
 } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 import { readTextBody } from '../text-body.ts';
@@ -62,14 +62,15 @@ async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes>
 
 async function run(parsed: TextRequest, answering: Answering): Promise<void> {
   const { request, dialect, services, call, share } = answering;
-  const context = { ...contextOf(answering), onSpent: share.giveBack };
+  const repeat = answering.repeat?.terms({ awaited: !parsed.stream });
+  const context = { ...contextOf(answering), onSpent: share.giveBack, ...(repeat && { repeat }) };
   call.streams = parsed.stream;
   stateOf(request).notes.stream = parsed.stream;
   if (parsed.stream) {
     return services.text.run(parsed, context, streamOutput(answering));
   }
   const reply = await collect(services, parsed, context);
-  if (reply) writeJson(request, dialect.reply(reply, { vision: parsed.images > 0 }), services.clientStallMs);
+  if (reply) await answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 }));
 }
 
 /** The request with all its pictures; the share accounts for its size until no route can need it. */
@@ -90,7 +91,7 @@ async function readRequest(answering: Answering): Promise<TextRequest> {
     look: (head) => refuseUnpaid(request, services, head),
     async before() {
       const bytes = announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY;
-      if (bytes > SMALL_BYTES) await refusePenniless(request, services, LEAST);
+      if (bytes > SMALL_BYTES) await refusePenniless(answering, LEAST);
     },
   });
 }

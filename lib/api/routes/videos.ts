@@ -18,13 +18,13 @@ import { termsOf, type VideoTerms } from '../../videos/terms.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
 import {
+  answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
   refusePenniless,
   refuseUnpayable,
-  writeJson,
 } from '../paid-route.ts';
 import { readPrompted, release, withLinked } from '../prompted.ts';
 import type { Services } from '../services.ts';
@@ -52,9 +52,10 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
     pictures = await withLinked(paid, asked);
     await confirmHolder(request, services.holders, model);
     const [image] = pictures.map(pictureOf);
-    const context = { ...contextOf(paid), onSpent: paid.share.giveBack };
+    const repeat = paid.repeat?.terms({ awaited: true });
+    const context = { ...contextOf(paid), onSpent: paid.share.giveBack, ...(repeat && { repeat }) };
     const begun = await services.videos.start({ model, terms, prompt: asked.prompt, image }, context);
-    writeJson(request, describeStart(model, terms, begun), services.clientStallMs);
+    await answerJson(paid, describeStart(model, terms, begun));
     return h.abandon;
   } finally {
     release(pictures);
@@ -62,11 +63,10 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
 }
 
 async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
-  const { request, services } = paid;
-  const { req } = request.raw;
+  const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
   // A long body is not even read for a wallet that has nothing to spend.
-  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(request, services, LEAST);
+  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(paid, LEAST);
   return readPrompted(paid, 'video', async (head) => void (await findPayable(paid, head)));
 }
 

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Job } from '../../jobs/decide.ts';
 import type { Charge, Outcome } from '../../money/decide.ts';
-import { budgetKeysOf, type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';
 import { StaleRead } from './failure.ts';
+import { repeatOf, saveRepeats } from './idempotency.ts';
 import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { replacePayments, rowOf } from './payments.ts';
 import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, walletOf } from './rows.ts';
@@ -84,6 +85,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     lookup('entries', [...keys.entries]),
     lookup('jobs', [...keys.jobs]),
     lookup('payments', [...keys.payments]),
+    lookup('repeats', [...repeatIdsOf(operations)]),
   ];
   const reply = await step({ aggregate: 'wallets', pipeline: pipeline.flat(), cursor: {} });
   const [row] = reply.cursor.firstBatch as Document[];
@@ -95,8 +97,10 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
     jobs: new Map(((row?.foundJobs ?? []) as Document[]).map((found) => [found._id, jobOf(found)])),
     payments: new Map(((row?.foundPayments ?? []) as Document[]).map((found) => [found._id, rowOf('payments', found)])),
     budgets: new Map(),
+    repeats: new Map(((row?.foundRepeats ?? []) as Document[]).map((found) => [found._id, repeatOf(found)])),
   };
   const unread = new Set(keys.charges).difference(new Set(asked));
+  for (const { charge } of loaded.repeats.values()) if (!loaded.charges.has(charge)) unread.add(charge);
   for (const id of unread) {
     const charge = known?.at(wallet?.seq, id);
     if (charge) loaded.charges.set(id, charge);
@@ -126,6 +130,7 @@ const FOUND = {
   entries: 'foundEntries',
   jobs: 'foundJobs',
   payments: 'foundPayments',
+  repeats: 'foundRepeats',
 } as const;
 
 function lookup(from: keyof typeof FOUND, ids: readonly string[]): Document[] {
@@ -156,6 +161,7 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   );
   if (folded.charges.length > 0) await step({ insert: 'charges', documents: folded.charges.map(chargeRow) });
   await saveBudgets(step, folded.budgets);
+  await saveRepeats(step, folded.repeats);
 }
 
 async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<void> {

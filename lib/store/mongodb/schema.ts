@@ -235,6 +235,14 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
     validator: fields({ _id: name, account: name, subject: name, state: text, version: { ...count, minimum: 1 } }),
     indexes: [{ key: { account: 1, subject: 1 }, name: 'of_account' }],
   },
+  {
+    name: 'repeats',
+    validator: fields({
+      ...{ _id: name, wallet: name, charge: name, body: name, awaited: { bsonType: 'bool' }, reply: orNull(text) },
+      expiresAt: time,
+    }),
+    indexes: [{ key: { expiresAt: 1 }, name: 'by_end' }],
+  },
   { name: 'counters', validator: fields({ _id: name, value: count }) },
   { name: 'settings', validator: fields({ _id: text, value: text }) },
 ];

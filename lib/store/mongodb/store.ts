@@ -12,6 +12,7 @@ import { read } from './call.ts';
 import { NOW } from './clock.ts';
 import { type Connection, connect } from './connection.ts';
 import { toStoreError } from './failure.ts';
+import { idempotencyStore } from './idempotency.ts';
 import { jobStore } from './jobs.ts';
 import { journalStore } from './journal.ts';
 import { keyStore } from './keys.ts';
@@ -78,6 +79,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     sessions: signinStore(connection),
     auditLog: auditLogStore(connection),
     alerts: alertStore(connection),
+    idempotency: idempotencyStore(connection),
     async ping() {
       await read((signal) => client.db('admin').command({ ping: 1 }, { signal }));
     },

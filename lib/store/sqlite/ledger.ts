@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Charge, chargeIdOf, type Entry, type Operation, type Wallet } from '../../money/decide.ts';
-import { budgetKeysOf, type Folded, fold, keysOf, type Loaded } from '../../money/fold.ts';
+import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 import { BEGINNINGS, operationIdsOf } from '../../money/replay.ts';
 import { createKnown } from '../known.ts';
 import type { ChargePage, OrphanPage } from '../ports/ledger.ts';
 import { type Connection, prepareBig } from './connection.ts';
+import { createLoadRepeat, createSaveRepeat } from './idempotency.ts';
 import { createLoadJob, createSaveJob } from './jobs.ts';
 import { ALIVE } from './owners.ts';
 import { createLoadPayment, createSavePayment } from './payments.ts';
@@ -67,20 +68,30 @@ function createLoad(
   const selectBudgets = prepareBig(db, SELECT_BUDGETS);
   const loadJob = createLoadJob(db);
   const loadPayment = createLoadPayment(db);
+  const loadRepeat = createLoadRepeat(db);
   return (operations) => {
     const keys = keysOf(operations);
     const rows = { wallets: new Map(), charges: new Map(), entries: new Map(), jobs: new Map(), budgets: new Map() };
-    const loaded: Loaded = { ...rows, payments: new Map() };
+    const loaded: Loaded = { ...rows, payments: new Map(), repeats: new Map() };
     for (const id of keys.wallets) {
       const wallet = mapped(selectWallet.get(id), walletOf);
       if (wallet) loaded.wallets.set(id, wallet);
     }
+    const loadCharge = (wallet: string, id: string) => {
+      if (loaded.charges.has(id)) return;
+      const { seq } = loaded.wallets.get(wallet) ?? {};
+      const charge = knownOf(wallet).at(seq, id) ?? mapped(selectCharge.get(id), chargeOf);
+      if (charge) loaded.charges.set(id, charge);
+    };
     for (const op of operations) {
       const id = chargeIdOf(op);
-      if (id === undefined || loaded.charges.has(id)) continue;
-      const { seq } = loaded.wallets.get(op.wallet) ?? {};
-      const charge = knownOf(op.wallet).at(seq, id) ?? mapped(selectCharge.get(id), chargeOf);
-      if (charge) loaded.charges.set(id, charge);
+      if (id !== undefined) loadCharge(op.wallet, id);
+    }
+    for (const id of repeatIdsOf(operations)) {
+      const repeat = loadRepeat(id);
+      if (!repeat) continue;
+      loaded.repeats.set(id, repeat);
+      loadCharge(repeat.wallet, repeat.charge);
     }
     for (const id of keys.entries) {
       const entry = mapped(selectEntry.get(id), entryOf);
@@ -112,6 +123,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
   const savePayment = createSavePayment(db);
   const suspend = db.prepare("UPDATE wallets SET status = 'suspended' WHERE id = ?");
   const saveBudget = createSaveBudget(db);
+  const saveRepeat = createSaveRepeat(db);
   return (loaded, folded) => {
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
@@ -127,6 +139,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     for (const job of folded.jobs) saveJob(job);
     for (const payment of folded.payments) savePayment(payment);
     for (const budget of folded.budgets) saveBudget(budget);
+    for (const repeat of folded.repeats) saveRepeat(repeat);
   };
 }
 

@@ -5,6 +5,7 @@ import { alertReads, alertWrites } from './alerts.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
+import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { jobReads, jobWrites } from './jobs.ts';
 import { journalReads } from './journal.ts';
 import { keyReads, keyWrites } from './keys.ts';
@@ -41,6 +42,7 @@ export function openWriter(options: ConnectionOptions) {
     ...attemptWrites(connection),
     ...auditLogWrites(connection),
     ...alertWrites(connection),
+    ...idempotencyWrites(connection),
   };
   return { db: connection.db, procedures };
 }
@@ -63,6 +65,7 @@ export function openReader(options: ConnectionOptions) {
     ...sessionReads(db),
     ...auditLogReads(db),
     ...alertReads(db),
+    ...idempotencyReads(db),
   };
   return { db, procedures };
 }

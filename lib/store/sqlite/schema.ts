@@ -279,6 +279,17 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (account, subject)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE repeats (
+    id TEXT NOT NULL PRIMARY KEY,
+    wallet TEXT NOT NULL,
+    charge TEXT NOT NULL,
+    body TEXT NOT NULL,
+    awaited INTEGER NOT NULL CHECK (awaited IN (0, 1)),
+    reply TEXT,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX repeats_by_end ON repeats (expires_at);
+
   CREATE TABLE settings (
     name TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL

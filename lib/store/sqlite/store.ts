@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
 import type { AlertStore } from '../ports/alerts.ts';
+import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { PaymentRows, PaymentStore } from '../ports/payments.ts';
@@ -102,7 +103,7 @@ function createStore(parts: Parts): Store {
     payments: paymentsOf(parts),
     media: mediaStore(parts),
     usage: usageOf(parts),
-    alerts: alertsOf(parts),
+    ...{ alerts: alertsOf(parts), idempotency: idempotencyOf(parts) },
     ...peopleOf(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
@@ -172,6 +173,16 @@ function alertsOf({ writer, reader, scanner }: Parts): AlertStore {
     alarms: (account) => reader.call('alarms', account),
     move: (alarm) => writer.call('moveAlarm', alarm),
     put: (settings, alarms) => writer.call('putAlerts', settings, alarms),
+  };
+}
+
+function idempotencyOf({ writer, reader, scanner }: Parts): IdempotencyStore {
+  return {
+    get: (id) => reader.call('repeat', id),
+    keep: (of, reply) => writer.call('keepReply', of, reply),
+    clean: (now, limit) => writer.call('cleanRepeats', now, limit),
+    page: (page) => scanner.call('repeatPage', page),
+    put: (repeats) => writer.call('putRepeats', repeats),
   };
 }
 

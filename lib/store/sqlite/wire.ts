@@ -106,12 +106,12 @@ function pushOperation(cells: Cell[], op: Operation): void {
       break;
     case 'reserve':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount, op.owner, op.lease, op.owed ?? 0n);
-      pushBudget(cells, op);
+      pushTerms(cells, op);
       break;
     case 'charge':
       cells.push(op.chargeId, op.key, op.chargeKind, op.model, op.prices, op.amount);
       cells.push(op.usage ?? null, jsonOf(op.job));
-      pushBudget(cells, op);
+      pushTerms(cells, op);
       break;
     case 'settle':
       cells.push(op.chargeId, op.amount, op.usage);
@@ -149,7 +149,7 @@ function nextOperation({ next }: Reader): Operation {
         owner: next(),
         lease: next(),
         ...nextOwed(next),
-        ...nextBudget(next),
+        ...nextTerms(next),
       };
     case 'charge':
       return {
@@ -158,7 +158,7 @@ function nextOperation({ next }: Reader): Operation {
         ...nextStart(next),
         ...nextUsage(next),
         ...nextJob<CreateJob>(next),
-        ...nextBudget(next),
+        ...nextTerms(next),
       };
     case 'settle':
       return { kind, ...base, chargeId: next(), amount: next(), usage: next() };
@@ -212,6 +212,25 @@ function nextUsage(next: Reader['next']) {
 function nextOwed(next: Reader['next']) {
   const owed = next<bigint>();
   return owed > 0n ? { owed } : {};
+}
+
+function pushTerms(cells: Cell[], op: ReserveOp | ChargeOp): void {
+  pushBudget(cells, op);
+  const { repeat } = op;
+  if (repeat) cells.push(repeat.id, repeat.body, Number(repeat.awaited), repeat.expiresAt);
+  else cells.push(null);
+}
+
+function nextTerms(next: Reader['next']) {
+  return { ...nextBudget(next), ...nextRepeat(next) };
+}
+
+function nextRepeat(next: Reader['next']) {
+  const id = next<string | null>();
+  if (id === null) return {};
+  return {
+    repeat: { id, body: next<string>(), awaited: next<number>() === 1, expiresAt: next<number>() },
+  };
 }
 
 function pushBudget(cells: Cell[], { budget }: ReserveOp | ChargeOp): void {

@@ -4,6 +4,7 @@ import { alertContract } from './alerts.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import type { StoreKind } from './context.ts';
+import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
 import { keyContract } from './keys.ts';
@@ -37,6 +38,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: media`, () => mediaContract(kind));
   describe(`${kind.name}: people`, () => peopleContract(kind));
   describe(`${kind.name}: alerts`, () => alertContract(kind));
+  describe(`${kind.name}: keys against repeats`, () => idempotencyContract(kind));
   describe(`${kind.name}: sessions and links`, () => signinContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));

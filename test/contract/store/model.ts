@@ -139,8 +139,8 @@ function createModel(id: string) {
   const budgets = new Map<string, KeyBudget>();
   return {
     apply(operations: readonly Operation[]) {
-      const others = { jobs: new Map(), payments: new Map() };
-      const folded = fold({ wallets, charges, entries: new Map(journal), ...others, budgets }, operations);
+      const others = { jobs: new Map(), payments: new Map(), budgets, repeats: new Map() };
+      const folded = fold({ wallets, charges, entries: new Map(journal), ...others }, operations);
       for (const row of folded.wallets) wallets.set(row.id, row);
       for (const row of folded.charges) charges.set(row.id, row);
       for (const row of folded.entries) journal.set(row.opId, row);

@@ -1,14 +1,14 @@
 // The cleaner: removes what has expired, in batches and now and then, and lives through a store that fails.
 import { expect } from 'chai';
-import { createMediaCleaner, type MediaCleanerOptions } from '../../lib/media/cleaner.ts';
+import { type CleanerOptions, createCleaner } from '../../lib/store/cleaner.ts';
 import { until } from '../../testkit/client.ts';
 import { type FaultyStore, makeGate, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
-import { PNG } from './pictures.ts';
+import { PNG } from '../media/pictures.ts';
 
-describe('media cleaner', () => {
+describe('cleaner', () => {
   let opened: FaultyStore;
-  let cleaner: ReturnType<typeof createMediaCleaner> | undefined;
+  let cleaner: ReturnType<typeof createCleaner> | undefined;
   let removed: number[];
   let errors: unknown[];
 
@@ -21,10 +21,10 @@ describe('media cleaner', () => {
     await opened.close();
   });
 
-  const start = (more: Partial<MediaCleanerOptions> = {}) => {
+  const start = (more: Partial<CleanerOptions> = {}) => {
     const { media } = opened.store;
     const told = { onError: (error: unknown) => errors.push(error), onRemoved: (count: number) => removed.push(count) };
-    cleaner = createMediaCleaner({ media, everyMs: 20, ...told, ...more });
+    cleaner = createCleaner({ expiring: media, everyMs: 20, ...told, ...more });
     cleaner.start();
   };
   const keep = (expiresAt: number) => opened.real.media.write(newMedia({ expiresAt }), piecesOf(PNG));
@@ -51,7 +51,7 @@ describe('media cleaner', () => {
         return counts.shift() ?? 0;
       },
     };
-    start({ media, everyMs: 200 });
+    start({ expiring: media, everyMs: 200 });
     await until(() => removed.length >= 3);
     expect(removed).to.deep.equal([100, 100, 7]);
     expect(limits).to.deep.equal([100, 100, 100]);
@@ -75,7 +75,7 @@ describe('media cleaner', () => {
       await gate.opened;
       return 100;
     };
-    start({ media: { clean } });
+    start({ expiring: { clean } });
     await until(() => calls === 1);
     cleaner?.stop();
     gate.open();

@@ -1,8 +1,13 @@
-// Removes expired media from time to time: every process does, and each file is removed once.
-import type { MediaStore } from '../store/ports/media.ts';
+// Removes what has expired from a port, from time to time: every process does, and each thing is removed once.
 
-export interface MediaCleanerOptions {
-  readonly media: Pick<MediaStore, 'clean'>;
+/** A port with things that expire. */
+export interface Expiring {
+  /** Removes up to `limit` of what has expired by `now`; resolves to how many. */
+  clean(now: number, limit: number): Promise<number>;
+}
+
+export interface CleanerOptions {
+  readonly expiring: Expiring;
   /** Called for the first failure in a row. */
   readonly onError: (error: unknown) => void;
   readonly onRemoved?: ((count: number) => void) | undefined;
@@ -10,18 +15,18 @@ export interface MediaCleanerOptions {
   readonly everyMs?: number;
 }
 
-export interface MediaCleaner {
+export interface Cleaner {
   start(): void;
   /** Work under way ends with the store. */
   stop(): void;
 }
 
 const EVERY_MS = 300_000;
-/** Files per step: the store has other work to do. */
-const FILES_MAX = 100;
+/** In one step: the store has other work to do. */
+const STEP_MAX = 100;
 
-export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
-  const { media, onError, onRemoved, everyMs = EVERY_MS } = options;
+export function createCleaner(options: CleanerOptions): Cleaner {
+  const { expiring, onError, onRemoved, everyMs = EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let failing = false;
@@ -30,9 +35,9 @@ export function createMediaCleaner(options: MediaCleanerOptions): MediaCleaner {
     try {
       let removed: number;
       do {
-        removed = await media.clean(Date.now(), FILES_MAX);
+        removed = await expiring.clean(Date.now(), STEP_MAX);
         onRemoved?.(removed);
-      } while (removed >= FILES_MAX && !stopped);
+      } while (removed >= STEP_MAX && !stopped);
       failing = false;
     } catch (error) {
       if (!failing && !stopped) onError(error);

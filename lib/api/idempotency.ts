@@ -1,0 +1,145 @@
+// What a key in the header `idempotency-key` does: a call that is sent again under it gets the outcome of the first one, and
+// is paid for once. The key is taken in the ledger with the money of the call; here it is looked at before that.
+import { createHash } from 'node:crypto';
+import type { Request } from '@hapi/hapi';
+import { fault } from '../faults.ts';
+import { stateOf } from '../http/context.ts';
+import type { Form } from '../http/form.ts';
+import { videoIdOf } from '../jobs/id.ts';
+import type { Charge } from '../money/decide.ts';
+import { isTaken, type Repeat, type RepeatTerms } from '../money/repeat.ts';
+import { holderOf } from './auth.ts';
+import { invalidField } from './dialects/fields.ts';
+import type { Services } from './services.ts';
+import { orUnavailable } from './wallet.ts';
+
+export interface RepeatCall {
+  /** Whether its key has been used: what would refuse a new call must then not refuse the repeat. */
+  isKnown(): Promise<boolean>;
+  /** What the request says. Throws a `Replay`, or 409 and 422 faults, unless the key is as good as new. */
+  readBody(bytes: Uint8Array): Promise<void>;
+  /** The same of a form, whose bytes differ whenever it is sent. */
+  readForm(form: Form): Promise<void>;
+  /** For the hold; only once the body is read. */
+  terms(of: Pick<RepeatTerms, 'awaited'>): RepeatTerms;
+  /** Keeps the reply for repeats; never rejects, as it is paid for. */
+  keep(reply: string): Promise<void>;
+  /** The call is over: no reply of it will be kept that was not. */
+  close(): void;
+}
+
+/** Thrown where the kept reply of an earlier call is the answer. */
+export class Replay {
+  readonly reply: string;
+  constructor(reply: string) {
+    this.reply = reply;
+  }
+}
+
+const HEADER = 'idempotency-key';
+const FORM = /^[\x20-\x7e]{1,255}$/;
+const KEPT_MS = 24 * 3600 * 1000;
+const REPLY_BYTES_MAX = 1024 * 1024;
+/** So long after a call was charged its reply may be on its way to the store. */
+const SETTLING_MS = 10_000;
+const RETRY_MAX_S = 59;
+
+export function hasRepeatKey({ raw }: Request): boolean {
+  return raw.req.headers[HEADER] !== undefined;
+}
+
+/** Throws the fault 400 for a key that is none. */
+export function openRepeat(request: Request, { store, log }: Pick<Services, 'store' | 'log'>): RepeatCall {
+  const key = String(request.raw.req.headers[HEADER]);
+  if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
+  const { id: charge } = stateOf(request);
+  // Keys may carry what is nobody else's business, and any length is too long for an index.
+  const id = createHash('sha256')
+    .update(`${holderOf(request).account}\n${key}`)
+    .digest('base64url');
+  let body = '';
+  let isAwaited = false;
+
+  async function check(): Promise<void> {
+    const repeat = await orUnavailable(store.idempotency.get(id));
+    const first = repeat && (await orUnavailable(store.ledger.charge(repeat.charge)));
+    if (!first || !isTaken(repeat, first, Date.now())) return;
+    if (repeat.body !== body) throw fault('idempotency_mismatch');
+    if (repeat.reply !== null) throw new Replay(repeat.reply);
+    if (await isRunning(first, repeat)) throw fault('idempotency_running', { retryAfterS: patienceWith(first) });
+    throw fault('idempotency_done', { charge: first.id, ...hintOf(first) });
+  }
+
+  /** A video is charged when it begins. */
+  async function isRunning({ id: chargeId, state, kind, endedAt }: Charge, { awaited }: Repeat): Promise<boolean> {
+    if (state === 'held') return true;
+    if (!awaited) return false;
+    if (Date.now() - (endedAt ?? 0) < SETTLING_MS) return true;
+    if (kind !== 'video') return false;
+    return (await orUnavailable(store.jobs.get(videoIdOf(chargeId))))?.phase === 'starting';
+  }
+
+  async function write(reply: string | null): Promise<void> {
+    isAwaited = false;
+    try {
+      await store.idempotency.keep({ id, charge }, reply);
+    } catch (err) {
+      log.warn({ err, request_id: charge }, 'the reply of a call was not kept for repeats');
+    }
+  }
+
+  async function read(kind: string, parts: Iterable<string | Uint8Array>): Promise<void> {
+    body = await hashOf(`${kind} ${request.path}\n`, parts);
+    await check();
+  }
+
+  return {
+    async isKnown() {
+      const repeat = await orUnavailable(store.idempotency.get(id));
+      return repeat !== undefined && repeat.expiresAt > Date.now();
+    },
+    readBody: (bytes) => read('json', [bytes]),
+    readForm: (form) => read('form', partsOf(form)),
+    terms({ awaited }) {
+      isAwaited = awaited;
+      return { id, body, awaited, expiresAt: Date.now() + KEPT_MS };
+    },
+    keep: (reply) => write(Buffer.byteLength(reply) > REPLY_BYTES_MAX ? null : reply),
+    close() {
+      if (isAwaited) void write(null);
+    },
+  };
+}
+
+/** The longer it takes already, the longer it may go on. */
+function patienceWith({ createdAt }: Charge): number {
+  return Math.min(RETRY_MAX_S, Math.max(1, Math.ceil((Date.now() - createdAt) / 2000)));
+}
+
+function hintOf({ kind, id }: Charge): { readonly hint?: string } {
+  return kind === 'video' ? { hint: `GET /api/v1/videos?id=${videoIdOf(id)} shows the video` } : {};
+}
+
+/** Lengths keep apart what stands side by side. */
+function* partsOf({ texts, files }: Form): Generator<string | Uint8Array> {
+  for (const { name, text } of texts) yield `text ${JSON.stringify([name, text])}\n`;
+  for (const { name, bytes, isCut } of files) {
+    yield `file ${JSON.stringify([name, bytes.length, isCut])}\n`;
+    yield bytes;
+  }
+}
+
+/** Others get a turn after so much: it takes some ms. */
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
+
+async function hashOf(head: string, parts: Iterable<string | Uint8Array>): Promise<string> {
+  const hash = createHash('sha256').update(head);
+  for (const part of parts) {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+    for (let at = 0; at < bytes.length; at += BYTES_AT_ONCE) {
+      if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+      hash.update(bytes.subarray(at, at + BYTES_AT_ONCE));
+    }
+  }
+  return hash.digest('base64url');
+}

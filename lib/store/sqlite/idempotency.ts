@@ -1,0 +1,54 @@
+// Keys of calls in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Repeat } from '../../money/repeat.ts';
+import type { IdempotencyStore, RepeatOf } from '../ports/idempotency.ts';
+import type { Connection } from './connection.ts';
+
+const COLUMNS = 'id, wallet, charge, body, awaited, reply, expires_at';
+const SELECT = `SELECT ${COLUMNS} FROM repeats`;
+
+export function idempotencyWrites({ db, write }: Connection) {
+  const keep = db.prepare('UPDATE repeats SET reply = ?, awaited = ? WHERE id = ? AND charge = ?');
+  const clean = db.prepare(
+    'DELETE FROM repeats WHERE id IN (SELECT id FROM repeats WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+  );
+  const save = createSaveRepeat(db);
+  return {
+    keepReply: ({ id, charge }: RepeatOf, reply: string | null): boolean =>
+      write(() => keep.run(reply, Number(reply !== null), id, charge).changes === 1),
+    cleanRepeats: (now: number, limit: number): number => write(() => Number(clean.run(now, limit).changes)),
+    putRepeats: (repeats: readonly Repeat[]): void =>
+      write(() => {
+        for (const repeat of repeats) save(repeat);
+      }),
+  };
+}
+
+export function idempotencyReads(db: DatabaseSync) {
+  const page = db.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+  return {
+    repeat: createLoadRepeat(db),
+    repeatPage: ({ after = '', limit }: Parameters<IdempotencyStore['page']>[0]): Repeat[] =>
+      page.all(after, limit).map(repeatOf),
+  };
+}
+
+/** Reads one, in a transaction if one is under way. */
+export function createLoadRepeat(db: DatabaseSync): (id: string) => Repeat | undefined {
+  const select = db.prepare(`${SELECT} WHERE id = ?`);
+  return (id) => {
+    const row = select.get(id);
+    return row && repeatOf(row);
+  };
+}
+
+/** Writes one in place of what was there. */
+export function createSaveRepeat(db: DatabaseSync): (repeat: Repeat) => void {
+  const replace = db.prepare(`INSERT OR REPLACE INTO repeats (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  return ({ id, wallet, charge, body, awaited, reply, expiresAt }) =>
+    void replace.run(id, wallet, charge, body, Number(awaited), reply, expiresAt);
+}
+
+function repeatOf({ expires_at: expiresAt, awaited, ...row }: Record<string, unknown>): Repeat {
+  return { ...row, awaited: awaited === 1, expiresAt } as unknown as Repeat;
+}

@@ -1,0 +1,130 @@
+// Keys against repeats when the store fails: a call is paid for once, its reply goes out, and no repeat pays again.
+import { expect } from 'chai';
+import { openRepeat, Replay } from '../../lib/api/idempotency.ts';
+import type { Services } from '../../lib/api/services.ts';
+import type { Charge } from '../../lib/money/decide.ts';
+import { isTaken, type Repeat } from '../../lib/money/repeat.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+
+describe('idempotency keys and a store that fails', () => {
+  let opened: FaultyStore;
+  let wallet: string;
+  let warnings: object[];
+  let calls = 0;
+
+  before(async () => {
+    opened = await openFaultyStore();
+  });
+  beforeEach(async () => {
+    wallet = await opened.wallet();
+    warnings = [];
+  });
+  after(() => opened.close());
+
+  /** A request under a key, as the routes open it. */
+  function open(key = 'order-1') {
+    calls += 1;
+    const request = {
+      raw: { req: { headers: { 'idempotency-key': key } } },
+      path: '/api/v1/messages',
+      app: { tollgate: { id: `req_${calls}`, notes: {}, startedAt: 0, waitedMs: 0 } },
+      auth: { credentials: { holder: { account: wallet } } },
+    };
+    const log = { warn: (fields: object) => warnings.push(fields) };
+    const repeat = openRepeat(
+      request as never,
+      { store: opened.store, log } as unknown as Pick<Services, 'store' | 'log'>,
+    );
+    return { ...repeat, id: `req_${calls}` };
+  }
+
+  const BODY = Buffer.from('{"a":1}');
+  const at = Date.now();
+
+  /** The first call, held and settled. */
+  async function pay({ awaited = true } = {}): Promise<ReturnType<typeof open>> {
+    const call = open();
+    await call.readBody(BODY);
+    const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
+    const start = { kind: 'reserve', wallet, at, owner: 'me', lease: at + 1000, ...charge } as const;
+    await opened.apply({ ...start, repeat: call.terms({ awaited }) });
+    await opened.apply({ kind: 'settle', wallet, at, chargeId: call.id, amount: 5n, usage: '{}' });
+    return call;
+  }
+
+  async function outcomeOf(promise: Promise<unknown>) {
+    try {
+      await promise;
+      return 'new';
+    } catch (error) {
+      if (error instanceof Replay) return error.reply;
+      return (error as { data?: { code: string } }).data?.code;
+    }
+  }
+
+  it('refuses a call while it cannot be told whether its key is new', async () => {
+    opened.next('idempotency.get', refuse);
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
+    opened.next('idempotency.get', refuse);
+    expect(await outcomeOf(open().isKnown())).to.equal('store_unavailable');
+    await pay();
+    opened.next('ledger.charge', refuse);
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
+  });
+
+  it('lets a reply go that cannot be kept; its repeats wait, and are then told of the charge', async () => {
+    for (const failure of [refuse, lose]) {
+      wallet = await opened.wallet();
+      const call = await pay();
+      opened.next('idempotency.keep', failure);
+      await call.keep('the reply');
+      expect(warnings).to.have.length(1);
+      warnings = [];
+      // Lost was only the answer of the store.
+      const expected = failure === lose ? 'the reply' : 'idempotency_running';
+      expect(await outcomeOf(open().readBody(BODY))).to.equal(expected);
+    }
+    wallet = await opened.wallet();
+    const call = await pay();
+    call.close();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
+  });
+
+  it('knows a key that was used, whatever is sent under it', async () => {
+    expect(await open().isKnown()).to.equal(false);
+    await pay();
+    expect(await open().isKnown()).to.equal(true);
+    expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('idempotency_mismatch');
+    expect(await outcomeOf(open('order-2').readBody(BODY))).to.equal('new');
+  });
+
+  it('tells the repeat of a stream of its charge at once', async () => {
+    await pay({ awaited: false });
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
+  });
+});
+
+describe('a key against repeats', () => {
+  const repeat: Repeat = {
+    ...{ id: 'r', wallet: 'w', charge: 'c', body: 'b', awaited: true, reply: null, expiresAt: 1000 },
+  };
+  const states: readonly (readonly [Charge['state'], boolean])[] = [
+    ['held', true],
+    ['settled', true],
+    ['released', false],
+    ['expired', false],
+    ['refunded', false],
+  ];
+  for (const [state, taken] of states) {
+    it(`is ${taken ? 'taken' : 'free'} while its charge is ${state}`, () => {
+      expect(isTaken(repeat, { state }, 999)).to.equal(taken);
+    });
+  }
+
+  it('is free without a charge, and when it has expired', () => {
+    expect(isTaken(repeat, undefined, 999)).to.equal(false);
+    expect(isTaken(repeat, { state: 'settled' }, 1000)).to.equal(false);
+    expect(isTaken(undefined, { state: 'settled' }, 999)).to.equal(false);
+  });
+});

@@ -1,0 +1,164 @@
+// Keys against repeats: taken with the money of their call or not at all, freed by its failure, and the replies kept for them.
+import { expect } from 'chai';
+import type { Operation, OutcomeStatus } from '../../../lib/money/decide.ts';
+import type { Repeat, RepeatTerms } from '../../../lib/money/repeat.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreKind, settle, useStore } from './context.ts';
+
+const DAY_MS = 86_400_000;
+
+export function idempotencyContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  const terms = (more: Partial<RepeatTerms> = {}): RepeatTerms => ({
+    ...{ id: newId('rep'), body: 'hash-1', awaited: true, expiresAt: AT + DAY_MS },
+    ...more,
+  });
+  const under = (op: Operation, repeat: RepeatTerms): Operation => ({ ...op, repeat }) as Operation;
+  const apply = async (store: Store, ...ops: readonly Operation[]): Promise<(OutcomeStatus | undefined)[]> => {
+    const outcomes = await store.ledger.apply(ops.map((op) => ({ op, tried: false, abandoned: false })));
+    return outcomes.map((outcome) => outcome?.status);
+  };
+
+  for (const [name, begin] of [
+    ['a hold', reserve],
+    ['a charge', charge],
+  ] as const) {
+    it(`are taken by ${name}, in its transaction, and by no other`, async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const repeat = terms();
+      const [first, second] = [newId('req'), newId('req')];
+      expect(await apply(store, under(begin(wallet, { chargeId: first }), repeat))).to.deep.equal(['done']);
+      const kept: Repeat = { ...repeat, wallet, charge: first, reply: null };
+      expect(await store.idempotency.get(repeat.id)).to.deep.equal(kept);
+      expect(await apply(store, under(begin(wallet, { chargeId: second }), repeat))).to.deep.equal(['repeated']);
+      const other = under(begin(wallet, { chargeId: second }), { ...repeat, body: 'hash-2' });
+      expect(await apply(store, other)).to.deep.equal(['key_misused']);
+      expect(await store.ledger.charge(second)).to.equal(undefined);
+      expect(await store.idempotency.get(repeat.id)).to.deep.equal(kept);
+      expect((await store.ledger.wallet(wallet))?.seq).to.equal(2);
+    });
+  }
+
+  it('are taken once by many in one batch, and by the same operation again', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const repeat = terms();
+    const ops = [1, 2, 3].map(() => under(reserve(wallet), repeat));
+    expect(await apply(store, ...ops)).to.deep.equal(['done', 'repeated', 'repeated']);
+    expect(await apply(store, ops[0] as Operation)).to.deep.equal(['exists']);
+  });
+
+  it('are taken once by many processes at a time', async () => {
+    const stores = [context.store, await context.open()];
+    const wallet = await newWallet(context.store);
+    const repeat = terms();
+    const tries = Array.from({ length: 20 }, (_, at) => apply(stores[at % 2] as Store, under(reserve(wallet), repeat)));
+    const statuses = (await Promise.all(tries)).flat();
+    expect(statuses.filter((status) => status === 'done')).to.have.length(1);
+    expect(statuses.filter((status) => status === 'repeated')).to.have.length(19);
+    expect((await context.store.ledger.wallet(wallet))?.held).to.equal(RUB);
+  });
+
+  it('are not taken by what is refused', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const repeat = terms();
+    expect(await apply(store, under(reserve(wallet, { amount: 5000n * RUB }), repeat))).to.deep.equal(['insufficient']);
+    expect(await store.idempotency.get(repeat.id)).to.equal(undefined);
+    expect(await apply(store, under(reserve(wallet), repeat))).to.deep.equal(['done']);
+  });
+
+  it('are free again when the money went back, by a release, by an expiry, or by a refund', async () => {
+    const { store } = context;
+    for (const [begin, ...ends] of [
+      [reserve, 'release'],
+      [reserve, 'expire'],
+      [reserve, 'settle', 'refund'],
+      [charge, 'refund'],
+    ] as const) {
+      const wallet = await newWallet(store);
+      const repeat = terms();
+      const [first, second] = [newId('req'), newId('req')];
+      await apply(store, under(begin(wallet, { chargeId: first }), repeat));
+      await store.idempotency.keep({ id: repeat.id, charge: first }, 'the reply of the first');
+      for (const end of ends) {
+        if (end === 'settle') await apply(store, settle(wallet, first));
+        else await apply(store, giveBack(end, wallet, first));
+      }
+      const anew = { ...repeat, body: 'hash-2' };
+      expect(await apply(store, under(begin(wallet, { chargeId: second }), anew)), ends.join()).to.deep.equal(['done']);
+      expect(await store.idempotency.get(repeat.id)).to.deep.equal({ ...anew, wallet, charge: second, reply: null });
+    }
+  });
+
+  it('stay taken once their call is settled, until they expire', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const repeat = terms();
+    const chargeId = newId('req');
+    await apply(store, under(reserve(wallet, { chargeId }), repeat), settle(wallet, chargeId));
+    expect(await apply(store, under(reserve(wallet), repeat))).to.deep.equal(['repeated']);
+    const late = { ...repeat, expiresAt: AT + 2 * DAY_MS };
+    expect(await apply(store, under(reserve(wallet, { at: AT + DAY_MS - 1 }), late))).to.deep.equal(['repeated']);
+    expect(await apply(store, under(reserve(wallet, { at: AT + DAY_MS }), late))).to.deep.equal(['done']);
+  });
+
+  it('keep the reply of their call, and of no other', async () => {
+    const { idempotency } = context.store;
+    const wallet = await newWallet(context.store);
+    const repeat = terms();
+    const chargeId = newId('req');
+    await apply(context.store, under(reserve(wallet, { chargeId }), repeat));
+    const of = { id: repeat.id, charge: chargeId };
+    expect(await idempotency.keep({ ...of, charge: 'another' }, 'x')).to.equal(false);
+    expect(await idempotency.keep({ ...of, id: 'unknown' }, 'x')).to.equal(false);
+    const reply = `{"text":"ж👋${'x'.repeat(1_000_000)}"}`;
+    for (let times = 0; times < 2; times += 1) expect(await idempotency.keep(of, reply)).to.equal(true);
+    expect(await idempotency.get(repeat.id)).to.deep.equal({ ...repeat, wallet, charge: chargeId, reply });
+    expect(await idempotency.keep(of, null)).to.equal(true);
+    expect(await idempotency.get(repeat.id)).to.include({ awaited: false, reply: null });
+  });
+
+  it('are removed when they have expired, some at a time', async () => {
+    const { idempotency } = context.store;
+    const row = (expiresAt: number): Repeat => ({
+      ...{ ...terms({ expiresAt }), wallet: newId('acc'), charge: newId('req'), reply: null },
+    });
+    const [old, older, young] = [row(1000), row(999), row(1001)];
+    await idempotency.put([old, young, older]);
+    expect(await idempotency.clean(1000, 1)).to.equal(1);
+    expect(await idempotency.get(older.id)).to.equal(undefined);
+    expect(await idempotency.clean(1000, 10)).to.equal(1);
+    expect(await idempotency.clean(1000, 10)).to.equal(0);
+    expect(await idempotency.get(young.id)).to.deep.equal(young);
+    await idempotency.clean(1001, 10);
+  });
+
+  it('are listed in order, and taken as they are in another store, as often as they come', async () => {
+    const { idempotency } = context.store;
+    const rows = [1, 2, 3].map(
+      (at): Repeat => ({
+        ...{
+          ...terms({ awaited: at === 1 }),
+          wallet: newId('acc'),
+          charge: newId('req'),
+          reply: at === 2 ? 'ж' : null,
+        },
+      }),
+    );
+    for (let times = 0; times < 2; times += 1) await idempotency.put(rows);
+    const listed: Repeat[] = [];
+    for (let after = ''; ; ) {
+      const page = await idempotency.page({ after, limit: 2 });
+      expect(page.length).to.be.at.most(2);
+      listed.push(...page);
+      const last = page.at(-1);
+      if (!last) break;
+      after = last.id;
+    }
+    expect(listed).to.include.deep.members(rows);
+    const ids = listed.map(({ id }) => id);
+    expect(ids).to.deep.equal([...ids].sort());
+  });
+}

@@ -1,0 +1,123 @@
+// Keys against repeats when the service is killed with -9, and when two of them share a store: one charge, and no repeat
+// that pays again.
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ask, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
+import type { TestAccount } from '../../testkit/gateway.ts';
+import type { Books, Service } from '../../testkit/process.ts';
+import { openRig, type Rig } from '../../testkit/rig.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { chatAnswer } from '../../testkit/upstream.ts';
+import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
+
+const HOOK = fileURLToPath(new URL('../../testkit/kill-at.ts', import.meta.url));
+const LEASE_MS = 500;
+/** A transaction of a dead process locks its wallet on MongoDB for so long; the rest is a busy machine. */
+const LATE_MS = 20_000;
+const CHARGED = 2_007_000n;
+
+for (const kind of STORES) describe(`idempotency keys and processes on ${kind.name}`, () => processes(kind));
+
+function processes(kind: StoreKind): void {
+  let database: StoreDatabase;
+  let rig: Rig;
+  let books: Books;
+  let account: TestAccount;
+  const started = new Set<Service>();
+
+  before(async function () {
+    this.timeout(60_000);
+    database = await kind.create();
+    rig = await openRig(chatAnswer('Hello there.', { input: 7, output: 400 }), database.url);
+    ({ books } = rig);
+  });
+  beforeEach(async () => {
+    account = await books.account();
+    rig.upstream.calls.length = 0;
+  });
+  afterEach(async function () {
+    this.timeout(60_000);
+    await Promise.all([...started].map((service) => service.stop()));
+    await books.checkMoney();
+  });
+  after(async () => {
+    await rig.close();
+    await database.remove();
+  });
+
+  async function start(killAt?: string): Promise<Service> {
+    const env = { LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'warn', ...(killAt !== undefined && { KILL_AT: killAt }) };
+    const service = await rig.start({ env, flags: killAt === undefined ? [] : ['--import', HOOK] });
+    started.add(service);
+    void service.exit.then(() => started.delete(service));
+    return service;
+  }
+
+  const headers = { 'idempotency-key': 'order-1' };
+  const post = ({ url }: Service) => send(url + MESSAGES, { key: account.key, body: ask('hi'), headers });
+  const charges = async () =>
+    (await books.store.ledger.charges(account.id, { limit: 100 })).map(({ state, charged }) => ({ state, charged }));
+
+  /** The service dies in the middle of a call, another one comes, and the call is sent again until it is no longer running. */
+  async function repeatAfter(killAt: string): Promise<Reply> {
+    const doomed = await start(killAt);
+    await post(doomed).then(
+      () => expect.fail('the service lived on'),
+      () => undefined,
+    );
+    await doomed.exit;
+    const next = await start();
+    let reply = await post(next);
+    const isRunning = async () => {
+      reply = await post(next);
+      return reply.status !== 409 || reply.headers['retry-after'] === undefined;
+    };
+    await until(isRunning, LEASE_MS + LATE_MS);
+    return reply;
+  }
+
+  it('a hold whose process died frees its key with the hold', async () => {
+    const reply = await repeatAfter('after reserve');
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.headers).not.to.have.property('idempotent-replayed');
+    expect(await charges()).to.have.deep.members([
+      { state: 'expired', charged: 0n },
+      { state: 'settled', charged: CHARGED },
+    ]);
+  }).timeout(90_000);
+
+  it('a call that was settled when its process died, before its reply was kept, names its charge', async () => {
+    const reply = await repeatAfter('after settle');
+    expect(reply.status).to.equal(409);
+    expect(reply.headers['x-should-retry']).to.equal('false');
+    expect(await charges()).to.deep.equal([{ state: 'settled', charged: CHARGED }]);
+    const [charge] = await books.store.ledger.charges(account.id, { limit: 1 });
+    expect(reply.json.error.message).to.contain(String(charge?.id));
+    expect(rig.upstream.calls).to.have.length(1);
+  }).timeout(90_000);
+
+  it('a reply that was kept is sent by the next process, though its own died before it could', async () => {
+    const reply = await repeatAfter('before reply 200');
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.headers['idempotent-replayed']).to.equal('true');
+    expect(reply.json.content).to.deep.equal([{ type: 'text', text: 'Hello there.' }]);
+    expect(await charges()).to.deep.equal([{ state: 'settled', charged: CHARGED }]);
+    expect(rig.upstream.calls).to.have.length(1);
+  }).timeout(90_000);
+
+  it('two processes charge once for many calls at the same moment', async () => {
+    const services = await Promise.all([start(), start()]);
+    const calls = Array.from({ length: 20 }, (_, at) => post(services[at % 2] as Service));
+    const replies = await Promise.all(calls);
+    const fresh = replies.filter(({ status, headers: sent }) => status === 200 && !sent['idempotent-replayed']);
+    expect(fresh).to.have.length(1);
+    const others = replies.filter((reply) => reply !== fresh[0]).map(({ status }) => status);
+    expect(others.every((status) => status === 409 || status === 200)).to.equal(true);
+    expect(await charges()).to.deep.equal([{ state: 'settled', charged: CHARGED }]);
+    for (const service of services) {
+      const again = await post(service);
+      expect([again.status, again.text]).to.deep.equal([200, fresh[0]?.text]);
+    }
+    expect(rig.upstream.calls).to.have.length(1);
+  }).timeout(90_000);
+}
