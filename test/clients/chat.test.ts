@@ -123,6 +123,16 @@ for (const sdk of CHAT_SDKS) {
       expect(await stage.charged(account)).to.equal(1_501_000n);
     });
 
+    it('is charged once for a call that is sent again under its key', async () => {
+      const headers = { 'Idempotency-Key': 'order-17' };
+      const messages = [{ role: 'user' as const, content: 'hi' }];
+      const first = await client.chat.completions.create({ model: MODEL, messages }, { headers });
+      const again = await client.chat.completions.create({ model: MODEL, messages }, { headers });
+      expect(again).to.deep.equal(first);
+      // 7 input at 1000 and 400 output at 5000 RUB per million.
+      expect(await stage.charged(account)).to.equal(2_007_000n);
+    });
+
     it('retrieves one model, and is told of one that is not there', async () => {
       expect(await client.models.retrieve('a')).to.include({ id: MODEL, type: 'text' });
       const error = await rejectionOf(client.models.retrieve('model-b'));

@@ -141,6 +141,23 @@ for (const sdk of MESSAGE_SDKS) {
       expect(await stage.charged(account)).to.equal(1_501_000n);
     });
 
+    it('is charged once for a call that is sent again under its key', async () => {
+      const headers = { 'Idempotency-Key': 'order-17' };
+      const first = await client.messages.create(ask('hi'), { headers });
+      const { data, response } = await client.messages.create(ask('hi'), { headers }).withResponse();
+      expect(data).to.deep.equal(first);
+      expect(response.headers.get('idempotent-replayed')).to.equal('true');
+      expect(await stage.charged(account)).to.equal(CHARGED);
+    });
+
+    it('is told which string an answer ends before', async () => {
+      const stopped = await client.messages.create(ask('hi', { stop_sequences: ['👋'] }));
+      expect(stopped).to.include({ stop_reason: 'stop_sequence', stop_sequence: '👋' });
+      expect(stopped.content).to.deep.equal([{ type: 'text', text: 'Привет, мир! ' }]);
+      const streamed = await client.messages.stream(ask('hi', { stop_sequences: ['👋'] })).finalMessage();
+      expect(streamed).to.include({ stop_reason: 'stop_sequence', stop_sequence: '👋' });
+    });
+
     it('counts tokens before it asks', async () => {
       const { model, messages } = ask('Hello, how are you?');
       const counted = await client.messages.countTokens({ model, messages, system: 'Be brief.' });
