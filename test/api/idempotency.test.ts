@@ -99,6 +99,24 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open('order-2').readBody(BODY))).to.equal('new');
   });
 
+  it('asks whether a video that was charged a while ago has begun', async () => {
+    const call = open();
+    await call.readBody(BODY);
+    const charge = {
+      chargeId: call.id,
+      key: 'key',
+      chargeKind: 'video',
+      model: 'm',
+      prices: '{}',
+      amount: 5n,
+    } as const;
+    const repeat = call.terms({ awaited: true });
+    await opened.apply({ kind: 'charge', wallet, at: at - 20_000, ...charge, usage: '{}', repeat });
+    opened.next('jobs.get', refuse);
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
+  });
+
   it('tells the repeat of a stream of its charge at once', async () => {
     await pay({ awaited: false });
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
