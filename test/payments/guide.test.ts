@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import Joi from 'joi';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import { readConfig } from '../../lib/config.ts';
+import { PAYMENT_PHASES } from '../../lib/payments/decide.ts';
 import plugin from '../../payments/yookassa/index.ts';
 
 const guide = readFileSync(new URL('../../docs/payments.md', import.meta.url), 'utf8');
@@ -54,6 +55,10 @@ describe('the guide to payments', () => {
     const settings = keysOf(plugin.settings(Joi));
     expect(namedIn('Setting')).to.include.members(Object.keys(settings));
     expect(namedIn('In `receipt`')).to.include.members(Object.keys(settings.receipt?.keys ?? {}));
+  });
+
+  it('names every state of a payment, and no other', () => {
+    expect([...namedIn('State')].sort()).to.deep.equal([...PAYMENT_PHASES].sort());
   });
 
   it('names the events to tick', () => {
