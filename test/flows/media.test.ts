@@ -9,6 +9,7 @@ import { makeSecret } from '../../lib/base62.ts';
 import type { NewMedia } from '../../lib/store/ports/media.ts';
 import { open, responseOf, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
@@ -192,7 +193,7 @@ for (const kind of STORES) {
     });
 
     describe('of a length', () => {
-      const bytes = 48 * 1024 * 1024;
+      const bytes = longer(24, 48) * 1024 * 1024;
       let path = '';
       before(async () => {
         const piece = randomBytes(1024 * 1024);

@@ -5,6 +5,7 @@ import { createGateway, type GatewayFacts } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { billingOf, eventsOf, MESSAGES, send, textOf } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import {
   type Exit,
   type Home,
@@ -93,7 +94,7 @@ describe('start', () => {
     expect([isSandbox(second), keysIn(second).size]).to.deep.equal([true, 0]);
   });
 
-  it('says how to get another key when that of the demo account is lost', async () => {
+  itLong('says how to get another key when that of the demo account is lost', async () => {
     await run({});
     await run({}, async (service) => {
       const [, command = ''] = /^Lost the key .*: tollgate (key issue acc_.*)$/m.exec(service.stdout()) ?? [];
@@ -196,7 +197,7 @@ describe('start', () => {
     expect((await startInside({})).demoKey).to.equal(undefined);
   });
 
-  it('is ready in less than 1.5 s, in the best of five starts: the rest is the machine', async () => {
+  itLong('is ready in less than 1.5 s, in the best of five starts: the rest is the machine', async () => {
     let readyMs = Number.POSITIVE_INFINITY;
     for (let count = 0; count < 5 && readyMs >= READY_MS_MAX; count += 1) {
       await run(UP, async (service) => {
