@@ -60,9 +60,11 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     if (this.#over !== 'no' || this.#signal.aborted) controller.abort(ABORTED);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // Hints such as 103 come before the reply.
     if (status < 200) return;
+    // The same as they came, for nobody: a kilobyte and a half of every open stream.
+    controller.rawHeaders = null;
     this.#waiter?.resolve({ status, headers, source: this });
     this.#waiter = undefined;
   }

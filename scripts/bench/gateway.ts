@@ -7,6 +7,7 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { heldMemory } from './held.ts';
 
@@ -50,12 +51,24 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.send?.({ port: gateway.server.info.port, key });
 
-process.on('message', async (what) => {
-  if (what === 'delay') {
-    process.send?.({ p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 });
+/** What the parent may ask. */
+const answers: Readonly<Record<string, () => unknown>> = {
+  delay() {
+    const figures = { p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 };
     delay.reset();
-  } else process.send?.(await heldMemory());
-});
+    return figures;
+  },
+  memory: heldMemory,
+  reload: async () => ({ reloaded: await gateway.reload() }),
+  async audit() {
+    const books = await openOwnStore(config);
+    const { ok, drift, entries } = await verifyLedger(books);
+    const wallet = await books.ledger.wallet(id);
+    await books.close();
+    return { ok, entries, drift: `${drift}`, held: `${wallet?.held}` };
+  },
+};
+process.on('message', async (what: string) => process.send?.(await answers[what]?.()));
 process.on('disconnect', async () => {
   await gateway.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -19,6 +19,7 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly ms: number;
+  readonly total: number;
   readonly failed: number;
   /** Of single calls, in ms. */
   readonly p50: number;
@@ -57,7 +58,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const rank = (list: number[], share: number) =>
     list.sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0;
   const ms = performance.now() - startedAt;
-  return { ms, failed, p50: rank(totals, 0.5), p99: rank(totals, 0.99), firstP50: rank(firsts, 0.5), bytes };
+  const total = totals.length;
+  return { ms, total, failed, p50: rank(totals, 0.5), p99: rank(totals, 0.99), firstP50: rank(firsts, 0.5), bytes };
 }
 
 interface Read {

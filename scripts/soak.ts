@@ -1,0 +1,76 @@
+// `npm run soak -- --minutes N`: streams, calls, clients that leave and reloads, round after round. After the first minute
+// the memory in use must stay within a twentieth, and at the end every rouble must be where the ledger says.
+import { parseArgs } from 'node:util';
+import { MODELS } from './bench/cases.ts';
+import { median } from './bench/compare.ts';
+import type { LoadJob, LoadResult } from './bench/load.ts';
+import { asked, OTHER_CORE, said, serve, start } from './bench/process.ts';
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
+const MINUTE_MS = 60_000;
+const GROWTH_MAX = 0.05;
+const READINGS = 5;
+
+type Load = Pick<LoadJob, 'model' | 'stream' | 'atOnce' | 'leaveAfterBytes'>;
+
+const LOADS: readonly Load[] = [
+  { model: 'stream-20', stream: true, atOnce: 64 },
+  { model: 'burst-100', stream: false, atOnce: 64 },
+  { model: 'idle', stream: true, atOnce: 64, leaveAfterBytes: 1 },
+  { model: 'burst-500', stream: true, atOnce: 32 },
+  { model: 'paced-50', stream: true, atOnce: 100 },
+];
+/** Of each load in a round. */
+const LOAD_S = 2;
+
+interface Audit {
+  readonly ok: boolean;
+  readonly entries: number;
+  /** In micro-roubles. */
+  readonly drift: string;
+  readonly held: string;
+}
+
+async function main(): Promise<void> {
+  const upstream = start('upstream.ts', [], OTHER_CORE);
+  const { port } = await said<{ port: number }>(upstream);
+  const load = start('load.ts', [], OTHER_CORE);
+  await said(load);
+  const { child, url, path, key } = await serve('gateway.ts', [`http://127.0.0.1:${port}`, ...MODELS]);
+  const readings: number[] = [];
+  let calls = 0;
+  const startedAt = performance.now();
+  const passed = () => performance.now() - startedAt;
+  while (passed() < Number(values.minutes) * MINUTE_MS || readings.length < 2 * READINGS) {
+    for (const each of LOADS) {
+      const job: LoadJob = { ...each, url, path, key, calls: 0, seconds: LOAD_S };
+      const { failed, total } = await asked<LoadResult>(load, job);
+      if (failed > 0) throw new Error(`${failed} of ${total} calls of ${each.model} failed`);
+      calls += total;
+    }
+    await asked(child, 'reload');
+    const { heapUsed, external, rss } = await asked<NodeJS.MemoryUsage>(child, 'memory');
+    if (passed() > MINUTE_MS) readings.push(heapUsed + external);
+    const figures = `${mebibytes(heapUsed + external)} MiB in use, ${mebibytes(rss)} resident`;
+    console.log(`${(passed() / MINUTE_MS).toFixed(1)} min: ${calls} calls, ${figures}`);
+  }
+  // Clients that left last are settled by then.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const audit = await asked<Audit>(child, 'audit');
+  for (const process of [child, load, upstream]) process.disconnect();
+  judge(readings, audit);
+}
+
+const mebibytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
+
+function judge(readings: readonly number[], { ok, entries, drift, held }: Audit): void {
+  const [first, last] = [median(readings.slice(0, READINGS)), median(readings.slice(-READINGS))];
+  const growth = last / first - 1;
+  console.log(`memory in use: ${mebibytes(first)} to ${mebibytes(last)} MiB, ${(growth * 100).toFixed(1)} %`);
+  console.log(`ledger: ${entries} entries, drift ${drift}, held ${held}`);
+  if (growth <= GROWTH_MAX && ok && drift === '0' && held === '0') return;
+  console.error('NOT within bounds');
+  process.exitCode = 1;
+}
+
+await main();
