@@ -44,7 +44,9 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
         return '';
       case 'start': {
         const id = JSON.stringify(`${CHAT_ID_PREFIX}${part.id}`);
-        head = `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`;
+        head = copyOf(
+          `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(part.model)},"choices":[{"index":0,"delta":`,
+        );
         if (part.smart) routing = `,"smart_routing":${JSON.stringify(part.smart)}`;
         return `${head}{"role":"assistant","content":""}${OPEN_END}`;
       }
