@@ -8,7 +8,7 @@ import { watchBalance } from './balance.ts';
 import { watchBudget } from './budget.ts';
 import { type ChannelOptions, createChannels } from './channels.ts';
 import { type AlarmState, attempted, claimed, type Delivery, isDue, newDelivery, readState } from './delivery.ts';
-import type { Watch } from './watch.ts';
+import type { Happening, Watch } from './watch.ts';
 
 export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
   readonly store: Pick<Store, 'accounts' | 'users' | 'keys' | 'ledger' | 'alerts'>;
@@ -26,6 +26,11 @@ export interface Alerts {
   look(): Promise<void>;
   /** Whether an alert would go anywhere. */
   hasChannels(settings: AlertSettings): Promise<boolean>;
+  /**
+   * Notes what happened to an account: the next look sends it, in whichever process. `id` is what it is about: the same again
+   * is told once.
+   */
+  tell(account: string, happening: Happening, id: string): Promise<void>;
   /** Sends an alert that says it is a test, once, and notes how it arrived. */
   test(settings: AlertSettings): Promise<void>;
   /** The last alerts of an account, newest first. */
@@ -129,6 +134,28 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     }
   }
 
+  async function tell(account: string, happening: Happening, id: string): Promise<void> {
+    const subject = happening.type;
+    for (;;) {
+      const settings = await settingsOf(account);
+      const alarm = (await store.alerts.alarms(account)).find((found) => found.subject === subject);
+      if (readState(alarm?.state).mark?.id === id) return;
+      const delivery = newDelivery(happening, { account, channels: await channels.of(settings), now: now() });
+      const from = alarm ?? { account, subject, state: '', version: 0 };
+      if (await move(from, { mark: { id }, delivery })) return;
+    }
+  }
+
+  /** Only accounts with wishes are looked at. */
+  async function settingsOf(account: string): Promise<AlertSettings> {
+    const none = { account, balanceBelow: null, budgets: true, webhook: null, version: 0 };
+    for (;;) {
+      const settings = await store.alerts.get(account);
+      if (settings) return settings;
+      await store.alerts.change(none);
+    }
+  }
+
   async function test(settings: AlertSettings): Promise<void> {
     const { account } = settings;
     const happening = { type: TEST, data: {} } as const;
@@ -156,6 +183,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
 
   return {
     look,
+    tell,
     test,
     hasChannels: async (settings) => (await channels.of(settings)).length > 0,
     async last(account) {

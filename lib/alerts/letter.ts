@@ -16,6 +16,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
     subjects: {
       'balance.below': ({ threshold }) => `The balance is below ${threshold} RUB`,
       'budget.used': ({ name, percent }) => `The key “${name}” has used ${percent} % of its budget`,
+      'topup.succeeded': ({ amount }) => `Your card was charged ${amount} RUB`,
+      'topup.declined': ({ amount }) => `A charge of ${amount} RUB was declined`,
+      'topup.paused': () => 'Automatic top-up is paused',
       test: () => 'A test alert',
     },
     texts: {
@@ -23,6 +26,12 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `The balance of the account “${name}” is ${balance} RUB. You asked to be told when it is below ${threshold} RUB.`,
       'budget.used': (name, { name: key, spent, budget }) =>
         `The key “${key}” of the account “${name}” has used ${spent} of ${budget} RUB.`,
+      'topup.succeeded': (name, { amount, payment }) =>
+        `The wallet of the account “${name}” was topped up with ${amount} RUB from your saved card (payment ${payment}).`,
+      'topup.declined': (name, { amount, payment }) =>
+        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). It is tried again later.`,
+      'topup.paused': (name, { amount, payment }) =>
+        `The bank declined an automatic top-up of the account “${name}” with ${amount} RUB (payment ${payment}). Your card is not charged again until you pay by hand or choose another card.`,
       test: (name) => `This is a test: alerts of the account “${name}” arrive here.`,
     },
     wallet: 'The wallet:',
@@ -32,6 +41,9 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
     subjects: {
       'balance.below': ({ threshold }) => `Баланс меньше ${threshold} ₽`,
       'budget.used': ({ name, percent }) => `Ключ «${name}» израсходовал ${percent} % бюджета`,
+      'topup.succeeded': ({ amount }) => `С карты списано ${amount} ₽`,
+      'topup.declined': ({ amount }) => `Списание ${amount} ₽ отклонено`,
+      'topup.paused': () => 'Автопополнение приостановлено',
       test: () => 'Пробное оповещение',
     },
     texts: {
@@ -39,6 +51,12 @@ const WORDS: Readonly<Record<User['language'], Words>> = {
         `Баланс аккаунта «${name}» — ${balance} ₽. Вы просили сообщить, когда он станет меньше ${threshold} ₽.`,
       'budget.used': (name, { name: key, spent, budget }) =>
         `Ключ «${key}» аккаунта «${name}» израсходовал ${spent} из ${budget} ₽.`,
+      'topup.succeeded': (name, { amount, payment }) =>
+        `Кошелёк аккаунта «${name}» пополнен на ${amount} ₽ с сохранённой карты (платёж ${payment}).`,
+      'topup.declined': (name, { amount, payment }) =>
+        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Попытка повторится позже.`,
+      'topup.paused': (name, { amount, payment }) =>
+        `Банк отклонил автопополнение аккаунта «${name}» на ${amount} ₽ (платёж ${payment}). Карта больше не списывается, пока вы не заплатите сами или не выберете другую карту.`,
       test: (name) => `Это проверка: оповещения аккаунта «${name}» приходят сюда.`,
     },
     wallet: 'Кошелёк:',

@@ -4,8 +4,8 @@
 export type Mark = Readonly<Record<string, string>>;
 
 export interface Happening {
-  readonly type: 'balance.below' | 'budget.used' | 'test';
-  /** Amounts are decimal strings in RUB, of `budget.used` also `key`, `name` and `percent`: 80, 95 or 100. */
+  readonly type: 'balance.below' | 'budget.used' | 'topup.succeeded' | 'topup.declined' | 'topup.paused' | 'test';
+  /** Amounts are decimal strings in RUB, of `budget.used` also `key`, `name` and `percent`: 80, 95 or 100; of `topup.…` `payment`. */
   readonly data: Readonly<Record<string, string>>;
 }
 

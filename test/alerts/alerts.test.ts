@@ -150,6 +150,28 @@ for (const kind of STORES) {
       expect([told().length, postsTo(quiet).length]).to.deep.equal([3, 0]);
     });
 
+    it('tell what happened to an account once, also one that asked for nothing', async () => {
+      const { store } = context;
+      const account = await newWallet(store);
+      const user = makeUser({ language: 'en' });
+      await store.users.add(user);
+      await store.users.join({ user: user.id, account, role: 'owner' });
+      const paused = (payment: string) => ({ type: 'topup.paused', data: { amount: '500.00', payment } }) as const;
+      const [one, other] = [alertsOn(store), alertsOn(await context.open())];
+      await Promise.all([one, other, one].map((alerts) => alerts.tell(account, paused('pay_1'), 'pay_1')));
+      expect(smtp.letters).to.deep.equal([]);
+      await Promise.all([one.look(), other.look()]);
+      await one.tell(account, paused('pay_1'), 'pay_1');
+      await one.look();
+      const letter = await smtp.letterTo(user.email);
+      expect(letter.head).to.contain('Subject: Automatic top-up is paused');
+      expect(letter.text).to.contain('500.00 RUB (payment pay_1)');
+      expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(1);
+      await one.tell(account, paused('pay_2'), 'pay_2');
+      await one.look();
+      expect(smtp.letters.filter(({ to }) => to === user.email)).to.have.length(2);
+    });
+
     it('are sent by one of several processes at once', async () => {
       const stores = [context.store, await context.open(), await context.open()];
       const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];

@@ -1,0 +1,111 @@
+// All rules of automatic top-ups, pure: when a wallet is charged for, and what the end of such a payment means for the next.
+import type { Wallet } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
+import type { AutoTopupRow } from '../store/ports/payments.ts';
+import type { Payment } from './decide.ts';
+
+/** Orders begun in one day (UTC), whatever became of them. */
+export const ORDERS_PER_DAY = 3;
+/** After the first decline in a row, the second, the third; the fourth pauses it. */
+export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
+/** After a failure that nobody declined. */
+export const OUTAGE_MS = 900_000;
+
+/** Why nothing is charged now; undefined: something is. */
+export type Hindrance = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'day' | 'cap';
+
+export function findHindrance(
+  auto: AutoTopupRow,
+  wallet: Pick<Wallet, 'avail' | 'held' | 'status'>,
+  at: number,
+): Hindrance | undefined {
+  const { day, month } = calendarOf(at);
+  const { dayCount, monthSum } = countsAt(auto, at);
+  if (!auto.enabled || auto.method === null || wallet.status !== 'active') return 'off';
+  if (auto.pausedAt !== null) return 'paused';
+  if (auto.order !== null) return 'in_flight';
+  if (wallet.avail + wallet.held >= auto.threshold) return 'enough';
+  // A clock that was ahead must not end it for good.
+  if (auto.day > day || auto.month > month) return 'waits';
+  if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
+  if (dayCount >= ORDERS_PER_DAY) return 'day';
+  return monthSum + auto.amount > auto.cap ? 'cap' : undefined;
+}
+
+/** As it is when an order begins. */
+export function claimed(auto: AutoTopupRow, order: string, at: number): AutoTopupRow {
+  const { dayCount, monthSum } = countsAt(auto, at);
+  return { ...auto, order, ...calendarOf(at), dayCount: dayCount + 1, monthSum: monthSum + auto.amount };
+}
+
+/** What owners are told of. */
+export type TopupNews = 'succeeded' | 'declined' | 'paused';
+
+export interface TopupEnd {
+  readonly auto: AutoTopupRow;
+  readonly news?: TopupNews;
+}
+
+/** After the end of its payment; undefined while that may still end either way. */
+export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEnd | undefined {
+  const free = { ...auto, order: null };
+  switch (payment.phase) {
+    case 'created':
+    case 'pending':
+    case 'succeeded':
+    case 'review':
+      return undefined;
+    case 'canceled':
+      return declined(giveBack(free, payment, at), payment, at);
+    case 'failed':
+    case 'rejected':
+      return { auto: { ...giveBack(free, payment, at), nextAt: at + OUTAGE_MS } };
+    case 'expired':
+      // It may be credited late, so the month keeps its sum.
+      return { auto: { ...free, nextAt: at + OUTAGE_MS } };
+    default:
+      return { auto: { ...free, declines: 0, nextAt: at, reason: null }, news: 'succeeded' };
+  }
+}
+
+/** A pause ends when the owner pays by hand or names another card. */
+export function resumed(auto: AutoTopupRow): AutoTopupRow {
+  return { ...auto, pausedAt: null, declines: 0, nextAt: 0, reason: null };
+}
+
+/** What cannot be charged as it is set up waits for its owner. */
+export function paused(auto: AutoTopupRow, reason: string, at: number): AutoTopupRow {
+  return { ...auto, pausedAt: at, reason };
+}
+
+function declined(auto: AutoTopupRow, { state, reason }: Payment, at: number): TopupEnd {
+  const { kind } = declineOf(state);
+  if (kind === 'technical' || kind === 'expired') return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
+  const declines = auto.declines + 1;
+  const waitMs = WAITS_MS[declines - 1];
+  const after = { ...auto, declines, reason };
+  if (kind === 'hard' || waitMs === undefined) return { auto: { ...after, pausedAt: at }, news: 'paused' };
+  return { auto: { ...after, nextAt: at + waitMs }, ...(declines === 1 && { news: 'declined' }) };
+}
+
+function declineOf(state: string | null): { readonly kind?: string } {
+  const said = state === null ? undefined : (JSON.parse(state) as { reason?: { kind?: string } | null });
+  return said?.reason ?? {};
+}
+
+/** What was not paid counts for no cap; a payment of last month counted there. */
+function giveBack(auto: AutoTopupRow, { amount, createdAt }: Payment, at: number): AutoTopupRow {
+  if (calendarOf(createdAt).month !== auto.month || calendarOf(at).month !== auto.month) return auto;
+  const left: Micro = auto.monthSum - amount;
+  return { ...auto, monthSum: left < 0n ? 0n : left };
+}
+
+function countsAt({ day, dayCount, month, monthSum }: AutoTopupRow, at: number) {
+  const now = calendarOf(at);
+  return { dayCount: day === now.day ? dayCount : 0, monthSum: month === now.month ? monthSum : 0n };
+}
+
+function calendarOf(at: number): { readonly day: string; readonly month: string } {
+  const day = new Date(at).toISOString().slice(0, 10);
+  return { day, month: day.slice(0, 7) };
+}

@@ -1,0 +1,172 @@
+// When a wallet is charged for by itself, and what declines, outages, days and months do to it.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Payment } from '../../lib/payments/decide.ts';
+import {
+  claimed,
+  ended,
+  findHindrance,
+  type Hindrance,
+  ORDERS_PER_DAY,
+  paused,
+  resumed,
+  WAITS_MS,
+} from '../../lib/payments/topup-rules.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+
+const AT = Date.UTC(2026, 10, 22, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const RUB = 1_000_000n;
+
+const ROW: AutoTopupRow = {
+  ...{ id: 'acc_1', enabled: true, threshold: 500n * RUB, amount: 1000n * RUB, cap: 5000n * RUB },
+  ...{ method: 'pm_1', consent: 'con_1', order: null, nextAt: 0, declines: 0, pausedAt: null, reason: null },
+  ...{ day: '2026-11-22', dayCount: 0, month: '2026-11', monthSum: 0n, version: 3 },
+};
+const LOW = { avail: 300n * RUB, held: 100n * RUB, status: 'active' } as const;
+
+const HINDRANCES: readonly [name: string, Partial<AutoTopupRow>, object, Hindrance | undefined][] = [
+  ['low', {}, {}, undefined],
+  ['at the threshold', {}, { held: 200n * RUB }, 'enough'],
+  ['a hair below it', {}, { held: 200n * RUB - 1n }, undefined],
+  ['in debt', {}, { avail: -5n * RUB, held: 0n }, undefined],
+  ['switched off', { enabled: false }, {}, 'off'],
+  ['no card any more', { method: null }, {}, 'off'],
+  ['suspended', {}, { status: 'suspended' }, 'off'],
+  ['paused', { pausedAt: 1 }, {}, 'paused'],
+  ['an order is on its way', { order: 'pay_1' }, {}, 'in_flight'],
+  ['after a decline', { nextAt: AT + 1 }, {}, 'waits'],
+  ['when the wait is over', { nextAt: AT }, {}, undefined],
+  ['a wait that a clock ahead has set', { nextAt: AT + 300 * DAY_MS }, {}, undefined],
+  ['a day that a clock ahead has set', { day: '2026-11-23' }, {}, 'waits'],
+  ['the last order of the day', { dayCount: ORDERS_PER_DAY - 1 }, {}, undefined],
+  ['as many orders as a day may have', { dayCount: ORDERS_PER_DAY }, {}, 'day'],
+  ['as many yesterday', { dayCount: ORDERS_PER_DAY, day: '2026-11-21' }, {}, undefined],
+  ['as much as a month may have', { monthSum: 4000n * RUB }, {}, undefined],
+  ['a kopeck more', { monthSum: 4000n * RUB + 10_000n }, {}, 'cap'],
+  ['that much last month', { monthSum: 5000n * RUB, month: '2026-10' }, {}, undefined],
+];
+
+const said = (kind: string) => JSON.stringify({ status: 'canceled', reason: { kind, code: 'c' } });
+
+function paymentOf(more: Partial<Payment>): Payment {
+  return { id: 'pay_1', amount: 1000n * RUB, createdAt: AT, state: null, reason: null, ...more } as Payment;
+}
+
+const FLYING = claimed(ROW, 'pay_1', AT);
+
+describe('rules of automatic top-ups', () => {
+  for (const [name, row, wallet, hindrance] of HINDRANCES) {
+    it(`${name}: ${hindrance ?? 'charges'}`, () => {
+      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, AT)).to.equal(hindrance);
+    });
+  }
+
+  it('counts an order when it begins, from zero in a new day and month', () => {
+    expect(FLYING).to.deep.equal({ ...ROW, order: 'pay_1', dayCount: 1, monthSum: 1000n * RUB });
+    const old = { ...ROW, day: '2026-10-31', dayCount: 3, month: '2026-10', monthSum: 4000n * RUB };
+    expect(claimed(old, 'pay_1', AT)).to.deep.equal(FLYING);
+    const today = { ...ROW, day: '2026-11-21', dayCount: 3, monthSum: 2000n * RUB };
+    expect(claimed(today, 'pay_1', AT)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
+  });
+
+  for (const phase of ['created', 'pending', 'succeeded', 'review'] as const) {
+    it(`goes on waiting while its payment is ${phase}`, () => {
+      expect(ended(FLYING, paymentOf({ phase }), AT)).to.equal(undefined);
+    });
+  }
+
+  for (const phase of ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'] as const) {
+    it(`is free, and its declines forgotten, once its payment is ${phase}`, () => {
+      const end = ended({ ...FLYING, declines: 2, reason: 'x' }, paymentOf({ phase }), AT + 1);
+      expect(end).to.deep.equal({ auto: { ...FLYING, order: null, nextAt: AT + 1 }, news: 'succeeded' });
+    });
+  }
+
+  it('waits 1, 3 and 7 hours after declines and pauses after the fourth, telling of the first and the last', () => {
+    let auto: AutoTopupRow = ROW;
+    const seen: unknown[] = [];
+    for (let decline = 1; decline <= 4; decline += 1) {
+      const payment = paymentOf({ phase: 'canceled', state: said('soft'), reason: 'insufficient_funds' });
+      const end = ended({ ...auto, order: 'pay_1' }, payment, AT);
+      seen.push([end?.news, (end?.auto.nextAt ?? 0) - AT, end?.auto.pausedAt]);
+      auto = end?.auto as AutoTopupRow;
+    }
+    const [one, three, seven] = WAITS_MS;
+    expect(seen).to.deep.equal([
+      ['declined', one, null],
+      [undefined, three, null],
+      [undefined, seven, null],
+      ['paused', seven, AT],
+    ]);
+    expect([one, three, seven].map((ms) => ms / HOUR_MS)).to.deep.equal([1, 3, 7]);
+    expect(auto).to.include({ declines: 4, reason: 'insufficient_funds', order: null });
+    expect(resumed(auto)).to.include({ pausedAt: null, declines: 0, nextAt: 0, reason: null });
+  });
+
+  it('pauses at once for a card that will never do', () => {
+    const end = ended(FLYING, paymentOf({ phase: 'canceled', state: said('hard'), reason: 'card_expired' }), AT);
+    expect([end?.news, end?.auto.pausedAt, end?.auto.reason]).to.deep.equal(['paused', AT, 'card_expired']);
+  });
+
+  for (const [name, payment] of [
+    ['a technical failure', { phase: 'canceled', state: said('technical') }],
+    ['a payment that nobody confirmed', { phase: 'canceled', state: said('expired') }],
+    ['an order that never began', { phase: 'failed' }],
+    ['an order that an operator refused', { phase: 'rejected' }],
+    ['one that was not paid in time', { phase: 'expired' }],
+  ] as const) {
+    it(`takes ${name} for no decline`, () => {
+      const end = ended({ ...FLYING, declines: 1 }, paymentOf(payment), AT);
+      expect(end?.news).to.equal(undefined);
+      expect(end?.auto).to.include({ order: null, declines: 1, pausedAt: null, nextAt: AT + 900_000 });
+    });
+  }
+
+  it('counts for its month only what may have been paid', () => {
+    const sumAfter = (more: Partial<Payment>, at = AT) => ended(FLYING, paymentOf(more), at)?.auto.monthSum;
+    expect(sumAfter({ phase: 'credited' })).to.equal(1000n * RUB);
+    expect(sumAfter({ phase: 'expired' })).to.equal(1000n * RUB);
+    expect(sumAfter({ phase: 'failed' })).to.equal(0n);
+    expect(sumAfter({ phase: 'canceled', state: said('soft') })).to.equal(0n);
+    // Begun in another month than it ended.
+    expect(sumAfter({ phase: 'failed', createdAt: AT - 40 * DAY_MS })).to.equal(1000n * RUB);
+  });
+
+  it('is paused with a reason where it cannot be begun', () => {
+    expect(paused(ROW, 'no card', AT)).to.deep.equal({ ...ROW, pausedAt: AT, reason: 'no card' });
+  });
+
+  it('never begins more than three orders a day or charges more than its cap in a month, whatever happens', () => {
+    const outcome = fc.constantFrom('credited', 'soft', 'hard', 'technical', 'failed', 'expired', 'manual');
+    const step = fc.record({ waitMs: fc.integer({ min: 0, max: 2 * DAY_MS }), outcome });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        let auto: AutoTopupRow = { ...ROW, nextAt: 0 };
+        let at = AT;
+        const begun = new Map<string, number>();
+        const charged = new Map<string, bigint>();
+        for (const { waitMs, outcome: how } of steps) {
+          at += waitMs;
+          if (how === 'manual' && auto.pausedAt !== null) auto = resumed(auto);
+          if (findHindrance(auto, LOW, at) !== undefined) continue;
+          const [day, month] = [new Date(at).toISOString().slice(0, 10), new Date(at).toISOString().slice(0, 7)];
+          auto = claimed(auto, 'pay_1', at);
+          begun.set(day, (begun.get(day) ?? 0) + 1);
+          const isDecline = ['soft', 'hard', 'technical'].includes(how);
+          const phase = isDecline ? 'canceled' : how === 'manual' ? 'credited' : how;
+          if (phase === 'credited') charged.set(month, (charged.get(month) ?? 0n) + auto.amount);
+          const payment = paymentOf({
+            phase: phase as 'failed',
+            createdAt: at,
+            ...(isDecline && { state: said(how) }),
+          });
+          auto = ended(auto, payment, at)?.auto as AutoTopupRow;
+        }
+        for (const count of begun.values()) expect(count).to.be.at.most(ORDERS_PER_DAY);
+        for (const sum of charged.values()) expect(sum <= ROW.cap).to.equal(true);
+      }),
+    );
+  });
+});
