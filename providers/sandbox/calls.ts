@@ -11,6 +11,10 @@ interface Wish {
 
 const BEGINNING = /\[\[tool:([\w-]+)(?:\*(\d+))?\s*/g;
 const TIMES_MAX = 1000;
+/** A prompt may be made to be slow to look through. */
+const WISHES_MAX = 20;
+const TRIES_MAX = 8;
+const JSON_CHARACTERS_MAX = 128 * 1024;
 
 /** The prompt without them. */
 export function withoutWishes(prompt: string): string {
@@ -29,18 +33,23 @@ function findWishes(prompt: string): readonly (Wish & { readonly start: number; 
     const [beginning, name = '', times = '1'] = match;
     const from = match.index + beginning.length;
     const to = endOf(prompt, from);
-    if (to === undefined) continue;
+    if (to < 0 || found.length === WISHES_MAX) break;
     const json = prompt.slice(from, to);
     found.push({ name, times: Math.min(Number(times), TIMES_MAX), json, start: match.index, end: to + 2 });
   }
   return found;
 }
 
-/** Where the arguments end: at the first `]]` that makes them JSON, or else at the first. */
-function endOf(prompt: string, from: number): number | undefined {
+/** Where the arguments end: at the first `]]` that makes them JSON, or else at the first; -1 when there is none. */
+function endOf(prompt: string, from: number): number {
   const first = prompt.indexOf(']]', from);
-  for (let at = first; at >= 0; at = prompt.indexOf(']]', at + 1)) if (isJson(prompt.slice(from, at))) return at;
-  return first < 0 ? undefined : first;
+  if (prompt[from] !== '{') return first;
+  for (let [at, tries] = [first, 0]; at >= 0 && tries < TRIES_MAX; tries += 1) {
+    if (at - from > JSON_CHARACTERS_MAX) break;
+    if (isJson(prompt.slice(from, at))) return at;
+    at = prompt.indexOf(']]', at + 1);
+  }
+  return first;
 }
 
 function isJson(text: string): boolean {

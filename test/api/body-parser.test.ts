@@ -67,6 +67,50 @@ describe('body parser', () => {
       expect(input).to.deep.equal(await estimateInput(expected));
     });
 
+    it('reads tools, calls and results of long ones as of short ones', async () => {
+      const long = 'Слово и word. '.repeat(150_000);
+      const image = { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } };
+      const body = JSON.stringify({
+        model: 'm',
+        tools: Array.from({ length: 300 }, (_, at) => ({
+          name: `tool_${at}`,
+          description: `does ${at}`,
+          input_schema: { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(1000) } } },
+        })),
+        tool_choice: { type: 'tool', name: 'tool_7' },
+        messages: [
+          { role: 'user', content: 'hi' },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'text', text: 'well' },
+              { type: 'tool_use', id: 'a__state_cw', name: 'tool_1', input: { long } },
+              { type: 'tool_use', id: 'b', name: 'tool_2', input: {} },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'a__state_cw',
+                is_error: true,
+                content: [{ type: 'text', text: long }, image],
+              },
+              { type: 'tool_result', tool_use_id: 'b' },
+              { type: 'text', text: 'go on' },
+            ],
+          },
+        ],
+      });
+      const expected = messageDialect.parse(parseJson(Buffer.from(body)));
+      const { input, ...request } = await parse(body);
+      expect(input).to.deep.equal(await estimateInput(expected));
+      // The text of the definitions is in the estimate already.
+      expect({ ...request, tools: { ...request.tools, text: expected.tools?.text } }).to.deep.equal(expected);
+      expect(request.tools?.text).to.equal('');
+    });
+
     it('refuses them in the same words', async () => {
       const content = 'x'.repeat(LONG);
       for (const [body, message] of [

@@ -2,7 +2,7 @@
 import { fault } from '../../faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
 import { list, ref, text } from '../openapi/schema.ts';
-import type { FieldRule, FieldRules } from './fields.ts';
+import { type FieldRule, type FieldRules, isRecord } from './fields.ts';
 
 /** The fields of a request besides the insides of its messages, which each dialect reads itself. */
 export interface TextFields {
@@ -15,7 +15,6 @@ export interface TextFields {
   readonly tools?: readonly unknown[] | null;
   readonly tool_choice?: unknown;
   readonly parallel_tool_calls?: boolean | null;
-  readonly thread?: unknown;
   readonly response_format?: object | null;
   readonly reasoning_effort?: string | null;
   readonly output_config?: object | null;
@@ -87,18 +86,12 @@ export function textFields(messages: { readonly schema: string; readonly descrip
       hint: 'must be a boolean, true or false',
       schema: { type: 'boolean', description: 'True for server-sent events.', default: false },
     },
-    thread: {
-      required: false,
-      accepts: () => true,
-      hint: '',
-      schema: { description: 'Refused: the gateway keeps no threads, and the whole history is to be sent.', not: {} },
-    },
   };
 }
 
 /** The gateway keeps no history: clients that hear of it in this way send all of theirs. */
-export function refuseThread({ thread }: TextFields): void {
-  if (thread !== undefined && thread !== null) throw fault('thread_unsupported');
+export function refuseThread(body: unknown): void {
+  if (isRecord(body) && body.thread !== undefined && body.thread !== null) throw fault('thread_unsupported');
 }
 
 /** `max_completion_tokens` counts when `max_tokens` is absent; what is above the maximum is clamped. */

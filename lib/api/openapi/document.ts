@@ -24,7 +24,8 @@ chose another.
 A client that appends \`/chat/completions\` itself has the base address \`<server>/api/v1\`, one that appends
 \`/v1/messages\` itself has \`<server>/api\`.
 
-Unknown fields of a request are ignored, and null on an optional field means that it is absent. Replies may gain fields.`;
+Unknown fields of a request are ignored, and null on an optional field means that it is absent. Replies may gain fields.
+A \`thread\` is refused: the gateway keeps no history, and clients send all of theirs.`;
 
 /** The OpenAPI 3.1 document of a service that is reached at `publicUrl`. */
 export function describeApi(publicUrl: string): Json {

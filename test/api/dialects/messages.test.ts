@@ -23,7 +23,7 @@ describe('texts of messages', () => {
 
   it('are not taken from data', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'aGk=' };
-    expect(textsIn({ type: 'tool_result', content: [{ type: 'image', source }] })).to.deep.equal(['hi']);
+    expect(textsIn({ type: 'wrap', content: [{ type: 'image', source }] })).to.deep.equal(['hi']);
     expect(textsIn({ type: 'document', source: { ...source, media_type: 'application/pdf' } })).to.deep.equal(['hi']);
     expect(textsIn({ type: 'search_result', source: 'https://x.example' })).to.deep.equal(['hi']);
     expect(textsIn({ type: 'tool_use', input: { text: 'no', content: 'no' } })).to.deep.equal(['hi']);

@@ -9,8 +9,8 @@ import { chatFields } from './schema.ts';
 import { readChatTools } from './tools.ts';
 
 export function parseChatRequest(body: unknown): TextRequest {
+  refuseThread(body);
   const fields = checkFields<TextFields>(chatFields, body);
-  refuseThread(fields);
   const tools = readChatTools(fields);
   const { system, messages, images, hasCalls } = readMessages(fields.messages);
   return {

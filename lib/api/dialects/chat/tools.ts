@@ -18,6 +18,8 @@ export function readChatTools({
   return readTools({ tools, shape: SHAPE, choice: chosen, choiceField, single: parallel === false });
 }
 
+const CHOICES: readonly unknown[] = ['none', 'auto', 'required'];
+
 function choiceOf(given: unknown): NonNullable<Tools['choice']> {
   if (given === 'auto' || given === 'none') return given;
   if (given === 'required') return 'any';
@@ -32,7 +34,7 @@ export const chatToolRules: FieldRules = {
   tools: toolsRule(chatTool),
   tool_choice: {
     required: false,
-    accepts: (value) => typeof value === 'string' || isRecord(value),
+    accepts: (value) => CHOICES.includes(value) || isRecord(value),
     hint: 'must be none, auto, required or an object',
     schema: {
       description: '`required` and the name of a tool demand a call, and are refused for a model without tools.',

@@ -9,8 +9,8 @@ import { messageFields } from './schema.ts';
 import { readMessageTools } from './tools.ts';
 
 export function parseMessageRequest(body: unknown): TextRequest {
+  refuseThread(body);
   const fields = checkFields<TextFields>(messageFields, body);
-  refuseThread(fields);
   const tools = readMessageTools(fields);
   const { system, messages, images, hasCalls } = readMessages(fields.messages);
   return {
