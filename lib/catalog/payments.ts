@@ -1,6 +1,8 @@
 // The payment providers that a catalog switches on, and what may not stand side by side.
+import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PaymentProvider } from '../payments/contract.ts';
+import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
 import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';
 
@@ -10,6 +12,15 @@ export interface OpenPayment {
   readonly name: string;
   readonly provider: PaymentProvider;
   readonly shortfall: PaymentEntry['shortfall'];
+}
+
+/** What the files say of a provider's shortfalls, whether or not it is switched on. Throws an `OperatorError`. */
+export function readShortfallRule(
+  { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
+  provider: string,
+): PaymentEntry['shortfall'] {
+  const { payments } = readCatalogFiles(catalogFilesOf(catalogDir), catalogVariables);
+  return payments[provider]?.shortfall ?? 'suspend';
 }
 
 /** Throws an `OperatorError` that names the entry. */

@@ -55,7 +55,8 @@ export function addPaymentCommands(program: Command): void {
     .option('--amount <rub>', `with --open: ${RUB}; all that is left by default`, readPayment)
     .addOption(new Option('--won', 'the money stays').conflicts('lost'))
     .option('--lost', 'the money is taken from the wallet as far as it is there')
-    .option('--suspend', 'with --lost: suspends the account if there is less')
+    .option('--suspend', 'with --lost: suspends the account if there is less; by default as the catalog says')
+    .option('--no-suspend', 'with --lost: does not suspend it')
     .addHelpText('after', '\nExample:\n  tollgate payment dispute pay_019a… --open CB-7741')
     .action(onStore(dispute));
 }
@@ -118,15 +119,24 @@ interface DisputeOptions {
   readonly suspend?: boolean;
 }
 
-async function dispute({ store }: Session, id: string, options: DisputeOptions): Promise<Answer> {
-  const { open, amount, won, lost, suspend = false } = options;
+async function dispute(session: Session, id: string, options: DisputeOptions): Promise<Answer> {
+  const { store } = session;
+  const { open, amount, won, lost } = options;
   const at = Date.now();
   if (open !== undefined) {
     const entered = { at, dispute: open, ...(amount !== undefined && { amount }) };
     return answerOf(id, await openDispute(store, id, entered), 'Entered; no money has moved.');
   }
   if (!won && !lost) throw new OperatorError('Say --open with its number, --won or --lost.');
+  const suspend = lost === true && (options.suspend ?? (await wouldSuspend(session, id)));
   return answerOf(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
+}
+
+/** The rule that the gateways of this catalog follow. */
+async function wouldSuspend({ store, config }: Session, id: string): Promise<boolean> {
+  const { readShortfallRule } = await import('../catalog/payments.ts');
+  const payment = await store.payments.get(id);
+  return payment !== undefined && readShortfallRule(config, payment.provider) === 'suspend';
 }
 
 function answerOf(id: string, { status, payment }: OperatorOutcome, done: string): Answer {

@@ -57,19 +57,14 @@ function stepOfWaiting(payment: Payment, state: PaymentState, at: number): Step 
     return { change: { kind: 'succeed', ...base, ref: state.id, state: jsonOf(state) } };
   }
   if (state.status === 'canceled') return stepOfCanceled(payment, state, at);
-  if (phase === 'created') {
-    const expiresAt = payment.createdAt + LINK_MS;
-    return { change: { kind: 'begin', ...base, ref: state.id, payUrl: null, expiresAt, dueAt: at } };
-  }
+  // Whoever asks it to begin knows the link as well.
+  if (phase === 'created') return undefined;
   const dueAt = nextLookAt(payment, at);
   if (phase === 'pending' && at >= (payment.expiresAt ?? at)) {
     return { change: { kind: 'expire', ...base, reason: 'not paid in time', dueAt } };
   }
   return isDue(payment, at) ? { change: { kind: 'look', ...base, dueAt } } : undefined;
 }
-
-/** How long a link lives where the provider did not say. */
-const LINK_MS = 3_600_000;
 
 function stepOfCanceled(payment: Payment, state: PaymentState, at: number): Step | undefined {
   const { id, version, phase } = payment;

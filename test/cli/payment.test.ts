@@ -84,10 +84,28 @@ describe('cli payment', () => {
     }
     expect(await balance()).to.equal(before);
     expect(await rig.json(...enter(won, '--won'))).to.include({ phase: 'kept' });
-    expect(await rig.json(...enter(lost, '--lost', '--suspend'))).to.include({ phase: 'reversed', refunded_rub: 1000 });
+    expect(await rig.json(...enter(lost, '--lost'))).to.include({ phase: 'reversed', refunded_rub: 1000 });
     expect(await rig.json(...enter(lost, '--lost'))).to.include({ repeated: true });
     expect(await rig.refused(1, ...enter(won, '--lost'))).to.include('is kept');
     expect(await balance()).to.equal(before - 1000);
     expect((await rig.json('ledger', 'verify')).ok).to.equal(true);
+    expect((await rig.json('wallet', 'show', account)).status).to.equal('active');
+  });
+
+  it('suspends an account that lacks the money of a lost dispute, unless the operator does not want it', async () => {
+    const accounts: string[] = [];
+    for (const [how, status] of [
+      [[], 'suspended'],
+      [['--no-suspend'], 'active'],
+      [['--suspend'], 'suspended'],
+    ] as const) {
+      account = String((await rig.json('account', 'create', '--name', `n${accounts.push('')}`)).account_id);
+      const id = await credited();
+      await rig.json('wallet', 'adjust', account, '-400', '--reason', 'less is there than goes back');
+      await rig.json('payment', 'dispute', id, '--open', `CB ${id}`);
+      const json = await rig.json('payment', 'dispute', id, '--lost', ...how);
+      expect(json).to.include({ refunded_rub: 1000, shortfall_rub: 400 });
+      expect((await rig.json('wallet', 'show', account)).status).to.equal(status);
+    }
   });
 });

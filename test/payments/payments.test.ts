@@ -203,6 +203,18 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(1000n * RUB);
     });
 
+    it('leaves the link to whoever has asked for it, though a notice is faster', async () => {
+      stage.bank.hook = async (asked, when) => {
+        if (asked !== 'start' || when !== 'after') return undefined;
+        const [payment] = stage.bank.payments.values();
+        expect(await stage.notice(service, payment?.id)).to.equal('done');
+        return undefined;
+      };
+      const payment = await stage.order(service);
+      expect(payment.phase).to.equal('pending');
+      expect(payment.payUrl).to.match(/^https/);
+    });
+
     for (const [name, wrong] of Object.entries({
       sum: { amount: String(999n * RUB) },
       currency: { currency: 'USD' },
