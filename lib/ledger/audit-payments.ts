@@ -3,7 +3,14 @@
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
-import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf } from '../payments/decide.ts';
+import {
+  disputeOf,
+  PAYMENT_PHASES,
+  type Payment,
+  type PaymentPhase,
+  type Refund,
+  refundsOf,
+} from '../payments/decide.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
 
@@ -63,6 +70,7 @@ function movesOf(payment: Payment): readonly Move[] | undefined {
       moves.push({ opId, kind: 'pay', change: payment.credited, asked: 0n });
     }
     for (const refund of refundsOf(payment)) {
+      if (!isRefund(refund)) return undefined;
       if (refund.state === 'booked') moves.push(back('payback', refund.ref, refund.amount, refund.taken));
     }
     const dispute = disputeOf(payment);
@@ -71,6 +79,12 @@ function movesOf(payment: Payment): readonly Move[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A list of text may have been written by anybody. */
+function isRefund({ id, state, amount, at }: Refund): boolean {
+  const isKnown = ['asked', 'booked', 'refused'].includes(state);
+  return typeof id === 'string' && isKnown && /^\d+$/.test(amount) && Number.isSafeInteger(at);
 }
 
 async function problemsOf({ payments, ledger }: Parts, payment: Payment): Promise<readonly string[]> {
