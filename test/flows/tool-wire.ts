@@ -42,6 +42,13 @@ type Json = any;
 const BASE64 = PNG.toString('base64');
 const times = <T>(count: number, value: T): readonly T[] => Array.from({ length: count }, () => value);
 
+/** A tool may have any other name, `valueOf` too. */
+const CHOICES = new Map([
+  ['auto', 'auto'],
+  ['none', 'none'],
+  ['any', 'required'],
+]);
+
 /** The fields of a request as a client of each dialect writes them. */
 export const CLIENTS: Readonly<Record<'message' | 'chat', (talk: Talk) => object>> = {
   message: ({ prompt, turns, tools, choice, single }) => ({
@@ -102,10 +109,7 @@ export const CLIENTS: Readonly<Record<'message' | 'chat', (talk: Talk) => object
       type: 'function',
       function: { name, description, parameters: schema },
     })),
-    tool_choice: { auto: 'auto', none: 'none', any: 'required' }[choice] ?? {
-      type: 'function',
-      function: { name: choice },
-    },
+    tool_choice: CHOICES.get(choice) ?? { type: 'function', function: { name: choice } },
     ...(single && { parallel_tool_calls: false }),
   }),
 };
