@@ -4,9 +4,10 @@ import type { OpenPayment } from '../catalog/payments.ts';
 import { fault } from '../faults.ts';
 import { createLeaseLoop, type LoopClock } from '../jobs/lease-loop.ts';
 import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
-import { formatRub, MICRO_PER_RUB, type Micro } from '../money/money.ts';
+import { formatRub, type Micro } from '../money/money.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
+import { boundsOf, KOPECK, LEAST_ORDER } from './bounds.ts';
 import type { MethodKind, Order, RawNotice } from './contract.ts';
 import { type NewPayment, PAYMENT_PHASES, type Payment } from './decide.ts';
 import type { OrderFacts } from './facts.ts';
@@ -72,9 +73,6 @@ export interface Payments {
   stop(): Promise<void>;
 }
 
-const KOPECK = MICRO_PER_RUB / 100n;
-const LEAST = MICRO_PER_RUB;
-const MOST = 1_000_000n * MICRO_PER_RUB;
 /** Orders of one wallet that wait for their payer. */
 const OPEN_MAX = 10;
 const GAP_MS = 1000;
@@ -114,7 +112,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   }
 
   async function leastOrder(wallet: string): Promise<Micro> {
-    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : LEAST;
+    return (await store.ledger.wallet(wallet))?.topped === 0n ? FIRST_TOPUP_MINIMUM : LEAST_ORDER;
   }
 
   async function order(request: OrderRequest): Promise<Payment> {
@@ -150,12 +148,9 @@ export function createPayments(options: PaymentsOptions): Payments {
 
   async function checkAmount(
     { wallet, amount, method }: Pick<OrderRequest, 'wallet' | 'amount' | 'method'>,
-    { provider }: OpenPayment,
+    open: OpenPayment,
   ): Promise<void> {
-    const limits = method ? provider.limits?.[method] : undefined;
-    const [own, ours] = [limits?.min ?? 0n, await leastOrder(wallet)];
-    const least = own > ours ? own : ours;
-    const most = limits && limits.max < MOST ? limits.max : MOST;
+    const { least, most } = boundsOf(await leastOrder(wallet), open, method);
     const refuse = (hint: string) => fault('invalid_field', { field: 'amount', hint });
     if (amount % KOPECK !== 0n) throw refuse('must be whole kopecks');
     if (amount < least) throw refuse(`must be at least ${formatRub(least)} RUB`);

@@ -25,6 +25,7 @@ import { wallet } from './pages/wallet.ts';
 import { paymentRoutes } from './payment-routes.ts';
 import type { WebServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
+import { receipt } from './wallet/order.ts';
 
 /** Every page; one that is not here does not exist. */
 const PAGES: readonly PageRoutes[] = [
@@ -39,6 +40,7 @@ const PAGES: readonly PageRoutes[] = [
   rotateKey,
   revokeKey,
   wallet,
+  receipt,
   usage,
   usageCsv,
   calls,

@@ -1,8 +1,9 @@
 // What the owners of an account are told of, and where: a sum, a webhook with its secret shown once, a test, the last results.
 import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
-import { AMOUNT_MAX, formatRub, type Micro, parseRub } from '../../money/money.ts';
+import { formatRub, type Micro } from '../../money/money.ts';
 import type { AlertSettings } from '../../store/ports/alerts.ts';
+import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -201,7 +202,7 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const words = WORDS[language];
   const [threshold, url, budgets] = [sent.text('threshold'), sent.text('webhook'), sent.has('budgets')];
   const shown = { threshold, budgets, webhook: url };
-  const balanceBelow = readAmount(threshold);
+  const balanceBelow = threshold === '' ? null : readRub(threshold);
   if (balanceBelow === undefined) return refused(visit, { ...shown, problems: { threshold: words.badThreshold } });
   if (url !== '' && services.fetcher().refusalOf(url) !== undefined)
     return refused(visit, { ...shown, problems: { webhook: words.badWebhook } });
@@ -242,13 +243,6 @@ async function sendTest(visit: OwnerVisit): Promise<Answer> {
 
 async function refused(visit: OwnerVisit, shown: Shown): Promise<Page> {
   return { ...(await alertsPage(visit, shown)), status: 400 };
-}
-
-/** Null for none; undefined for what is no sum. */
-function readAmount(text: string): Micro | null | undefined {
-  if (text === '') return null;
-  const micro = parseRub(text.replaceAll(/\s/g, '').replace(',', '.'));
-  return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX ? micro : undefined;
 }
 
 function amountOf(micro: Micro | null): string {

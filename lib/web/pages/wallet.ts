@@ -1,11 +1,15 @@
-// The wallet: what can be spent, how money came and went, and how to add some.
+// The wallet: what can be spent, how to add money, saved cards, and how money came and went.
 import { fault } from '../../faults.ts';
-import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';
-import { html } from '../html.ts';
+import type { Wallet } from '../../money/decide.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
-import { page } from '../page.ts';
-import { facts } from '../parts.ts';
-import { linkTo } from '../visit.ts';
+import { type Page, page } from '../page.ts';
+import { facts, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
+import { historySection } from '../wallet/history.ts';
+import { orderPage, toOwnAccount } from '../wallet/order.ts';
+import { type PayProblem, pay, paySection } from '../wallet/pay.ts';
 import { entryTable } from './call.ts';
 
 const WORDS = defineWords({
@@ -16,9 +20,7 @@ const WORDS = defineWords({
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',
-    how: 'Add money',
-    howText: (minimum: string, account: string) =>
-      `Ask the operator of this service to top up the account ${account}. The first payment is at least ${minimum}.`,
+    removed: 'The card was removed.',
     entries: 'Entries',
     none: 'There are no entries yet.',
     older: 'Older entries',
@@ -30,9 +32,7 @@ const WORDS = defineWords({
     charged: 'Списано всего',
     topped: 'Внесено всего',
     adjusted: 'Поправки оператора',
-    how: 'Пополнить',
-    howText: (minimum: string, account: string) =>
-      `Попросите оператора сервиса пополнить аккаунт ${account}. Первый платёж — не меньше ${minimum}.`,
+    removed: 'Карта удалена.',
     entries: 'Записи',
     none: 'Записей пока нет.',
     older: 'Записи раньше',
@@ -45,27 +45,54 @@ export const wallet = page({
   path: '/account/wallet',
   who: 'owner',
   async get(visit) {
-    const { services, account, format, query } = visit;
-    const words = WORDS[visit.language];
-    const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
-    const [found, entries] = await Promise.all([
-      services.store.ledger.wallet(account.id),
-      services.store.ledger.entries(account.id, { limit: PER_PAGE, ...(before !== undefined && { before }) }),
-    ]);
-    if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
-    const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
-    const body = html`${facts([
-      [words.spendable, html`<strong class="big">${format.rub(found.avail)}</strong>`],
-      [words.held, format.rub(found.held)],
-      [words.charged, format.rub(found.charged)],
-      [words.topped, format.rub(found.topped)],
-      ...(found.adjusted === 0n ? [] : [[words.adjusted, format.rub(found.adjusted)] as const]),
-    ])}
-<h2>${words.how}</h2>
-<p>${words.howText(format.rub(FIRST_TOPUP_MINIMUM), account.id)}</p>
+    if (visit.query.has('order')) return (await toOwnAccount(visit)) ?? orderPage(visit);
+    return walletPage(visit);
+  },
+  async post(visit, sent) {
+    switch (sent.text('change')) {
+      case 'remove_card':
+        return removeCard(visit, sent);
+      default: {
+        const answer = await pay(visit, sent);
+        return 'to' in answer ? answer : { ...(await walletPage(visit, { pay: answer })), status: 400 };
+      }
+    }
+  },
+});
+
+interface Shown {
+  readonly pay?: PayProblem;
+}
+
+async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
+  const { services, account, query } = visit;
+  const words = WORDS[visit.language];
+  const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : undefined;
+  const [found, entries, cards] = await Promise.all([
+    services.store.ledger.wallet(account.id),
+    services.store.ledger.entries(account.id, { limit: PER_PAGE, ...(before !== undefined && { before }) }),
+    cardsOf(visit),
+  ]);
+  if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+  const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
+  const body = html`${query.get('done') === 'removed' && message('done', words.removed)}
+${balances(visit, found)}
+${await paySection(visit, shown.pay)}
+${cardsSection(visit, cards)}
+${await historySection(visit)}
 <h2>${words.entries}</h2>
 ${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}`;
-    return { title: words.title, body };
-  },
-});
+  return { title: words.title, body };
+}
+
+function balances({ language, format }: OwnerVisit, wallet: Wallet): Html {
+  const words = WORDS[language];
+  return facts([
+    [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
+    [words.held, format.rub(wallet.held)],
+    [words.charged, format.rub(wallet.charged)],
+    [words.topped, format.rub(wallet.topped)],
+    ...(wallet.adjusted === 0n ? [] : [[words.adjusted, format.rub(wallet.adjusted)] as const]),
+  ]);
+}

@@ -1,0 +1,74 @@
+// The cards that an owner let us keep, and how one is removed.
+import { fault } from '../../faults.ts';
+import type { SavedMethodRow } from '../../store/ports/payments.ts';
+import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, type Language } from '../language.ts';
+import type { Redirect } from '../page.ts';
+import { form, table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { paymentWords } from './phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Saved cards',
+    card: 'Card',
+    expires: 'Expires',
+    saved: 'Saved',
+    remove: 'Remove',
+    removeText: 'A removed card is never charged again. If it pays for automatic top-ups, they end with it.',
+    action: 'Remove it',
+  },
+  ru: {
+    title: 'Сохранённые карты',
+    card: 'Карта',
+    expires: 'Действует до',
+    saved: 'Сохранена',
+    remove: 'Удалить',
+    removeText: 'С удалённой карты больше ничего не спишется. Если с неё шло автопополнение, оно закончится.',
+    action: 'Удаление',
+  },
+});
+
+/** Those that are not removed, newest first. */
+export async function cardsOf({ services, account }: OwnerVisit): Promise<readonly SavedMethodRow[]> {
+  const all = await services.store.payments.methods(account.id);
+  return all.filter(({ removedAt }) => removedAt === null);
+}
+
+export function cardName({ brand, last4, kind }: SavedMethodRow, language: Language): string {
+  const { methods } = paymentWords(language);
+  const name = brand ?? (methods as Readonly<Record<string, string>>)[kind] ?? kind;
+  return last4 === null ? name : `${name} •••• ${last4}`;
+}
+
+/** Nothing while there are none. */
+export function cardsSection(visit: OwnerVisit, cards: readonly SavedMethodRow[]): Html | undefined {
+  if (cards.length === 0) return undefined;
+  const { language, format } = visit;
+  const words = WORDS[language];
+  const columns = [words.card, words.expires, words.saved, words.action].map((title) => ({ title }));
+  const rows = cards.map((card) => [
+    cardName(card, language),
+    card.expiry ?? '—',
+    format.date(card.createdAt),
+    form(visit, {
+      ...{ action: linkTo(visit, '/account/wallet'), button: words.remove, danger: true },
+      fields: html`<input type="hidden" name="change" value="remove_card"><input type="hidden" name="card" value="${card.id}">`,
+    }),
+  ]);
+  return html`<h2>${words.title}</h2>
+${table(words.title, columns, rows)}
+<p class="hint">${words.removeText}</p>`;
+}
+
+export async function removeCard(visit: OwnerVisit, sent: Form): Promise<Redirect> {
+  const { services, account } = visit;
+  const { payments } = services.store;
+  const card = await payments.method(sent.text('card'));
+  if (card?.wallet !== account.id) throw fault('not_found');
+  await payments.removeMethod(card.id, services.now());
+  await audit(visit, { action: 'card.remove', target: card.id });
+  return { to: linkTo(visit, '/account/wallet?done=removed') };
+}

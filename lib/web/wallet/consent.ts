@@ -1,0 +1,40 @@
+// What an owner agrees to before a card is kept or charged without asking, in the words that are kept with the consent.
+import { newId } from '../../payments/ids.ts';
+import { defineWords, type Language } from '../language.ts';
+import type { OwnerVisit } from '../visit.ts';
+
+export type ConsentKind = 'save_method' | 'auto_topup';
+
+/** Raise it with every change of the words: what was agreed to is kept as it was shown. */
+const VERSION = '1';
+
+const TEXTS = defineWords<Readonly<Record<ConsentKind, string>>>({
+  en: {
+    save_method:
+      'Save the card: the payment provider keeps it for automatic top-ups that I switch on myself. I can remove it at any time.',
+    auto_topup:
+      'I agree that this card is charged this amount without asking me again whenever the balance falls below the threshold, up to the monthly limit and three times a day, until I switch this off or remove the card.',
+  },
+  ru: {
+    save_method:
+      'Сохранить карту: платёжная система хранит её для автопополнения, которое я включаю сам. Удалить её можно в любой момент.',
+    auto_topup:
+      'Я согласен, что с этой карты без нового запроса списывается эта сумма, когда баланс опускается ниже порога, — не больше предела за месяц и трёх раз в день, пока я не отключу автопополнение или не удалю карту.',
+  },
+});
+
+export function consentText(language: Language, kind: ConsentKind): string {
+  return TEXTS[language][kind];
+}
+
+/** Keeps the consent and returns its id. */
+export async function keepConsent(
+  { services, account, signedIn, address, language }: OwnerVisit,
+  kind: ConsentKind,
+): Promise<string> {
+  const at = services.now();
+  const id = newId('con', at);
+  const given = { kind, textVersion: VERSION, text: consentText(language, kind), at, address };
+  await services.store.payments.addConsent({ id, wallet: account.id, user: signedIn.user.id, ...given });
+  return id;
+}

@@ -1,0 +1,86 @@
+// Payments and refunds of a wallet with their states, newest first.
+import { type Payment, refundsOf } from '../../payments/payment.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { table } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { paymentWords } from './phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Payments',
+    refunds: 'Refunds',
+    time: 'Time',
+    amount: 'Amount',
+    state: 'State',
+    origin: 'Made',
+    order: 'Order',
+    older: 'Older payments',
+    receipt: 'Receipt',
+  },
+  ru: {
+    title: 'Платежи',
+    refunds: 'Возвраты',
+    time: 'Время',
+    amount: 'Сумма',
+    state: 'Состояние',
+    origin: 'Создан',
+    order: 'Заказ',
+    older: 'Платежи раньше',
+    receipt: 'Квитанция',
+  },
+});
+
+const PER_PAGE = 20;
+
+/** Nothing while there are none. */
+export async function historySection(visit: OwnerVisit): Promise<Html | undefined> {
+  const { services, account, query, language, format } = visit;
+  const words = WORDS[language];
+  const before = readPaymentCursor(query.get('payments'));
+  const found = await services.store.payments.list({ wallet: account.id, limit: PER_PAGE, ...(before && { before }) });
+  if (found.length === 0) return undefined;
+  const { phases, origins } = paymentWords(language);
+  const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
+  const columns = [words.time, words.state, words.origin, words.order].map((title) => ({ title }));
+  const rows = found.map(({ id, createdAt, amount, phase, origin, credited }) => [
+    format.time(createdAt),
+    html`${phases[phase]}${credited > 0n && html`<br><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
+    origins[origin],
+    html`<a href="${to(`?order=${id}`)}">…${id.slice(-6)}</a>`,
+    format.rub(amount),
+  ]);
+  const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+  return html`<h2>${words.title}</h2>
+${table(words.title, [...columns, { title: words.amount, number: true }], rows)}
+${refundTable(visit, found)}
+${last && html`<p><a href="${to(`?payments=${paymentCursor(last)}`)}" rel="next">${words.older}</a></p>`}`;
+}
+
+/** Nothing where nothing went back. */
+export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Html | undefined {
+  const { language, format } = visit;
+  const words = WORDS[language];
+  const { refunds } = paymentWords(language);
+  const all = payments.flatMap((payment) => refundsOf(payment).map((refund) => ({ ...refund, order: payment.id })));
+  if (all.length === 0) return undefined;
+  const rows = all.map(({ at, amount, state, order }) => [
+    format.time(at),
+    refunds[state],
+    html`<a href="${linkTo(visit, `/account/wallet?order=${order}`)}">…${order.slice(-6)}</a>`,
+    format.rub(BigInt(amount)),
+  ]);
+  const columns = [words.time, words.state, words.order].map((title) => ({ title }));
+  return html`<h2>${words.refunds}</h2>
+${table(words.refunds, [...columns, { title: words.amount, number: true }], rows)}`;
+}
+
+export function paymentCursor({ createdAt, id }: Pick<Payment, 'createdAt' | 'id'>): string {
+  return `${createdAt}-${id}`;
+}
+
+/** Where a further page begins; undefined for what is no such place. */
+export function readPaymentCursor(text: string | null): Pick<Payment, 'createdAt' | 'id'> | undefined {
+  const [, createdAt, id] = /^(\d{1,15})-(\w{1,64})$/.exec(text ?? '') ?? [];
+  return id === undefined ? undefined : { createdAt: Number(createdAt), id };
+}

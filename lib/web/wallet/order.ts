@@ -1,0 +1,180 @@
+// One payment as its owner sees it: what became of it and what to do next, and its receipt with the ledger's own rows.
+import { fault } from '../../faults.ts';
+import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../payments/payment.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { type Answer, page, type Redirect } from '../page.ts';
+import { entryWords } from '../pages/entry-words.ts';
+import { facts, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { refundTable } from './history.ts';
+import { paymentWords } from './phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Payment',
+    pay: 'Go to the payment page',
+    payUntil: (time: string) => `The link works until ${time}.`,
+    again: 'Check again',
+    reason: (code: string) => `The provider says: ${code}.`,
+    order: 'Order',
+    amount: 'Amount',
+    state: 'State',
+    credited: 'Credited',
+    refunded: 'Gone back',
+    created: 'Ordered',
+    origin: 'Made',
+    balance: 'Available in the wallet',
+    receipt: 'Receipt',
+    back: 'Back to the wallet',
+    receiptTitle: 'Receipt',
+    account: 'Account',
+    entry: 'Ledger entry',
+    kind: 'Kind',
+    time: 'Time',
+    paid: 'Paid in',
+    change: 'Change of the balance',
+    number: 'Entry number',
+    print: 'This page is the ledger’s own record of the payment, with every digit.',
+  },
+  ru: {
+    title: 'Платёж',
+    pay: 'Перейти к оплате',
+    payUntil: (time: string) => `Ссылка действует до ${time}.`,
+    again: 'Проверить ещё раз',
+    reason: (code: string) => `Ответ платёжной системы: ${code}.`,
+    order: 'Заказ',
+    amount: 'Сумма',
+    state: 'Состояние',
+    credited: 'Зачислено',
+    refunded: 'Возвращено',
+    created: 'Заказан',
+    origin: 'Создан',
+    balance: 'Можно потратить из кошелька',
+    receipt: 'Квитанция',
+    back: 'Назад в кошелёк',
+    receiptTitle: 'Квитанция',
+    account: 'Аккаунт',
+    entry: 'Запись журнала',
+    kind: 'Вид',
+    time: 'Время',
+    paid: 'Внесено',
+    change: 'Изменение остатка',
+    number: 'Номер записи',
+    print: 'Это запись о платеже из самого журнала денег, со всеми знаками.',
+  },
+});
+
+/** Looks at a provider by one account in a minute; beyond that the page shows what is known. */
+const LOOKS = { name: 'payment-looks', perMinute: 60 };
+const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
+const BAD: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
+
+/** The payment that the query names; of another account there is none. */
+async function ownPayment({ services, account, query }: OwnerVisit): Promise<Payment> {
+  const payment = await services.store.payments.get(query.get('order') ?? '');
+  if (payment?.wallet !== account.id) throw fault('not_found');
+  return payment;
+}
+
+/** Whoever comes back from the payment host has said nothing about the account. */
+export async function toOwnAccount({ services, account, accounts, query }: OwnerVisit): Promise<Redirect | undefined> {
+  const id = query.get('order');
+  if (id === null || query.has('account') || accounts.length < 2) return undefined;
+  const wallet = (await services.store.payments.get(id))?.wallet;
+  if (wallet === account.id || !accounts.some((one) => one.id === wallet)) return undefined;
+  return { to: `/account/wallet?order=${encodeURIComponent(id)}&account=${encodeURIComponent(wallet ?? '')}` };
+}
+
+/** Asks the provider first, so that who has just paid sees it at once; the credit follows from its answer alone. */
+export async function orderPage(visit: OwnerVisit): Promise<Answer> {
+  const { services, account, language, format } = visit;
+  const words = WORDS[language];
+  const payment = await lookedAt(visit, await ownPayment(visit));
+  const wallet = await services.store.ledger.wallet(account.id);
+  const { phases, meanings, origins } = paymentWords(language);
+  const { id, phase, amount, credited, refunded, reason, createdAt, origin } = payment;
+  const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
+  const body = html`${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reason)}`}`)}
+${payLink(visit, payment)}
+${WAITING.includes(phase) && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
+${facts([
+  [words.amount, html`<strong class="big">${format.rub(amount)}</strong>`],
+  [words.state, phases[phase]],
+  ...(credited === 0n ? [] : [[words.credited, format.rub(credited)] as const]),
+  ...(refunded === 0n ? [] : [[words.refunded, format.rub(refunded)] as const]),
+  [words.created, format.time(createdAt)],
+  [words.origin, origins[origin]],
+  [words.balance, wallet && format.rub(wallet.avail)],
+  [words.order, html`<code>${id}</code>`],
+])}
+${refundTable(visit, [payment])}
+${credited > 0n && html`<p><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a></p>`}
+<p><a href="${to('')}">${words.back}</a></p>`;
+  return { title: words.title, body };
+}
+
+function payLink({ language, format, services }: OwnerVisit, { phase, payUrl, expiresAt }: Payment): Html | undefined {
+  const isOpen = phase === 'pending' && payUrl !== null && (expiresAt ?? 0) > services.now();
+  if (!isOpen) return undefined;
+  const words = WORDS[language];
+  return html`<p><a class="button" href="${payUrl}" rel="noreferrer">${words.pay}</a></p>
+<p class="hint">${expiresAt !== null && words.payUntil(format.time(expiresAt))}</p>`;
+}
+
+async function lookedAt({ services, account }: OwnerVisit, payment: Payment): Promise<Payment> {
+  const { allowed } = await services.limiter.hit(LOOKS, account.id);
+  if (!allowed) return payment;
+  const after = await services.payments.look(payment.id).catch((err: unknown) => {
+    services.log.warn({ err, payment: payment.id }, 'a payment could not be looked at');
+    return undefined;
+  });
+  return after ?? (await services.store.payments.get(payment.id)) ?? payment;
+}
+
+export const receipt = page({
+  path: '/account/wallet/receipt',
+  who: 'owner',
+  async get(visit) {
+    const words = WORDS[visit.language];
+    const payment = await ownPayment(visit);
+    const { ledger } = visit.services.store;
+    const found = await Promise.all(entryIdsOf(payment).map((id) => ledger.entry(id)));
+    const entries = found.filter((entry) => entry !== undefined && entry.wallet === visit.account.id);
+    if (payment.credited === 0n || entries.length === 0) throw fault('not_found');
+    const { format, language, account } = visit;
+    const kinds = entryWords(language);
+    const body = html`<p>${words.print}</p>
+${facts([
+  [words.account, html`${account.name}<br><code>${account.id}</code>`],
+  [words.order, html`<code>${payment.id}</code>`],
+  [words.amount, format.rubExact(payment.amount)],
+])}
+${entries.map(
+  (entry) =>
+    entry &&
+    html`<h2>${kinds[entry.kind]}</h2>
+${facts([
+  [words.time, format.time(entry.at)],
+  [words.paid, format.rubExact(entry.topped)],
+  [words.change, format.rubExact(entry.avail)],
+  [words.number, String(entry.seq)],
+  [words.entry, html`<code>${entry.opId}</code>`],
+])}`,
+)}
+<p><a href="${linkTo(visit, '/account/wallet')}">${words.back}</a></p>`;
+    return { title: words.receiptTitle, body };
+  },
+});
+
+/** By the ids that the ledger gives to the money of payments. */
+function entryIdsOf(payment: Payment): readonly string[] {
+  const { provider, ref } = payment;
+  const dispute = disputeOf(payment);
+  const booked = refundsOf(payment).filter(({ state }) => state === 'booked');
+  return [
+    `pay:${provider}:${ref}`,
+    ...booked.map((refund) => `refund:${provider}:${refund.ref}`),
+    ...(dispute ? [`dispute:${provider}:${dispute.id}`] : []),
+  ];
+}

@@ -1,0 +1,173 @@
+// Paying on the pages of the wallet, over real sockets: with the sandbox's provider, whose buttons are what payers do.
+import { expect } from 'chai';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+
+const WALLET = '/account/wallet';
+const RUB = 1_000_000n;
+
+describe('payment pages of an owner', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+  let stranger: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    stranger = await setUpOwner(test, (await test.account('0')).id);
+  });
+  beforeEach(async () => {
+    account = await test.account('0');
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  /** Orders, and returns the page of the order. */
+  async function order(amount: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { status, headers, text } = await owner.submit(WALLET, { amount, ...more });
+    expect(status, text).to.equal(303);
+    expect(headers.location).to.match(/^\/account\/wallet\?order=pay_\w+$/);
+    return String(headers.location);
+  }
+
+  const linkOf = (html: string) => /class="button" href="([^"]+)"/.exec(html)?.[1] ?? '';
+
+  /** Presses a button of the provider's page, and returns the way back. */
+  async function press(page: string, button: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const link = linkOf((await owner.get(page)).text);
+    const { status, headers } = await owner.post(new URL(link).pathname, { button, ...more });
+    expect(status).to.equal(303);
+    return String(headers.location).slice(test.url.length);
+  }
+
+  const avail = async () => (await test.wallet(account)).avail;
+
+  it('lead from the order over the payment host to the credit, and to a receipt with every digit', async () => {
+    const page = await order('1500,50');
+    const waiting = await owner.get(page);
+    expect(waiting.text).to.contain('waiting for payment').and.to.contain('₽1,500.50');
+    expect(linkOf(waiting.text).startsWith(`${test.url}/payments/sandbox/page/sb-`)).to.equal(true);
+    expect((await owner.get(page.replace('order=', 'lang=ru&order='))).text).to.contain('Перейти к оплате');
+    const back = await press(page, 'paid');
+    expect(back).to.equal(page);
+    const paid = await owner.get(`${back}&lang=en`);
+    expect(paid.text).to.contain('The money is in the wallet.').and.not.to.contain('class="button"');
+    expect(await avail()).to.equal(1500n * RUB + RUB / 2n);
+    const list = await owner.get(WALLET);
+    expect(list.text).to.contain(page.replaceAll('&', '&amp;')).and.to.contain('credited');
+    const receipt = await owner.get(page.replace('wallet', 'wallet/receipt'));
+    const id = page.replace(/^.*=/, '');
+    const { provider, ref } = (await test.store.payments.get(id)) ?? {};
+    expect(receipt.text).to.contain(`pay:${provider}:${ref}`).and.to.contain('₽1,500.50').and.to.contain(account.id);
+  });
+
+  it('ask the provider when the payer comes back before any notice', async () => {
+    const page = await order('1000');
+    await press(page, 'silent');
+    expect(await avail()).to.equal(0n);
+    expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
+    expect(await avail()).to.equal(1000n * RUB);
+  });
+
+  it('credit nothing for a page that is opened, whatever its query says', async () => {
+    const page = await order('1000');
+    for (const more of ['', '&status=succeeded', '&paid=1']) {
+      expect((await owner.get(page + more)).text).to.contain('waiting for payment');
+    }
+    expect((await owner.get(page.replace('wallet', 'wallet/receipt'))).status).to.equal(404);
+    expect(await avail()).to.equal(0n);
+  });
+
+  it('say in both languages what became of a payment that was not paid, or not as ordered', async () => {
+    const declined = await order('1000');
+    await press(declined, 'insufficient_funds');
+    expect((await owner.get(declined)).text)
+      .to.contain('declined or called off')
+      .and.to.contain('insufficient_funds');
+    expect((await owner.get(`${declined}&lang=ru`)).text).to.contain('Платёж отклонён');
+    await owner.get('/account?lang=en');
+    const wrong = await order('1000');
+    await press(wrong, 'wrong-sum');
+    expect((await owner.get(wrong)).text).to.contain('an operator is checking it');
+    expect((await owner.get(`${wrong}&lang=ru`)).text).to.contain('её проверяет оператор');
+    expect(await avail()).to.equal(0n);
+  });
+
+  it('list what went back', async () => {
+    const page = await order('1000');
+    const link = linkOf((await owner.get(page)).text);
+    await press(page, 'paid');
+    await owner.post(new URL(link).pathname, { button: 'half' });
+    const list = await owner.get(WALLET);
+    expect(list.text).to.contain('partly refunded').and.to.contain('sent back').and.to.contain('₽500.00');
+    const receipt = await owner.get(page.replace('wallet', 'wallet/receipt'));
+    expect(receipt.text).to.contain('refund:sandbox:').and.to.contain('-₽500.00');
+  });
+
+  it('refuse sums that are none, too small for the first payment, or too large, and keep what was typed', async () => {
+    for (const amount of ['', '0', '-5', '1000.001', '999.99', '1e6', '1000001', 'x"><b>']) {
+      const reply = await owner.submit(WALLET, { amount });
+      expect(reply.status, amount).to.equal(400);
+      expect(reply.text).to.contain('id="amount-error"');
+      expect(reply.text).not.to.contain('"><b>');
+    }
+    expect((await owner.submit(WALLET, { amount: '999.99' })).text).to.contain('from ₽1,000.00 to ₽1,000,000.00');
+    expect((await owner.submit(WALLET, { amount: '1000', method: 'sandbox:sbp' })).status).to.equal(400);
+    expect(await test.store.payments.list({ wallet: account.id, limit: 5 })).to.deep.equal([]);
+    await press(await order('1000'), 'paid');
+    await order('1');
+  });
+
+  it('stop at ten orders that wait to be paid', async () => {
+    for (let made = 0; made < 10; made += 1) await order('1000');
+    const reply = await owner.submit(WALLET, { amount: '1000' });
+    expect([reply.status, reply.text.includes('Too many orders')]).to.deep.equal([400, true]);
+  });
+
+  it('keep a card with the consent as it was shown, and never charge it once it is removed', async () => {
+    await press(await order('1000'), 'paid');
+    expect(await test.store.payments.methods(account.id)).to.deep.equal([]);
+    await press(await order('1000', { save: 'yes' }), 'paid', { card: 'good' });
+    const [consent] = await test.store.payments.consents(account.id);
+    const page = await owner.get(WALLET);
+    expect(page.text).to.contain(consent?.text);
+    expect([consent?.kind, consent?.textVersion, consent?.address]).to.deep.equal(['save_method', '1', '127.0.0.1']);
+    const [card] = await test.store.payments.methods(account.id);
+    expect(page.text).to.contain(`•••• ${card?.last4}`).and.not.to.contain(`value="${card?.ref}"`);
+    const foreign = await stranger.submit(WALLET, { change: 'remove_card', card: card?.id ?? '' });
+    expect(foreign.status).to.equal(404);
+    expect((await owner.submit(WALLET, { change: 'remove_card', card: card?.id ?? '' })).status).to.equal(303);
+    expect((await test.store.payments.methods(account.id))[0]?.removedAt).to.be.a('number');
+    expect((await owner.get(WALLET)).text).not.to.contain('••••');
+  });
+
+  it('show nothing of another account, and find that of one’s own which an order belongs to', async () => {
+    const page = await order('1000');
+    for (const path of [page, page.replace('wallet', 'wallet/receipt'), `${WALLET}?order=pay_none`]) {
+      expect((await stranger.get(path)).status, path).to.equal(404);
+    }
+    const second = await test.account();
+    const { email } = owner;
+    const user = await test.store.users.find(email);
+    await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
+    const reply = await owner.submit(`${WALLET}?account=${second.id}`, { amount: '1000' });
+    const other = String(reply.headers.location);
+    const bare = other.replace(/&account=.*$/, '');
+    expect([(await owner.get(other)).status, (await owner.get(bare)).headers.location]).to.deep.equal([200, other]);
+  });
+
+  it('say whom to ask where no provider is switched on', async () => {
+    const bare = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    const { id } = await bare.account('0');
+    const visitor = await setUpOwner(bare, id);
+    const page = await visitor.get(WALLET);
+    expect(page.text)
+      .to.contain(`top up the account ${id}`)
+      .and.to.contain('₽1,000.00')
+      .and.not.to.contain('name="amount"');
+    await bare.stop();
+  });
+});
