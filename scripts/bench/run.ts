@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     `node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores${hasTaskset ? ', pinned' : ', not pinned'}`,
   );
   const cases = casesOf({ only, quick });
-  if (cases.length > 0) printHead(rounds);
+  if (cases.length > 0 || wanted('wallet')) printHead(rounds);
   for (const test of cases) await compare(test, cast, rounds);
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
   if (wanted('wallet')) await oneWallet(cast);
