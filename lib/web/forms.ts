@@ -41,6 +41,13 @@ export function formOf(fields: URLSearchParams): Form {
   };
 }
 
+const LINE_LENGTH_MAX = 200;
+
+/** Some words, such as a reason. */
+export function isLine(text: string): boolean {
+  return text !== '' && text.length <= LINE_LENGTH_MAX && !/\p{Cc}/u.test(text);
+}
+
 /** The token that every form carries: whoever cannot read the cookie cannot make it. */
 export function csrfToken(cookie: string): string {
   return createHmac('sha256', cookie).update('form').digest('base64url');

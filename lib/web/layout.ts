@@ -25,9 +25,11 @@ const WORDS = defineWords({
     admin: {
       overview: 'Overview',
       accounts: 'Accounts',
+      payments: 'Payments',
       ledger: 'Ledger',
       catalog: 'Catalog',
       upstreams: 'Upstreams',
+      notices: 'Notices',
       audit: 'Audit log',
       checks: 'Checks',
       back: 'My account',
@@ -54,9 +56,11 @@ const WORDS = defineWords({
     admin: {
       overview: 'Обзор',
       accounts: 'Аккаунты',
+      payments: 'Платежи',
       ledger: 'Журнал денег',
       catalog: 'Каталог',
       upstreams: 'Поставщики',
+      notices: 'Уведомления',
       audit: 'Журнал действий',
       checks: 'Проверки',
       back: 'Свой аккаунт',
@@ -66,7 +70,9 @@ const WORDS = defineWords({
 
 /** In this order. */
 const OWNER_PAGES = ['overview', 'keys', 'wallet', 'usage', 'calls', 'models', 'playground', 'settings'] as const;
-const ADMIN_PAGES = ['overview', 'accounts', 'ledger', 'catalog', 'upstreams', 'audit', 'checks'] as const;
+const ADMIN_PAGES = [
+  ...(['overview', 'accounts', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'] as const),
+] as const;
 
 export function layout(
   visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,

@@ -8,7 +8,10 @@ import { adminAudit } from './pages/admin-audit.ts';
 import { adminCatalog, adminUpstreams } from './pages/admin-catalog.ts';
 import { adminChecks } from './pages/admin-checks.ts';
 import { adminLedger } from './pages/admin-ledger.ts';
+import { adminNotice, adminNotices } from './pages/admin-notices.ts';
 import { adminOverview } from './pages/admin-overview.ts';
+import { adminPayment } from './pages/admin-payment.ts';
+import { adminPayments } from './pages/admin-payments.ts';
 import { alerts } from './pages/alerts.ts';
 import { call } from './pages/call.ts';
 import { calls, callsCsv } from './pages/calls.ts';
@@ -56,9 +59,13 @@ const PAGES: readonly PageRoutes[] = [
   adminOverview,
   adminAccounts,
   adminAccount,
+  adminPayments,
+  adminPayment,
   adminLedger,
   adminCatalog,
   adminUpstreams,
+  adminNotices,
+  adminNotice,
   adminAudit,
   adminChecks,
 ];

@@ -15,9 +15,17 @@ const OWNER_PATHS = [
   ...['', '/keys', '/wallet', '/usage', '/calls', '/models', '/settings', '/settings/alerts'],
   ...['text', 'image', 'video'].map((kind) => PLAYGROUND + kind),
 ].map((path) => `/account${path}`);
-const ADMIN_PATHS = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'].map(
-  (path) => `/admin${path}`,
-);
+const ADMIN_PATHS = [
+  '',
+  '/accounts',
+  '/payments',
+  '/ledger',
+  '/catalog',
+  '/upstreams',
+  '/notices',
+  '/audit',
+  '/checks',
+].map((path) => `/admin${path}`);
 
 /** Where pictures of all pages go, for people to look at; nowhere if it is not set. */
 const PICTURES = process.env.PAGE_PICTURES;

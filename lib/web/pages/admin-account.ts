@@ -7,7 +7,7 @@ import { parseRub } from '../../money/money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
 import { audit } from '../audit.ts';
-import type { Form } from '../forms.ts';
+import { type Form, isLine } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
@@ -44,6 +44,7 @@ const WORDS = defineWords({
     email: 'Email',
     inviteButton: 'Create a link',
     link: 'Send this link to the owner. It works once, within a week, and is shown only now.',
+    payments: 'Payments',
     keys: 'Keys',
     owners: 'Owners',
     name: 'Name',
@@ -88,6 +89,7 @@ const WORDS = defineWords({
     email: 'Почта',
     inviteButton: 'Сделать ссылку',
     link: 'Отправьте ссылку владельцу. Она сработает один раз в течение недели и показана только сейчас.',
+    payments: 'Платежи',
     keys: 'Ключи',
     owners: 'Владельцы',
     name: 'Название',
@@ -106,8 +108,6 @@ const WORDS = defineWords({
     refused: (status: string) => `Журнал отказал: ${status}.`,
   },
 });
-
-const TEXT_LENGTH_MAX = 200;
 
 interface Shown {
   readonly problem?: string;
@@ -152,7 +152,7 @@ async function topup(visit: UserVisit, account: Account, sent: Form): Promise<An
   const words = WORDS[visit.language];
   const [amount, paymentId] = [parseRub(sent.text('amount')), sent.text('payment')];
   if (amount === undefined || amount <= 0n) return refused(visit, account, words.badAmount);
-  if (!isText(paymentId)) return refused(visit, account, words.badText);
+  if (!isLine(paymentId)) return refused(visit, account, words.badText);
   const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
   return booked(visit, account, op);
 }
@@ -163,7 +163,7 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
   const size = parseRub(text.replace(/^[-−]/, ''));
   const reason = sent.text('reason');
   if (size === undefined || size === 0n) return refused(visit, account, words.badAmount);
-  if (!isText(reason)) return refused(visit, account, words.badText);
+  if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
   const adjustId = `adj_${randomBytes(12).toString('hex')}`;
   return booked(visit, account, {
@@ -174,10 +174,6 @@ async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<A
     reason,
     adjustId,
   });
-}
-
-function isText(text: string): boolean {
-  return text !== '' && text.length <= TEXT_LENGTH_MAX && !/\p{Cc}/u.test(text);
 }
 
 async function booked(visit: UserVisit, account: Account, op: Extract<Operation, { amount: bigint }>): Promise<Answer> {
@@ -229,6 +225,7 @@ async function accountPage(visit: UserVisit, account: Account, { problem, link }
 ${link !== undefined && message('done', html`${words.link}<br><code class="key" data-copy>${link}</code>`)}
 ${(done === 'done' || done === 'exists') && message('done', words[done])}
 ${wallet && balances(visit, account, wallet)}
+<p><a href="/admin/payments?account=${account.id}">${words.payments}</a></p>
 <h2>${words.keys}</h2>
 ${table(
   words.keys,

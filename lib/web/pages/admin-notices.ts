@@ -1,0 +1,105 @@
+// Notices of payment providers as they came, and what became of each: nothing in them is believed.
+import { fault } from '../../faults.ts';
+import type { Notice } from '../../store/ports/payments.ts';
+import { html } from '../html.ts';
+import { defineWords, type Language } from '../language.ts';
+import { page } from '../page.ts';
+import { facts, table } from '../parts.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Notices',
+    one: 'Notice',
+    time: 'Received',
+    provider: 'Provider',
+    verdict: 'Verdict',
+    verdicts: {
+      received: 'being dealt with',
+      done: 'done',
+      rejected: 'rejected: not a notice of this provider',
+      foreign: 'about payments that are not ours',
+      failed: 'failed: the provider sends it again',
+    },
+    detail: 'What came of it',
+    address: 'Sent from',
+    notice: 'Notice',
+    headers: 'Headers',
+    body: 'Body',
+    none: 'No notice has come yet.',
+    older: 'Older notices',
+    back: 'All notices',
+  },
+  ru: {
+    title: 'Уведомления',
+    one: 'Уведомление',
+    time: 'Получено',
+    provider: 'Платёжная система',
+    verdict: 'Вывод',
+    verdicts: {
+      received: 'разбирается',
+      done: 'учтено',
+      rejected: 'отвергнуто: не от этой платёжной системы',
+      foreign: 'о платежах, которых у нас нет',
+      failed: 'не удалось: его пришлют снова',
+    },
+    detail: 'Что вышло',
+    address: 'Отправлено с',
+    notice: 'Уведомление',
+    headers: 'Заголовки',
+    body: 'Тело',
+    none: 'Уведомлений ещё не было.',
+    older: 'Уведомления раньше',
+    back: 'Все уведомления',
+  },
+});
+
+const PER_PAGE = 50;
+
+export const adminNotices = page({
+  path: '/admin/notices',
+  who: 'operator',
+  async get({ services, query, language, format }) {
+    const words = WORDS[language];
+    const [before] = /^ntc_\w{1,60}$/.exec(query.get('before') ?? '') ?? [];
+    const { payments } = services.store;
+    const found = await payments.notices({ limit: PER_PAGE, ...(before !== undefined && { before }) });
+    const titles = [words.time, words.notice, words.provider, words.verdict, words.detail, words.address];
+    const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
+      format.time(at),
+      html`<a href="/admin/notices/${id}"><code>…${id.slice(-8)}</code></a>`,
+      ...[provider, verdictName(language, verdict), detail, address],
+    ]);
+    const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+    const columns = titles.map((title) => ({ title }));
+    const body = html`${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
+${last && html`<p><a href="/admin/notices?before=${last.id}" rel="next">${words.older}</a></p>`}`;
+    return { title: words.title, body };
+  },
+});
+
+export const adminNotice = page({
+  path: '/admin/notices/{id}',
+  who: 'operator',
+  async get({ services, request, language, format }) {
+    const words = WORDS[language];
+    const notice = await services.store.payments.notice(String(request.params.id));
+    if (!notice) throw fault('not_found');
+    const { id, at, provider, verdict, detail, address, headers, body: raw } = notice;
+    const body = html`${facts([
+      [words.notice, html`<code>${id}</code>`],
+      [words.time, format.time(at)],
+      [words.provider, provider],
+      [words.verdict, verdictName(language, verdict)],
+      [words.detail, detail === '' ? '—' : detail],
+      [words.address, address],
+    ])}
+<h2>${words.body}</h2><pre tabindex="0"><code>${raw}</code></pre>
+<h2>${words.headers}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(headers), null, 2)}</code></pre>
+<p><a href="/admin/notices">${words.back}</a></p>`;
+    return { title: words.one, body };
+  },
+});
+
+function verdictName(language: Language, verdict: Notice['verdict']): string {
+  return (WORDS[language].verdicts as Readonly<Record<string, string>>)[verdict] ?? verdict;
+}

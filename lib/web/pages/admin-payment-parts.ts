@@ -1,0 +1,247 @@
+// What an operator sees of one payment: its facts, what went back, what the provider said, and the forms that fit its state.
+import { formatRub } from '../../money/money.ts';
+import { newId } from '../../payments/ids.ts';
+import { disputeOf, type Payment, refundable, refundsOf } from '../../payments/payment.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords, type Language } from '../language.ts';
+import { facts, field, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
+import { paymentWords } from '../wallet/phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Payment',
+    id: 'Order',
+    account: 'Account',
+    state: 'State',
+    why: 'Reason',
+    provider: 'Provider',
+    ref: 'Payment at the provider',
+    shop: 'Shop',
+    test: 'test payment, no real money',
+    origin: 'Made',
+    created: 'Ordered',
+    changed: 'Last change',
+    expires: 'Link works until',
+    due: 'Next look',
+    ordered: 'Ordered amount',
+    credited: 'Credited',
+    refunded: 'Gone back',
+    shortfall: 'Missing: the wallet had spent it',
+    disputed: 'Dispute',
+    said: 'What the provider said when it was paid or declined',
+    facts: 'What the provider was told',
+    refunds: 'Refunds',
+    time: 'Time',
+    refundId: 'Refund',
+    reason: 'Reason',
+    amount: 'Amount',
+    taken: 'Taken from the wallet',
+    look: 'Ask the provider now',
+    credit: 'Credit it',
+    creditHint: 'RUB that really came to your shop. See at the provider first.',
+    reject: 'Do not credit it',
+    rejectText: 'Nothing goes into the wallet. Give the money back at the provider.',
+    refundTitle: 'Give money back',
+    refundText: 'It goes back to where it came from, and is taken from the wallet as far as it is there.',
+    refundHint: (left: string) => `RUB, at most ${left}.`,
+    disputeTitle: 'Enter a dispute',
+    disputeText: 'The payer’s bank reclaims this payment. No money moves until the dispute is lost.',
+    number: 'Number of the dispute',
+    disputeHint: 'RUB. Leave empty for all that is left.',
+    won: 'The dispute was won',
+    lost: 'The dispute was lost',
+    lostText: 'The money is taken from the wallet as far as it is there.',
+    badAmount: 'This is not an amount of RUB.',
+    badText: 'This is missing, or too long.',
+    stale: 'The payment has just changed. Look at it and try again.',
+    refused: 'This cannot be done: the payment is in another state, or the amount is not there.',
+    done: 'Done.',
+    exists: 'This had been done before: nothing changed.',
+    looked: 'The provider was asked. This is how the payment is now.',
+    back: 'All payments',
+  },
+  ru: {
+    title: 'Платёж',
+    id: 'Заказ',
+    account: 'Аккаунт',
+    state: 'Состояние',
+    why: 'Причина',
+    provider: 'Платёжная система',
+    ref: 'Платёж в платёжной системе',
+    shop: 'Магазин',
+    test: 'тестовый платёж, без настоящих денег',
+    origin: 'Создан',
+    created: 'Заказан',
+    changed: 'Последнее изменение',
+    expires: 'Ссылка действует до',
+    due: 'Следующая проверка',
+    ordered: 'Сумма заказа',
+    credited: 'Зачислено',
+    refunded: 'Возвращено',
+    shortfall: 'Не хватило: кошелёк уже потратил',
+    disputed: 'Спор',
+    said: 'Что ответила платёжная система об оплате или отказе',
+    facts: 'Что ей было передано',
+    refunds: 'Возвраты',
+    time: 'Время',
+    refundId: 'Возврат',
+    reason: 'Причина',
+    amount: 'Сумма',
+    taken: 'Снято с кошелька',
+    look: 'Спросить платёжную систему сейчас',
+    credit: 'Зачислить',
+    creditHint: 'Рубли, которые действительно пришли в ваш магазин. Сначала проверьте в платёжной системе.',
+    reject: 'Не зачислять',
+    rejectText: 'В кошелёк ничего не попадёт. Верните деньги в платёжной системе.',
+    refundTitle: 'Вернуть деньги',
+    refundText: 'Они вернутся туда, откуда пришли, и снимутся с кошелька, сколько на нём есть.',
+    refundHint: (left: string) => `Рубли, не больше ${left}.`,
+    disputeTitle: 'Внести спор',
+    disputeText: 'Банк плательщика отзывает платёж. Пока спор не проигран, деньги не двигаются.',
+    number: 'Номер спора',
+    disputeHint: 'Рубли. Пусто: всё, что осталось.',
+    won: 'Спор выигран',
+    lost: 'Спор проигран',
+    lostText: 'Деньги снимутся с кошелька, сколько на нём есть.',
+    badAmount: 'Это не сумма в рублях.',
+    badText: 'Поле пустое или слишком длинное.',
+    stale: 'Платёж только что изменился. Посмотрите на него и повторите.',
+    refused: 'Так нельзя: платёж в другом состоянии или такой суммы нет.',
+    done: 'Готово.',
+    exists: 'Это уже сделано: ничего не изменилось.',
+    looked: 'Платёжная система ответила. Сейчас платёж таков.',
+    back: 'Все платежи',
+  },
+});
+
+export function paymentPageWords(language: Language) {
+  return WORDS[language];
+}
+
+export interface Told {
+  readonly problem: string | undefined;
+  readonly done: string | undefined;
+}
+
+export function paymentBody(visit: UserVisit, payment: Payment, { problem, done }: Told): Html {
+  const words = WORDS[visit.language];
+  return html`${problem !== undefined && message('error', problem)}
+${problem === undefined && done !== undefined && message('done', done)}
+${factsOfPayment(visit, payment)}
+${refundsTable(visit, payment)}
+${changes(visit, payment)}
+${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>${pretty(payment.state)}</code></pre>`}
+<h2>${words.facts}</h2><pre tabindex="0"><code>${pretty(payment.facts)}</code></pre>
+<p><a href="/admin/payments">${words.back}</a></p>`;
+}
+
+function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html {
+  const words = WORDS[language];
+  const { phases, origins } = paymentWords(language);
+  const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;
+  const dispute = disputeOf(payment);
+  return facts([
+    [words.state, html`<strong>${phases[phase]}</strong> (${phase})`],
+    ...(reason === null ? [] : [[words.why, reason] as const]),
+    [words.ordered, format.rubExact(payment.amount)],
+    [words.credited, format.rubExact(payment.credited)],
+    [words.refunded, format.rubExact(payment.refunded)],
+    ...(shortfall === 0n ? [] : [[words.shortfall, format.rubExact(shortfall)] as const]),
+    ...(dispute ? [[words.disputed, `${dispute.id}: ${format.rubExact(BigInt(dispute.amount))}`] as const] : []),
+    [words.account, html`<a href="/admin/accounts/${wallet}"><code>${wallet}</code></a>`],
+    [words.id, html`<code>${id}</code>`],
+    [words.provider, provider],
+    [words.ref, ref === null ? '—' : html`<code>${ref}</code>`],
+    [words.shop, html`${shop}${test && html`<br>${words.test}`}`],
+    [words.origin, origins[origin]],
+    [words.created, format.time(payment.createdAt)],
+    [words.changed, format.time(payment.changedAt)],
+    ...(expiresAt === null ? [] : [[words.expires, format.time(expiresAt)] as const]),
+    ...(dueAt === null ? [] : [[words.due, format.time(dueAt)] as const]),
+  ]);
+}
+
+function refundsTable({ language, format }: UserVisit, payment: Payment): Html | undefined {
+  const all = refundsOf(payment);
+  if (all.length === 0) return undefined;
+  const words = WORDS[language];
+  const { refunds } = paymentWords(language);
+  const columns = [words.time, words.state, words.refundId, words.reason].map((title) => ({ title }));
+  const amounts = [words.amount, words.taken].map((title) => ({ title, number: true }));
+  const rows = all.map(({ at, id, ref, amount, state, reason, taken }) => [
+    format.time(at),
+    refunds[state],
+    html`<code>${id}</code>${ref !== null && ref !== id && html`<br><code>${ref}</code>`}`,
+    reason,
+    format.rubExact(BigInt(amount)),
+    taken === null ? '—' : format.rubExact(BigInt(taken)),
+  ]);
+  return html`<h2>${words.refunds}</h2>${table(words.refunds, [...columns, ...amounts], rows)}`;
+}
+
+interface ChangeForm {
+  readonly button: string;
+  readonly fields?: Html;
+  readonly danger?: boolean;
+}
+
+function changes(visit: UserVisit, payment: Payment): Html {
+  const words = WORDS[visit.language];
+  const change = (name: string, { button, fields, danger = false }: ChangeForm) =>
+    form(visit, {
+      ...{ action: `/admin/payments/${payment.id}`, button, danger },
+      fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
+    });
+  const ask = change('look', { button: words.look });
+  switch (payment.phase) {
+    case 'review':
+      return html`${reviewForms(visit, payment, change)}`;
+    case 'credited':
+    case 'partly_refunded':
+      return html`${backForms(visit, payment, change)}${ask}`;
+    case 'disputed':
+      return html`<h2>${words.won}</h2>${change('won', { button: words.won })}
+<h2>${words.lost}</h2><p>${words.lostText}</p>${change('lost', { button: words.lost, danger: true })}`;
+    case 'pending':
+    case 'succeeded':
+    case 'expired':
+      return ask;
+    default:
+      return html``;
+  }
+}
+
+type Change = (name: string, parts: ChangeForm) => Html;
+
+function reviewForms({ language }: UserVisit, { amount }: Payment, change: Change): Html {
+  const words = WORDS[language];
+  const reason = (id: string) => field({ name: 'reason', id, label: words.reason });
+  const sum = field({
+    ...{ name: 'amount', label: words.amount, value: '', inputmode: 'decimal' as const },
+    hint: `${words.creditHint} ${words.ordered}: ${formatRub(amount)}`,
+  });
+  return html`<h2>${words.credit}</h2>
+${change('credit', { button: words.credit, fields: html`${sum}${reason('credit-reason')}` })}
+<h2>${words.reject}</h2><p>${words.rejectText}</p>
+${change('reject', { button: words.reject, fields: reason('reject-reason'), danger: true })}`;
+}
+
+function backForms({ language, format, services }: UserVisit, payment: Payment, change: Change): Html {
+  const words = WORDS[language];
+  const left = refundable(payment);
+  const id = newId('rfd', services.now());
+  const refund = html`<input type="hidden" name="refund" value="${id}">
+${field({ name: 'amount', id: 'refund-amount', label: words.amount, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}
+${field({ name: 'reason', id: 'refund-reason', label: words.reason })}`;
+  const dispute = html`${field({ name: 'dispute', label: words.number })}
+${field({ name: 'amount', id: 'dispute-amount', label: words.amount, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
+  return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true })}`}
+<h2>${words.disputeTitle}</h2><p>${words.disputeText}</p>
+${change('dispute', { button: words.disputeTitle, fields: dispute })}`;
+}
+
+function pretty(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2);
+}

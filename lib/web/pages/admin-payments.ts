@@ -1,0 +1,141 @@
+// Payments of all accounts, for an operator: those that wait for a decision first of all.
+import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../payments/payment.ts';
+import { select } from '../charge-query.ts';
+import { type Html, html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { page } from '../page.ts';
+import { field, table } from '../parts.ts';
+import type { UserVisit } from '../visit.ts';
+import { paymentCursor, readPaymentCursor } from '../wallet/history.ts';
+import { paymentWords } from '../wallet/phases.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Payments',
+    phase: 'State',
+    all: 'all',
+    open: 'not finished',
+    account: 'Account',
+    show: 'Show',
+    filter: 'Filter',
+    time: 'Ordered',
+    payment: 'Payment',
+    provider: 'Provider',
+    origin: 'Made',
+    amount: 'Amount',
+    credited: 'Credited',
+    refunded: 'Gone back',
+    none: 'No payments match.',
+    older: 'Older payments',
+    todo: {
+      review: (count: string) => `To review: ${count}`,
+      disputed: (count: string) => `Disputes: ${count}`,
+      open: (count: string) => `Not finished: ${count}`,
+    },
+  },
+  ru: {
+    title: 'Платежи',
+    phase: 'Состояние',
+    all: 'все',
+    open: 'не завершены',
+    account: 'Аккаунт',
+    show: 'Показать',
+    filter: 'Отбор',
+    time: 'Заказан',
+    payment: 'Платёж',
+    provider: 'Платёжная система',
+    origin: 'Создан',
+    amount: 'Сумма',
+    credited: 'Зачислено',
+    refunded: 'Возвращено',
+    none: 'Таких платежей нет.',
+    older: 'Платежи раньше',
+    todo: {
+      review: (count: string) => `На проверке: ${count}`,
+      disputed: (count: string) => `Споры: ${count}`,
+      open: (count: string) => `Не завершены: ${count}`,
+    },
+  },
+});
+
+const PER_PAGE = 50;
+const COUNTED_MAX = 100;
+const ID_LENGTH_MAX = 64;
+/** Whose end nobody knows yet. */
+const OPEN: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
+const TODO = { review: ['review'], disputed: ['disputed'], open: OPEN } as const;
+
+/** How many there are in these phases: beyond a hundred nobody counts. */
+export async function countPayments({ services, format }: UserVisit, phases: readonly PaymentPhase[]): Promise<string> {
+  const { length } = await services.store.payments.list({ phases, limit: COUNTED_MAX + 1 });
+  return length > COUNTED_MAX ? `${COUNTED_MAX}+` : format.number(length);
+}
+
+export const adminPayments = page({
+  path: '/admin/payments',
+  who: 'operator',
+  async get(visit) {
+    const { services, language, query } = visit;
+    const words = WORDS[language];
+    const chosen = query.get('phase') ?? '';
+    const phase = PAYMENT_PHASES.find((name) => name === chosen);
+    const phases = chosen === 'open' ? OPEN : phase && [phase];
+    const account = (query.get('account') ?? '').trim().slice(0, ID_LENGTH_MAX);
+    const before = readPaymentCursor(query.get('before'));
+    const found = await services.store.payments.list({
+      limit: PER_PAGE,
+      ...(phases && { phases }),
+      ...(account !== '' && { wallet: account }),
+      ...(before && { before }),
+    });
+    const last = found.length === PER_PAGE ? found.at(-1) : undefined;
+    const filter = { phase: chosen, account };
+    const older = last && `/admin/payments?${new URLSearchParams({ ...filter, before: paymentCursor(last) })}`;
+    const body = html`${await todo(visit)}
+${filterForm(visit, filter)}
+${found.length === 0 ? html`<p>${words.none}</p>` : paymentTable(visit, found)}
+${older !== undefined && html`<p><a href="${older}" rel="next">${words.older}</a></p>`}`;
+    return { title: words.title, body };
+  },
+});
+
+async function todo(visit: UserVisit): Promise<Html> {
+  const words = WORDS[visit.language];
+  const names = Object.keys(TODO) as (keyof typeof TODO)[];
+  const counts = await Promise.all(names.map((name) => countPayments(visit, TODO[name])));
+  const items = names.map(
+    (name, at) => html`<li><a href="/admin/payments?phase=${name}">${words.todo[name](counts[at] ?? '')}</a></li>`,
+  );
+  return html`<ul>${items}</ul>`;
+}
+
+function filterForm({ language }: UserVisit, { phase, account }: { phase: string; account: string }): Html {
+  const words = WORDS[language];
+  const { phases } = paymentWords(language);
+  const options = [['open', words.open] as const, ...PAYMENT_PHASES.map((name) => [name, phases[name]] as const)];
+  return html`<form method="get" action="/admin/payments" class="filter" aria-label="${words.filter}">
+${select({ name: 'phase', label: words.phase, all: words.all, chosen: phase }, options)}
+${field({ name: 'account', label: words.account, value: account, optional: true })}
+<p><button>${words.show}</button></p>
+</form>`;
+}
+
+function paymentTable({ language, format }: UserVisit, payments: readonly Payment[]): Html {
+  const words = WORDS[language];
+  const { phases, origins } = paymentWords(language);
+  const columns = [words.time, words.payment, words.phase, words.account, words.provider, words.origin];
+  const amounts = [words.amount, words.credited, words.refunded];
+  const rows = payments.map(({ id, createdAt, wallet, provider, phase, origin, amount, credited, refunded }) => [
+    format.time(createdAt),
+    html`<a href="/admin/payments/${id}"><code>…${id.slice(-8)}</code></a>`,
+    phases[phase],
+    html`<a href="/admin/accounts/${wallet}"><code>${wallet}</code></a>`,
+    ...[provider, origins[origin]],
+    ...[amount, credited, refunded].map((micro) => format.rub(micro)),
+  ]);
+  return table(
+    words.title,
+    [...columns.map((title) => ({ title })), ...amounts.map((title) => ({ title, number: true }))],
+    rows,
+  );
+}
