@@ -1,6 +1,7 @@
 // The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
+import type { Alerts } from './alerts/alerts.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
 import { createLimiter } from './api/limiter.ts';
@@ -11,6 +12,7 @@ import { createPaidCalls } from './call/paid.ts';
 import { healthOfUpstreams } from './call/upstreams.ts';
 import { listModels } from './catalog/listing.ts';
 import { type LiveCatalog, type LiveCatalogLog, openLiveCatalog, readCatalogFacts } from './catalog/live.ts';
+import { createChores, openUsage } from './chores.ts';
 import type { Config } from './config.ts';
 import { fault } from './faults.ts';
 import { logRequest } from './http/access-log.ts';
@@ -22,20 +24,18 @@ import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
 import { type BadHttp, createHttp, type Http } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
-import { verifyLedger } from './ledger/audit.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
-import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { SeriesFacts } from './metrics/series.ts';
 import type { MetricsServer } from './metrics/server.ts';
+import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
-import { createPayments } from './payments/payments.ts';
+import { createPayments, type Payments } from './payments/payments.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
-import { createCleaner } from './store/cleaner.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
@@ -81,12 +81,10 @@ export interface Timings {
   readonly alertsEveryMs?: number;
 }
 
-const AUDIT_EVERY_MS = 3_600_000;
 /** How long the ledger may take to finish once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
 /** How long closing the store may take; another process's lock could hold it up for many times four seconds. */
 const CLOSE_MS = 5_000;
-const PROBLEMS_LOGGED_MAX = 20;
 
 export async function createGateway(config: Config, log: Log, timings: Timings = {}): Promise<Gateway> {
   const store = await openOwnStore(config);
@@ -108,11 +106,12 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, facts);
   const catalog = await openCatalog(config, { sandbox, store, log });
-  let demo: Pick<GatewayFacts, 'demoKey' | 'demoAccount'> = { demoKey: undefined, demoAccount: undefined };
+  let demo = NO_DEMO;
   let metricsUrl: string | undefined;
   const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
   const usage = openUsage(store, log);
-  const ledger = usage.watch(openLedger({ ...config, store, log }, metrics));
+  const topups = openTopups({ store, log }, () => ({ payments, alerts: web.services.alerts, owner }));
+  const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const holders = openHolders(config, store, log);
@@ -138,7 +137,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const payments = createPayments({ ...config, ...parts, ...media, providers: catalog.payments, clock: owner });
+  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment };
+  const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
   const web = openWeb({ ...services, payments, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores({ store, log, metrics, more: [usage] });
@@ -154,17 +154,15 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       await owner.start();
       metricsUrl = await metrics?.start();
       await http.start();
-      // Only now: a start that fails would leave an account whose key nobody has seen.
-      if (sandbox) demo = { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
-      else await warnOfDemo(store, log);
+      demo = await (sandbox ? openDemo(store, config) : warnOfDemo(store, log));
       await web.start(demo.demoAccount);
       catalog.watch();
-      for (const each of [videos.worker, payments, chores]) each.start();
+      for (const each of [videos.worker, payments, topups, chores]) each.start();
     },
     async stop() {
       chores.stop();
       await web.close();
-      await Promise.all([videos.worker.stop(), payments.stop()]);
+      await Promise.all([videos.worker.stop(), topups.stop(), payments.stop()]);
       await http.close(() => endCalls(calls, config.drainMs));
       videos.engine.stop();
       await endLedger(ledger, log);
@@ -275,9 +273,16 @@ function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledge
   return metrics.watchLedger(createLedger({ ...options, store: metrics.watchStore(options.store) }));
 }
 
-function openUsage(store: Store, log: Log): UsageChore {
-  const onError = (err: unknown) => log.warn({ err }, 'the sums of usage are not brought up to date');
-  return createUsageChore({ store, onError });
+/** The ledger notices what they are for, and is there before what they need. */
+function openTopups(
+  { store, log }: Pick<Means, 'store' | 'log'>,
+  later: () => { readonly payments: Payments; readonly alerts: Alerts; readonly owner: Owner },
+): AutoTopup {
+  return createAutoTopup({
+    ...{ store, log, now: () => later().owner.now() },
+    payments: { charge: (...asked) => later().payments.charge(...asked) },
+    alerts: { tell: (...news) => later().alerts.tell(...news) },
+  });
 }
 
 interface EngineParts {
@@ -335,9 +340,19 @@ function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefi
   return http;
 }
 
-async function warnOfDemo(store: Store, log: Log): Promise<void> {
+type Demo = Pick<GatewayFacts, 'demoKey' | 'demoAccount'>;
+
+const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
+
+/** After everything else: a start that fails would leave an account whose key nobody has seen. */
+async function openDemo(store: Store, config: Config): Promise<Demo> {
+  return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
+}
+
+async function warnOfDemo(store: Store, log: Log): Promise<Demo> {
   const account = await findDemoAccount(store);
   if (account) log.warn({ account }, "the sandbox's demo account can spend its gift on real models: suspend it");
+  return NO_DEMO;
 }
 
 /** pino takes the fields first, plugins and the catalog the message. */
@@ -346,45 +361,5 @@ function adviceLog(log: Log): LiveCatalogLog {
     info: (message, fields) => log.info(fields, message),
     warn: (message, fields) => log.warn(fields, message),
     error: (message, fields) => log.error(fields, message),
-  };
-}
-
-interface Chore {
-  start(): void;
-  stop(): void;
-}
-
-interface ChoreParts extends Pick<Means, 'store' | 'log'> {
-  readonly metrics: Metrics | undefined;
-  readonly more: readonly Chore[];
-}
-
-/** What is done now and then while the service runs. */
-function createChores({ store, log, metrics, more }: ChoreParts): Chore {
-  const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
-  const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
-  const onKeysError = (err: unknown) => log.warn({ err }, 'idempotency keys that have expired are not removed');
-  const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
-  const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
-  return {
-    start: () => chores.forEach((chore) => void chore.start()),
-    stop: () => chores.forEach((chore) => void chore.stop()),
-  };
-}
-
-/** Verifies the ledger now and then. */
-function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
-  let timer: NodeJS.Timeout | undefined;
-  const audit = async () => {
-    const { ok, problems } = await verifyLedger(store);
-    onAudit?.(problems.length);
-    if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
-  };
-  const onError = (err: unknown) => log.warn({ err }, 'the audit of the ledger did not finish');
-  return {
-    start() {
-      timer = setInterval(() => void audit().catch(onError), AUDIT_EVERY_MS).unref();
-    },
-    stop: () => clearInterval(timer),
   };
 }

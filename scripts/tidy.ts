@@ -31,7 +31,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],
   ['lib/http/'],
   ['lib/api/', 'lib/web/', 'lib/metrics/'],
-  ['lib/sandbox.ts', 'lib/gateway.ts'],
+  ['lib/sandbox.ts', 'lib/chores.ts', 'lib/gateway.ts'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
 

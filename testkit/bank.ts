@@ -42,6 +42,8 @@ export interface Bank {
   linkMs: number;
   /** What is saved of the next payers. */
   saves: object | null;
+  /** What becomes of saved methods that are charged: they wait for `pay`, are paid, or are declined. */
+  charges: 'wait' | 'pay' | 'decline' | 'refuse for good';
   /** How new refunds begin. */
   refunds: BankRefund['status'];
   ofOrder(order: string): readonly BankPayment[];
@@ -56,6 +58,13 @@ export interface Bank {
 
 /** There is not so much left. */
 class Refused extends Error {}
+
+const ENDS: Readonly<Record<Bank['charges'], Partial<BankPayment>>> = {
+  wait: {},
+  pay: { status: 'succeeded' },
+  decline: { status: 'canceled', reason: { kind: 'soft', code: 'insufficient_funds' } },
+  'refuse for good': { status: 'canceled', reason: { kind: 'hard', code: 'card_expired' } },
+};
 
 const newId = (kind: string) => `${kind}-${randomBytes(8).toString('hex')}`;
 
@@ -111,7 +120,7 @@ export async function startBank(): Promise<Bank> {
       ...{ test: false, order: body.id ?? null, saved: null, refunds: [], reason: null },
     };
     bank.payments.set(made.id, made);
-    if (body.charges !== undefined) return made;
+    if (body.charges !== undefined) return Object.assign(made, ENDS[bank.charges]);
     return { id: made.id, payUrl: `https://pay.example.com/${made.id}`, expiresAt: Date.now() + bank.linkMs };
   }
 
@@ -132,6 +141,7 @@ export async function startBank(): Promise<Bank> {
     hook: () => undefined,
     linkMs: 3_600_000,
     saves: null,
+    charges: 'wait',
     refunds: 'succeeded',
     ofOrder: (order) => [...bank.payments.values()].filter((payment) => payment.order === order),
     pay(order, more = {}) {

@@ -87,6 +87,9 @@ export interface Dispute {
   readonly taken: string | null;
 }
 
+/** Why an order has failed whose start came to nothing for so long that it is not tried again. */
+export const NEVER_BEGAN = 'the provider never began it';
+
 export const REFUNDS_MAX = 50;
 
 export function refundsOf({ refunds }: Pick<Payment, 'refunds'>): readonly Refund[] {

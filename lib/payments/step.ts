@@ -4,6 +4,7 @@ import { formatRub } from '../money/money.ts';
 import type { PaymentState, RefundState } from './contract.ts';
 import { type FreePaymentChange, type Payment, type Refund, refundsOf } from './decide.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
+import { NEVER_BEGAN } from './payment.ts';
 
 export type Step =
   | { readonly change: FreePaymentChange; readonly op?: never }
@@ -100,7 +101,7 @@ function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: 
   const { id, version } = payment;
   const lost = asked.find((refund) => refund.ref === null && at - refund.at > LOST_MS);
   if (lost) {
-    const reason = 'the provider never began it';
+    const reason = NEVER_BEGAN;
     return { change: { kind: 'refuse_refund', id, version, at, refund: lost.id, reason } };
   }
   const dueAt = asked.length === 0 ? null : Math.min(...asked.map((refund) => nextRefundLookAt(refund.at, at)));

@@ -2,7 +2,7 @@
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
-import type { Payment } from './decide.ts';
+import { NEVER_BEGAN, type Payment } from './payment.ts';
 
 /** Orders begun in one day (UTC), whatever became of them. */
 export const ORDERS_PER_DAY = 3;
@@ -24,12 +24,13 @@ export function findHindrance(
   if (!auto.enabled || auto.method === null || wallet.status !== 'active') return 'off';
   if (auto.pausedAt !== null) return 'paused';
   if (auto.order !== null) return 'in_flight';
-  if (wallet.avail + wallet.held >= auto.threshold) return 'enough';
   // A clock that was ahead must not end it for good.
   if (auto.day > day || auto.month > month) return 'waits';
   if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
   if (dayCount >= ORDERS_PER_DAY) return 'day';
-  return monthSum + auto.amount > auto.cap ? 'cap' : undefined;
+  if (monthSum + auto.amount > auto.cap) return 'cap';
+  // Last: a call that was refused for too little passes over it.
+  return wallet.avail + wallet.held >= auto.threshold ? 'enough' : undefined;
 }
 
 /** As it is when an order begins. */
@@ -58,6 +59,7 @@ export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEn
     case 'canceled':
       return declined(giveBack(free, payment, at), payment, at);
     case 'failed':
+      return failed(giveBack(free, payment, at), payment, at);
     case 'rejected':
       return { auto: { ...giveBack(free, payment, at), nextAt: at + OUTAGE_MS } };
     case 'expired':
@@ -86,6 +88,12 @@ function declined(auto: AutoTopupRow, { state, reason }: Payment, at: number): T
   const after = { ...auto, declines, reason };
   if (kind === 'hard' || waitMs === undefined) return { auto: { ...after, pausedAt: at }, news: 'paused' };
   return { auto: { ...after, nextAt: at + waitMs }, ...(declines === 1 && { news: 'declined' }) };
+}
+
+/** An order that its provider would not even take will not be taken later. */
+function failed(auto: AutoTopupRow, { ref, reason }: Payment, at: number): TopupEnd {
+  if (ref !== null || reason === NEVER_BEGAN) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
+  return { auto: { ...paused(auto, reason ?? '', at), declines: auto.declines + 1 }, news: 'paused' };
 }
 
 function declineOf(state: string | null): { readonly kind?: string } {

@@ -7,6 +7,7 @@ import { type Payment, type Refund, refundsOf } from './decide.ts';
 import { factsOf, orderOf } from './facts.ts';
 import { type Follow, hasAsked, type PaymentLog } from './follow.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
+import { NEVER_BEGAN } from './payment.ts';
 
 export interface WorkOptions {
   readonly store: Pick<Store, 'payments'>;
@@ -95,7 +96,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const state = await provider.find({ id, createdAt }, signal);
     if (state) return known(payment, state);
     const at = now();
-    return at - createdAt < SETTLED_MS ? later(payment, at + MINUTE_MS) : fail(payment, 'the provider never began it');
+    return at - createdAt < SETTLED_MS ? later(payment, at + MINUTE_MS) : fail(payment, NEVER_BEGAN);
   }
 
   /** What it said counts only once it is fetched, which comes next. */

@@ -70,7 +70,13 @@ export class PaymentStage {
     const { bank } = this;
     bank.payments.clear();
     bank.asked.clear();
-    Object.assign(bank, { hook: () => undefined, linkMs: 3_600_000, saves: null, refunds: 'succeeded' });
+    Object.assign(bank, {
+      hook: () => undefined,
+      linkMs: 3_600_000,
+      saves: null,
+      charges: 'wait',
+      refunds: 'succeeded',
+    });
     this.wallet = await newAccount(this.store);
     await this.store.payments.cleanNotices(Number.MAX_SAFE_INTEGER);
     await this.endOthers();

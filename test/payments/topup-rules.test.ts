@@ -1,7 +1,7 @@
 // When a wallet is charged for by itself, and what declines, outages, days and months do to it.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Payment } from '../../lib/payments/decide.ts';
+import { NEVER_BEGAN, type Payment } from '../../lib/payments/payment.ts';
 import {
   claimed,
   ended,
@@ -113,7 +113,8 @@ describe('rules of automatic top-ups', () => {
   for (const [name, payment] of [
     ['a technical failure', { phase: 'canceled', state: said('technical') }],
     ['a payment that nobody confirmed', { phase: 'canceled', state: said('expired') }],
-    ['an order that never began', { phase: 'failed' }],
+    ['an order that never began', { phase: 'failed', ref: null, reason: NEVER_BEGAN }],
+    ['an order that its provider failed at', { phase: 'failed', ref: 'ref_1', reason: 'issuer_unavailable' }],
     ['an order that an operator refused', { phase: 'rejected' }],
     ['one that was not paid in time', { phase: 'expired' }],
   ] as const) {
@@ -123,6 +124,13 @@ describe('rules of automatic top-ups', () => {
       expect(end?.auto).to.include({ order: null, declines: 1, pausedAt: null, nextAt: AT + 900_000 });
     });
   }
+
+  it('pauses at once for an order that its provider would not take', () => {
+    const end = ended(FLYING, paymentOf({ phase: 'failed', ref: null, reason: 'unknown card' }), AT);
+    expect([end?.news, end?.auto.pausedAt, end?.auto.reason, end?.auto.monthSum]).to.deep.equal([
+      ...['paused', AT, 'unknown card', 0n],
+    ]);
+  });
 
   it('counts for its month only what may have been paid', () => {
     const sumAfter = (more: Partial<Payment>, at = AT) => ended(FLYING, paymentOf(more), at)?.auto.monthSum;

@@ -1,0 +1,56 @@
+// What is done now and then while the service runs: the ledger is verified, what has expired is removed, sums are kept.
+import type { Log } from './http/log.ts';
+import { verifyLedger } from './ledger/audit.ts';
+import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { createCleaner } from './store/cleaner.ts';
+import type { Store } from './store/store.ts';
+
+const AUDIT_EVERY_MS = 3_600_000;
+const PROBLEMS_LOGGED_MAX = 20;
+
+export interface Chore {
+  start(): void;
+  stop(): void;
+}
+
+interface ChoreParts {
+  readonly store: Store;
+  readonly log: Log;
+  readonly metrics: Metrics | undefined;
+  readonly more: readonly Chore[];
+}
+
+export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
+  const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
+  const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
+  const onKeysError = (err: unknown) => log.warn({ err }, 'idempotency keys that have expired are not removed');
+  const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
+  const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
+  return {
+    start: () => chores.forEach((chore) => void chore.start()),
+    stop: () => chores.forEach((chore) => void chore.stop()),
+  };
+}
+
+/** Verifies the ledger now and then. */
+function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
+  let timer: NodeJS.Timeout | undefined;
+  const audit = async () => {
+    const { ok, problems } = await verifyLedger(store);
+    onAudit?.(problems.length);
+    if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
+  };
+  const onError = (err: unknown) => log.warn({ err }, 'the audit of the ledger did not finish');
+  return {
+    start() {
+      timer = setInterval(() => void audit().catch(onError), AUDIT_EVERY_MS).unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+export function openUsage(store: Store, log: Log): UsageChore {
+  const onError = (err: unknown) => log.warn({ err }, 'the sums of usage are not brought up to date');
+  return createUsageChore({ store, onError });
+}

@@ -1,0 +1,246 @@
+// Charges saved cards for wallets that run low: looks at a wallet after its calls, and at all of them now and then, so that
+// what another process began or left behind goes on. Every rule is in `topup-rules.ts`.
+import type { Alerts } from '../alerts/alerts.ts';
+import type { Happening } from '../alerts/watch.ts';
+import { type Fault, isFault } from '../faults.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { formatRub, type Micro } from '../money/money.ts';
+import type { AutoTopupRow } from '../store/ports/payments.ts';
+import type { User } from '../store/ports/users.ts';
+import type { Store } from '../store/store.ts';
+import type { Payment } from './decide.ts';
+import type { Payments } from './payments.ts';
+import { claimed, ended, findHindrance, paused, resumed, type TopupNews } from './topup-rules.ts';
+
+export interface AutoTopupOptions {
+  readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
+  readonly payments: Pick<Payments, 'charge'>;
+  /** The store's clock. */
+  readonly now: () => number;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Tells the owners, once of each payment. */
+  readonly alerts: Pick<Alerts, 'tell'>;
+  /** Between two looks at all of them, more or less. */
+  readonly everyMs?: number;
+}
+
+export interface AutoTopup {
+  /** The same ledger, whose calls are noticed: those that leave little, and those that are refused for too little. */
+  watch(ledger: Ledger): Ledger;
+  /** A payment has changed. */
+  onPayment(payment: Payment): void;
+  /** Looks at one wallet as far as it goes now; rejects with `StoreError`. */
+  look(wallet: string): Promise<void>;
+  /** Looks at all of them; never rejects. */
+  lookAtAll(): Promise<void>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 30_000;
+const ROWS_PER_PAGE = 200;
+/** Steps of one look: an end, a resumption, a new order, its end. */
+const STEPS_MAX = 6;
+
+export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
+  const { store, payments, now, log, alerts, everyMs = EVERY_MS } = options;
+  /** Of wallets with one that is switched on, as they were at the last look. */
+  const thresholds = new Map<string, Micro>();
+  const looking = new Map<string, Promise<void>>();
+  /** When calls of wallets were refused last for too little, whatever the threshold says. */
+  const short = new Map<string, number>();
+  /** Wallets that were looked at within the last second; true: there is a reason to look again. */
+  const lately = new Map<string, boolean>();
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> | undefined;
+  let stopped = false;
+
+  function notice(wallet: string): void {
+    if (stopped) return;
+    if (lately.has(wallet)) {
+      lately.set(wallet, true);
+      return;
+    }
+    lately.set(wallet, false);
+    setTimeout(() => {
+      const again = lately.get(wallet);
+      lately.delete(wallet);
+      if (again) notice(wallet);
+    }, GAP_MS).unref();
+    void look(wallet).catch((err: unknown) => log.warn({ err, account: wallet }, NOT_LOOKED));
+  }
+
+  /** One at a time for a wallet: whoever asks meanwhile is answered by the one under way. */
+  function look(wallet: string): Promise<void> {
+    const running = looking.get(wallet);
+    if (running) return running;
+    const made = steps(wallet).finally(() => looking.delete(wallet));
+    looking.set(wallet, made);
+    return made;
+  }
+
+  async function steps(wallet: string): Promise<void> {
+    const refusedAt = short.get(wallet) ?? 0;
+    short.delete(wallet);
+    for (let step = 0; step < STEPS_MAX && !stopped; step += 1) if (!(await goOn(wallet, refusedAt))) return;
+  }
+
+  /** One step; whether there may be another. */
+  async function goOn(wallet: string, refusedAt: number): Promise<boolean> {
+    const auto = await store.payments.autoTopup(wallet);
+    remember(wallet, auto);
+    if (!auto) return false;
+    if (auto.order !== null) return end(auto, auto.order);
+    if (auto.pausedAt !== null) return auto.enabled && resume(auto, auto.pausedAt);
+    const funds = await store.ledger.wallet(wallet);
+    const hindrance = funds && findHindrance(auto, funds, now());
+    // A call that was refused before the last top-up needs no second one: that moved `nextAt` on.
+    const isShort = refusedAt > auto.nextAt;
+    if (!funds || (hindrance !== undefined && !(hindrance === 'enough' && isShort))) return false;
+    return begin(auto);
+  }
+
+  async function end(auto: AutoTopupRow, order: string): Promise<boolean> {
+    const payment = await store.payments.get(order);
+    const after = payment && ended(auto, payment, now());
+    if (!payment || !after) return false;
+    // Before the row is free: whoever goes on after a crash tells it.
+    if (after.news) await alerts.tell(auto.id, happeningOf(after.news, payment), payment.id);
+    return store.payments.changeAutoTopup(after.auto);
+  }
+
+  async function resume(auto: AutoTopupRow, pausedAt: number): Promise<boolean> {
+    const paid = await store.payments.list({ wallet: auto.id, phases: PAID, limit: PAID_MAX });
+    const isPaid = paid.some(({ origin, changedAt }) => origin === 'manual' && changedAt > pausedAt);
+    return isPaid && store.payments.changeAutoTopup(resumed(auto));
+  }
+
+  async function begin(auto: AutoTopupRow): Promise<boolean> {
+    const { id: wallet, amount, method } = auto;
+    const user = await payerOf(auto);
+    const to = { locale: user?.language ?? 'ru', ...(user && { email: user.email }) } as const;
+    try {
+      const claim = (order: string) => claimed(auto, order, now());
+      return (await payments.charge({ wallet, amount, method: method ?? '', ...to }, claim)) !== undefined;
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      return pause(auto, error);
+    }
+  }
+
+  /** The order cannot even be made: the card is gone, its provider is off, or the sum is none of its sums. */
+  async function pause(auto: AutoTopupRow, { message }: Fault): Promise<boolean> {
+    log.warn({ account: auto.id, reason: message }, 'an automatic top-up cannot be begun and is paused');
+    await store.payments.changeAutoTopup(paused(auto, message, now()));
+    return false;
+  }
+
+  async function payerOf({ id, consent }: AutoTopupRow): Promise<User | undefined> {
+    const given = (await store.payments.consents(id)).find((each) => each.id === consent);
+    return given && store.users.get(given.user);
+  }
+
+  function remember(wallet: string, auto: AutoTopupRow | undefined): void {
+    if (auto?.enabled && auto.pausedAt === null) thresholds.set(wallet, auto.threshold);
+    else thresholds.delete(wallet);
+  }
+
+  async function lookAtAll(): Promise<void> {
+    try {
+      for (let after: string | undefined; !stopped; ) {
+        const rows = await store.payments.page('autoTopups', { limit: ROWS_PER_PAGE, ...(after && { after }) });
+        for (const row of rows.filter(({ enabled, order }) => enabled || order !== null)) {
+          if (!stopped) await look(row.id).catch((err: unknown) => log.warn({ err, account: row.id }, NOT_LOOKED));
+        }
+        after = rows.at(-1)?.id;
+        if (rows.length < ROWS_PER_PAGE) return;
+      }
+    } catch (err) {
+      if (!stopped) log.warn({ err }, 'could not look at the automatic top-ups');
+    }
+  }
+
+  function wait(): void {
+    timer = setTimeout(
+      () => {
+        round = lookAtAll().then(() => {
+          if (!stopped) wait();
+        });
+      },
+      everyMs * (0.5 + Math.random()),
+    ).unref();
+  }
+
+  function watch(ledger: Ledger): Ledger {
+    const refused = (wallet: string) => (error: unknown) => {
+      if (isFault(error) && error.data?.code === 'insufficient_balance') {
+        short.set(wallet, now());
+        notice(wallet);
+      }
+      throw error;
+    };
+    return {
+      ...ledger,
+      hold(request) {
+        const { wallet } = request;
+        const held = ledger.hold(request);
+        return thresholds.has(wallet) ? held.catch(refused(wallet)) : held;
+      },
+      charge(request, job) {
+        const { wallet } = request;
+        const paid = ledger.charge(request, job);
+        if (!thresholds.has(wallet)) return paid;
+        return paid.then((made) => {
+          noticeLow(wallet, made.wallet.avail);
+          return made;
+        }, refused(wallet));
+      },
+      settle(hold, due) {
+        const { wallet } = hold.charge;
+        const settled = ledger.settle(hold, due);
+        if (!thresholds.has(wallet)) return settled;
+        return settled.then((settlement) => {
+          noticeLow(wallet, settlement.balance);
+          return settlement;
+        });
+      },
+    };
+  }
+
+  /** What is held counts too, but only a look at the wallet knows how much that is. */
+  function noticeLow(wallet: string, avail: Micro): void {
+    if (avail < (thresholds.get(wallet) ?? avail)) notice(wallet);
+  }
+
+  return {
+    watch,
+    look,
+    lookAtAll,
+    onPayment({ wallet, origin, credited }) {
+      if (origin === 'auto' || credited > 0n) notice(wallet);
+    },
+    start() {
+      round = lookAtAll().then(() => {
+        if (!stopped) wait();
+      });
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await round;
+      await Promise.allSettled(looking.values());
+    },
+  };
+}
+
+function happeningOf(news: TopupNews, { amount, id: payment }: Payment): Happening {
+  return { type: `topup.${news}`, data: { amount: formatRub(amount), payment } };
+}
+
+const NOT_LOOKED = 'could not look at an automatic top-up';
+/** The phases of a payment whose money came. */
+const PAID = ['credited', 'partly_refunded'] as const;
+/** Those after a pause are the newest. */
+const PAID_MAX = 5;
+/** A wallet that stays low is looked at so often at most, however many calls it has. */
+const GAP_MS = 1000;

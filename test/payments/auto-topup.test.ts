@@ -1,0 +1,209 @@
+// Automatic top-ups against a bank, with a clock that a test sets: days pass, cards decline, gateways race.
+import { expect } from 'chai';
+import type { Happening } from '../../lib/alerts/watch.ts';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import type { Payment } from '../../lib/payments/payment.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import { until } from '../../testkit/client.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { adjust, applied, newId, RUB, rejection, reserve, type StoreKind } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+for (const kind of STORES) describe(`automatic top-ups on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  let topups: AutoTopup;
+  let told: Happening[];
+  const opened: AutoTopup[] = [];
+
+  function topupsOf({ store, payments }: Service, everyMs = 60_000): AutoTopup {
+    const alerts = {
+      tell: async (_account: string, happening: Happening, id: string) => {
+        if (!told.some(({ type, data }) => type === happening.type && data.payment === id)) told.push(happening);
+      },
+    };
+    const made = createAutoTopup({
+      store,
+      payments,
+      now: stage.now,
+      log: { warn() {} },
+      alerts,
+      everyMs,
+    });
+    opened.push(made);
+    return made;
+  }
+
+  beforeEach(() => {
+    service = use.service();
+    told = [];
+    topups = topupsOf(service);
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.stop();
+  });
+
+  const row = async () => (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+  const types = () => told.map(({ type }) => type);
+  const starts = () => stage.bank.asked.get('start') ?? 0;
+  const avail = async () => ((await stage.store.ledger.wallet(stage.wallet))?.avail ?? 0n) / RUB;
+
+  /** A wallet with 1000 RUB and a card, that wants 500 more below 300. */
+  async function setUp(more: Partial<AutoTopupRow> = {}): Promise<void> {
+    await stage.credited(service);
+    const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+    const wish = { threshold: 300n * RUB, amount: 500n * RUB, cap: 100_000n * RUB, method: method.id };
+    await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { ...wish, ...more }));
+    stage.bank.asked.clear();
+  }
+
+  const spend = (rub: number) => applied(stage.store, adjust(stage.wallet, -BigInt(rub) * RUB));
+  const hold = (rub: number) => applied(stage.store, reserve(stage.wallet, { amount: BigInt(rub) * RUB }));
+  const ledgerOf = () => {
+    const log = { warn() {}, error() {} };
+    return topups.watch(createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log }));
+  };
+  const call = (rub: number) => ({
+    ...({ chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm', prices: '{}' } as const),
+    amount: BigInt(rub) * RUB,
+  });
+  const used = (rub: number) => ({ amount: BigInt(rub) * RUB, usage: { tokens_input: 1, tokens_output: 1 } });
+
+  it('charge nothing while what is there and held is enough', async () => {
+    await setUp();
+    await hold(900);
+    await topups.look(stage.wallet);
+    expect(starts()).to.equal(0);
+  });
+
+  it('charge once for fifty calls that cross the threshold at once, in two gateways', async () => {
+    await setUp();
+    const other = topupsOf(stage.service('own_2', await stage.openStore()));
+    stage.bank.charges = 'pay';
+    await topups.lookAtAll();
+    await other.lookAtAll();
+    const ledger = ledgerOf();
+    const calls = Array.from({ length: 50 }, async () => ledger.settle(await ledger.hold(call(18)), used(18)));
+    await Promise.all([...calls, ...Array.from({ length: 10 }, () => other.look(stage.wallet))]);
+    await until(async () => (await row()).order === null && types().length > 0, 20_000);
+    await topups.look(stage.wallet);
+    expect([starts(), types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 600n]);
+    expect(await row()).to.include({ dayCount: 1, monthSum: 500n * RUB, declines: 0 });
+  });
+
+  it('are set off once by calls that are refused for too little, though the threshold is not reached', async () => {
+    await setUp();
+    stage.bank.charges = 'pay';
+    const ledger = ledgerOf();
+    await rejection(ledger.hold(call(1200)));
+    await topups.lookAtAll();
+    expect(starts()).to.equal(0);
+    await Promise.all(Array.from({ length: 20 }, () => rejection(ledger.hold(call(1200)))));
+    await until(async () => (await avail()) === 1500n && (await row()).order === null, 20_000);
+    await ledger.hold(call(1200));
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    await topups.look(stage.wallet);
+    expect([starts(), types()]).to.deep.equal([1, ['topup.succeeded']]);
+  });
+
+  it('decline by decline wait longer, pause, and go on after a payment by hand', async () => {
+    await setUp();
+    await spend(800);
+    stage.bank.charges = 'decline';
+    await topups.look(stage.wallet);
+    expect([starts(), types()]).to.deep.equal([1, ['topup.declined']]);
+    for (const [hours, count] of [
+      [0.9, 1],
+      [1.1, 2],
+      [3.9, 2],
+      [4.3, 3],
+      [11.2, 3],
+      [25, 4],
+    ] as const) {
+      stage.aheadMs = hours * HOUR_MS;
+      await topups.look(stage.wallet);
+      expect(starts(), `after ${hours} h`).to.equal(count);
+    }
+    expect(types()).to.deep.equal(['topup.declined', 'topup.paused']);
+    stage.aheadMs = 30 * DAY_MS;
+    await topups.lookAtAll();
+    expect(starts()).to.equal(4);
+    stage.bank.charges = 'pay';
+    await stage.credited(service, 50);
+    await topups.look(stage.wallet);
+    expect((await row()).pausedAt).to.equal(null);
+    expect([types().at(-1), await avail()]).to.deep.equal(['topup.succeeded', 750n]);
+  });
+
+  it('pause at once for a card that is over, and begin no fourth order in a day', async () => {
+    await setUp({ threshold: 100_000n * RUB });
+    stage.bank.charges = 'pay';
+    for (let looks = 0; looks < 5; looks += 1) await topups.look(stage.wallet);
+    expect([starts(), await avail()]).to.deep.equal([3, 2500n]);
+    stage.aheadMs = DAY_MS;
+    stage.bank.charges = 'refuse for good';
+    await topups.look(stage.wallet);
+    await topups.look(stage.wallet);
+    expect([starts(), types().at(-1)]).to.deep.equal([4, 'topup.paused']);
+  });
+
+  it('keep to the cap of a month, across processes', async () => {
+    await setUp({ threshold: 100_000n * RUB, cap: 1200n * RUB });
+    stage.bank.charges = 'pay';
+    for (let day = 0; day < 3; day += 1) {
+      const again = topupsOf(stage.service(`own_${day}`, await stage.openStore()));
+      await again.look(stage.wallet);
+      await again.look(stage.wallet);
+    }
+    expect([starts(), (await row()).monthSum / RUB]).to.deep.equal([2, 1000n]);
+    stage.aheadMs = 31 * DAY_MS;
+    await topups.look(stage.wallet);
+    expect(starts()).to.equal(4);
+  });
+
+  it('go on where another process has died: its order ends, its row is free', async () => {
+    await setUp();
+    await spend(800);
+    await topups.look(stage.wallet);
+    const { order } = await row();
+    const pending = (await stage.store.payments.get(order ?? '')) as Payment;
+    expect(pending.phase).to.equal('pending');
+    await topups.look(stage.wallet);
+    expect(starts()).to.equal(1);
+    stage.bank.pay(pending.id);
+    const other = stage.service('own_2', await stage.openStore());
+    await other.payments.look(pending.id);
+    await topupsOf(other).lookAtAll();
+    expect([(await row()).order, types()]).to.deep.equal([null, ['topup.succeeded']]);
+  });
+
+  it('are paused with the reason where the card cannot be charged any more', async () => {
+    await setUp({ amount: RUB / 1000n });
+    await spend(800);
+    await topups.look(stage.wallet);
+    expect((await row()).reason).to.include('kopecks');
+    expect(starts()).to.equal(0);
+  });
+
+  it('work by themselves from start to stop', async () => {
+    await setUp();
+    await spend(800);
+    stage.bank.charges = 'pay';
+    const own = topupsOf(service, 20);
+    own.start();
+    await until(async () => (await avail()) === 700n, 20_000);
+    await own.stop();
+    const { seq } = (await stage.store.ledger.wallet(stage.wallet)) ?? {};
+    await spend(600);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await stage.store.ledger.wallet(stage.wallet))?.seq).to.equal((seq ?? 0) + 1);
+  });
+}
