@@ -44,7 +44,7 @@ const subjects: readonly Subject[] = [
         if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') call.onText?.(event.delta.text);
       }
     },
-    lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-a'),
+    lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-none'),
   })),
   ...CHAT_SDKS.map((sdk) => ({
     name: sdk.name,
@@ -58,7 +58,7 @@ const subjects: readonly Subject[] = [
         if (text) call.onText?.(text);
       }
     },
-    lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-a'),
+    lookUp: (account: TestAccount) => sdk.open(stage.gateway, account).models.retrieve('model-none'),
   })),
 ];
 
@@ -147,7 +147,7 @@ describe('errors in clients', () => {
       it('404', async () => {
         const error = await rejectionOf(subject.lookUp(account));
         expect(error).to.be.instanceOf(subject.errors.NotFoundError as ErrorConstructor);
-        expect(error.message).to.contain('There is nothing at this path');
+        expect(error.message).to.contain('model-none');
       });
 
       it('429 with the seconds to wait', async () => {

@@ -61,7 +61,7 @@ describe('coming in', () => {
         [{ code: '000000' }, 'wrong or has already been used'],
         [{ code: '' }, 'wrong or has already been used'],
         [{ password: 'short', again: 'short' }, 'shorter than 10'],
-        [{ password: 'password123', again: 'password123' }, 'guess first'],
+        [{ password: 'password123', again: 'password123' }, 'easy to guess'],
         [{ again: 'another one entirely' }, 'passwords differ'],
       ] as const) {
         const reply = await sent({ ...fields });
