@@ -170,4 +170,90 @@ describe('payment pages of an owner', () => {
       .and.not.to.contain('name="amount"');
     await bare.stop();
   });
+
+  describe('with an automatic top-up', () => {
+    const AUTO = { change: 'auto', threshold: '500', amount: '1000', cap: '3000', consent: 'yes' };
+    let card: string;
+
+    beforeEach(async () => {
+      card = await saved('good');
+    });
+
+    /** Pays 1000 RUB with a card that is kept. */
+    async function saved(name: string): Promise<string> {
+      await press(await order('1000', { save: 'yes' }), 'paid', { card: name });
+      return (await test.store.payments.methods(account.id))[0]?.id ?? '';
+    }
+
+    const auto = () => test.store.payments.autoTopup(account.id);
+    const change = (fields: Readonly<Record<string, string>>) => owner.submit(WALLET, { ...AUTO, card, ...fields });
+
+    it('switch it on with its consent, show it, change it and switch it off', async () => {
+      expect((await change({})).headers.location).to.equal(`${WALLET}?done=auto`);
+      const [consent] = await test.store.payments.consents(account.id);
+      const row = await auto();
+      expect([row?.enabled, row?.threshold, row?.amount, row?.cap]).to.deep.equal([
+        ...[true, 500n * RUB, 1000n * RUB, 3000n * RUB],
+      ]);
+      expect([row?.method, row?.consent, consent?.kind]).to.deep.equal([card, consent?.id, 'auto_topup']);
+      const page = await owner.get(WALLET);
+      expect(page.text).to.contain('id="auto-cap"').and.to.contain('value="3000.00"').and.to.contain('>on<');
+      expect((await test.store.accounts.get(account.id))?.autoTopup.enabled).to.equal(true);
+      expect((await change({ cap: '5000,50' })).status).to.equal(303);
+      expect((await auto())?.cap).to.equal(5000n * RUB + RUB / 2n);
+      expect((await owner.submit(WALLET, { change: 'auto_off' })).headers.location).to.equal(`${WALLET}?done=auto_off`);
+      expect((await auto())?.enabled).to.equal(false);
+    });
+
+    it('say first what would be charged at once, and begin nothing until that is confirmed', async () => {
+      const asked = await change({ threshold: '1500' });
+      expect(asked.status).to.equal(200);
+      expect(asked.text).to.contain('charges ₽1,000.00 now').and.to.contain('•••• 4242');
+      expect(await auto()).to.equal(undefined);
+      const fields = Object.fromEntries(
+        [...asked.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
+          name ?? '',
+          value ?? '',
+        ]),
+      );
+      expect((await owner.post(WALLET, fields)).status).to.equal(303);
+      expect((await auto())?.threshold).to.equal(1500n * RUB);
+    });
+
+    it('refuse what is out of bounds, without consent, or with a card that is not one’s own', async () => {
+      const wrong: readonly Readonly<Record<string, string>>[] = [
+        ...['', '0', '-1', '1000001', 'x'].map((threshold) => ({ threshold })),
+        ...['', '0.5', '1000.001', '1000001', 'x'].map((amount) => ({ amount, cap: '9000000' })),
+        ...['', '999.99', 'x'].map((cap) => ({ cap })),
+        { card: 'pm_none' },
+      ];
+      for (const fields of wrong) expect((await change(fields)).status, JSON.stringify(fields)).to.equal(400);
+      const { consent: _, ...silent } = AUTO;
+      expect((await owner.submit(WALLET, { ...silent, card })).text).to.contain('without your consent');
+      expect((await stranger.submit(WALLET, { ...AUTO, card })).status).to.equal(400);
+      expect(await auto()).to.equal(undefined);
+    });
+
+    it('show a pause and its reason, which only another card ends', async () => {
+      await change({});
+      const row = await auto();
+      const paused = { pausedAt: Date.now(), reason: 'card_expired', declines: 4, nextAt: 5, dayCount: 2, order: null };
+      await test.store.payments.changeAutoTopup({ ...(row as NonNullable<typeof row>), ...paused });
+      const page = await owner.get(WALLET);
+      expect(page.text).to.contain('the card is not charged').and.to.contain('card_expired');
+      expect((await change({ cap: '4000' })).status).to.equal(303);
+      expect([(await auto())?.reason, (await auto())?.declines]).to.deep.equal(['card_expired', 4]);
+      const other = await saved('soft');
+      expect((await change({ card: other })).status).to.equal(303);
+      const after = await auto();
+      expect([after?.pausedAt, after?.declines, after?.dayCount]).to.deep.equal([null, 0, 2]);
+    });
+
+    it('end it with its card', async () => {
+      await change({});
+      await owner.submit(WALLET, { change: 'remove_card', card });
+      expect((await auto())?.enabled).to.equal(false);
+      expect((await owner.get(WALLET)).text).to.contain('tick the box that saves the card');
+    });
+  });
 });

@@ -6,6 +6,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { facts, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { type AutoProblem, autoSection, changeAuto, endAuto } from '../wallet/auto.ts';
 import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, toOwnAccount } from '../wallet/order.ts';
@@ -20,7 +21,11 @@ const WORDS = defineWords({
     charged: 'Total charged',
     topped: 'Total paid',
     adjusted: 'Corrections by the operator',
-    removed: 'The card was removed.',
+    done: {
+      removed: 'The card was removed.',
+      auto: 'Automatic top-up is on.',
+      auto_off: 'Automatic top-up is off.',
+    },
     entries: 'Entries',
     none: 'There are no entries yet.',
     older: 'Older entries',
@@ -32,7 +37,7 @@ const WORDS = defineWords({
     charged: 'Списано всего',
     topped: 'Внесено всего',
     adjusted: 'Поправки оператора',
-    removed: 'Карта удалена.',
+    done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
     entries: 'Записи',
     none: 'Записей пока нет.',
     older: 'Записи раньше',
@@ -52,6 +57,11 @@ export const wallet = page({
     switch (sent.text('change')) {
       case 'remove_card':
         return removeCard(visit, sent);
+      case 'auto':
+      case 'auto_off': {
+        const answer = await (sent.text('change') === 'auto' ? changeAuto(visit, sent) : endAuto(visit));
+        return 'problems' in answer ? { ...(await walletPage(visit, { auto: answer })), status: 400 } : answer;
+      }
       default: {
         const answer = await pay(visit, sent);
         return 'to' in answer ? answer : { ...(await walletPage(visit, { pay: answer })), status: 400 };
@@ -62,6 +72,7 @@ export const wallet = page({
 
 interface Shown {
   readonly pay?: PayProblem;
+  readonly auto?: AutoProblem;
 }
 
 async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
@@ -75,9 +86,11 @@ async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   ]);
   if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
-  const body = html`${query.get('done') === 'removed' && message('done', words.removed)}
+  const done = Object.entries(words.done).find(([name]) => name === query.get('done'))?.[1];
+  const body = html`${done !== undefined && message('done', done)}
 ${balances(visit, found)}
 ${await paySection(visit, shown.pay)}
+${await autoSection(visit, found, shown.auto)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${words.entries}</h2>

@@ -1,0 +1,202 @@
+// The automatic top-up on the page of the wallet: how it stands, and its form, which never charges anything without saying so.
+import { fault } from '../../faults.ts';
+import type { Wallet } from '../../money/decide.ts';
+import { formatRub, MICRO_PER_RUB, type Micro } from '../../money/money.ts';
+import { boundsOf, KOPECK } from '../../payments/bounds.ts';
+import type { MethodKind } from '../../payments/contract.ts';
+import { findHindrance, resumed } from '../../payments/topup-rules.ts';
+import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
+import { readRub } from '../amount.ts';
+import { audit } from '../audit.ts';
+import { select } from '../charge-query.ts';
+import type { Form } from '../forms.ts';
+import { type Html, html } from '../html.ts';
+import type { Page, Redirect } from '../page.ts';
+import { checkbox, facts, field, form, message } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
+import { autoWords } from './auto-words.ts';
+import { cardName, cardsOf } from './cards.ts';
+import { consentText, keepConsent } from './consent.ts';
+import { isWithin, outside } from './pay.ts';
+
+const PATH = '/account/wallet';
+const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
+
+type FieldName = 'threshold' | 'amount' | 'cap' | 'card' | 'consent' | 'form';
+
+/** What was typed, and what is wrong with it. */
+export interface AutoProblem {
+  readonly typed: Readonly<Record<'threshold' | 'amount' | 'cap' | 'card', string>>;
+  readonly problems: Readonly<Partial<Record<FieldName, string>>>;
+}
+
+/** As it is before anything was set up. */
+const NONE: Omit<AutoTopupRow, 'id'> = {
+  ...{ enabled: false, threshold: 0n, amount: 0n, cap: 0n, method: null, consent: null, order: null },
+  ...{ nextAt: 0, declines: 0, pausedAt: null, reason: null },
+  ...{ day: '', dayCount: 0, month: '', monthSum: 0n, version: 0 },
+};
+
+async function autoOf({ services, account }: OwnerVisit): Promise<AutoTopupRow> {
+  return (await services.store.payments.autoTopup(account.id)) ?? { id: account.id, ...NONE };
+}
+
+/** Those that can be charged now. */
+async function chargeable(visit: OwnerVisit): Promise<readonly SavedMethodRow[]> {
+  const open = visit.services.payments.providers().filter(({ provider }) => provider.charge);
+  return (await cardsOf(visit)).filter(({ provider }) => open.some(({ name }) => name === provider));
+}
+
+/** Nothing where no provider can charge a card, unless it is on. */
+export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: AutoProblem): Promise<Html | undefined> {
+  const { services, language } = visit;
+  const words = autoWords(language);
+  const [auto, cards] = await Promise.all([autoOf(visit), chargeable(visit)]);
+  const isOffered = services.payments.providers().some(({ provider }) => provider.charge);
+  if (!isOffered && !auto.enabled) return undefined;
+  return html`<h2>${words.title}</h2>
+${shown?.problems.form !== undefined && message('error', shown.problems.form)}
+${auto.enabled && stateOf(visit, auto, wallet)}
+${cards.length === 0 ? html`<p>${words.noCard}</p>` : settings(visit, auto, { cards, shown })}
+${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
+}
+
+function stateOf({ language, format, services }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
+  const words = autoWords(language);
+  const now = services.now();
+  const state = findHindrance(auto, wallet, now) ?? 'due';
+  const { pausedAt, reason, month, monthSum, cap, nextAt } = auto;
+  const spent = month === new Date(now).toISOString().slice(0, 7) ? monthSum : 0n;
+  return html`${facts([
+    [words.state, html`<strong>${words.states[state]}</strong>`],
+    ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
+    ...(reason === null ? [] : [[words.why, html`<code>${reason}</code>`] as const]),
+    ...(state === 'waits' ? [[words.next, format.time(nextAt)] as const] : []),
+    [words.month, `${format.rub(spent)} / ${format.rub(cap)}`],
+  ])}
+${pausedAt !== null && html`<p>${words.resume}</p>`}`;
+}
+
+interface Settings {
+  readonly cards: readonly SavedMethodRow[];
+  readonly shown: AutoProblem | undefined;
+}
+
+function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Settings): Html {
+  const { language } = visit;
+  const words = autoWords(language);
+  const { typed = typedOf(auto), problems = {} } = shown ?? {};
+  const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
+    field({
+      ...{
+        name,
+        id: `auto-${name}`,
+        label: words[name],
+        value: typed[name],
+        inputmode: 'decimal',
+        error: problems[name],
+      },
+      ...(hint !== undefined && { hint }),
+    });
+  const options = cards.map((card) => [card.id, cardName(card, language)] as const);
+  const wrong = problems.card ?? problems.consent;
+  const fields = html`<input type="hidden" name="change" value="auto">
+${sum('threshold', words.thresholdHint)}
+${sum('amount')}
+${sum('cap', words.capHint)}
+${select({ name: 'card', label: words.card, chosen: typed.card }, options)}
+${checkbox({ name: 'consent', label: consentText(language, 'auto_topup'), checked: false })}
+${wrong !== undefined && message('error', wrong)}`;
+  return form(visit, { action: linkTo(visit, PATH), fields, button: auto.enabled ? words.save : words.on });
+}
+
+function typedOf({ threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
+  const text = (micro: Micro) => (micro === 0n ? '' : formatRub(micro));
+  return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
+}
+
+/** Switches it on, or changes it. */
+export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirect | Page | AutoProblem> {
+  const { services, account, language } = visit;
+  const wish = await readWish(visit, sent);
+  if ('problems' in wish) return wish;
+  const { card, ...sums } = wish;
+  const [auto, wallet] = await Promise.all([autoOf(visit), services.store.ledger.wallet(account.id)]);
+  if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
+  const wanted = { ...auto, ...sums, enabled: true, method: card.id };
+  const next = isMended(auto, card) ? resumed(wanted) : wanted;
+  const isDue = findHindrance(next, wallet, services.now()) === undefined;
+  if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
+  const consent = await keepConsent(visit, 'auto_topup');
+  if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
+    return { typed: typedIn(sent), problems: { form: autoWords(language).conflict } };
+  }
+  const { threshold, amount, cap } = sums;
+  const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
+  await audit(visit, { action: 'auto_topup.on', target: account.id, detail });
+  return { to: linkTo(visit, `${PATH}?done=auto`) };
+}
+
+/** What was declined waits for another card; what could not be charged as it was set up, for any change. */
+function isMended({ method, declines, pausedAt }: AutoTopupRow, card: SavedMethodRow): boolean {
+  return declines > 0 ? method !== card.id : pausedAt !== null;
+}
+
+interface Wish {
+  readonly threshold: Micro;
+  readonly amount: Micro;
+  readonly cap: Micro;
+  readonly card: SavedMethodRow;
+}
+
+async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProblem> {
+  const { services, account, language, format } = visit;
+  const words = autoWords(language);
+  const typed = typedIn(sent);
+  const refuse = (name: FieldName, text: string): AutoProblem => ({ typed, problems: { [name]: text } });
+  const card = (await chargeable(visit)).find(({ id }) => id === typed.card);
+  const open = services.payments.providers().find(({ name }) => name === card?.provider);
+  if (!card || !open) return refuse('card', words.badCard);
+  const [threshold, amount, cap] = [readRub(typed.threshold), readRub(typed.amount), readRub(typed.cap)];
+  if (threshold === undefined || threshold > THRESHOLD_MAX)
+    return refuse('threshold', words.badThreshold(format.rub(THRESHOLD_MAX)));
+  if (amount === undefined || amount % KOPECK !== 0n) return refuse('amount', words.badAmount);
+  const bounds = boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind);
+  if (!isWithin(amount, bounds)) return refuse('amount', outside(visit, bounds));
+  if (cap === undefined || cap < amount) return refuse('cap', words.badCap);
+  if (!sent.has('consent')) return refuse('consent', words.noConsent);
+  return { threshold, amount, cap, card };
+}
+
+function typedIn(sent: Form): AutoProblem['typed'] {
+  const [threshold, amount, cap, card] = (['threshold', 'amount', 'cap', 'card'] as const).map((name) =>
+    sent.text(name),
+  ) as [string, string, string, string];
+  return { threshold, amount, cap, card };
+}
+
+/** Nobody is charged at once without having read it. */
+function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: Wish): Page {
+  const { language, format } = visit;
+  const words = autoWords(language);
+  const sum = format.rub(amount);
+  const kept = { ...typedIn(sent), change: 'auto', consent: 'yes', confirm: 'yes' };
+  const fields = Object.entries(kept).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  const body = html`${message('done', words.now(sum, cardName(card, language)))}
+<p>${consentText(language, 'auto_topup')}</p>
+${form(visit, { action: linkTo(visit, PATH), fields, button: words.confirm(sum) })}
+<p><a href="${linkTo(visit, PATH)}">${words.back}</a></p>`;
+  return { title: words.nowTitle, body };
+}
+
+export async function endAuto(visit: OwnerVisit): Promise<Redirect | AutoProblem> {
+  const { services, account, language } = visit;
+  const auto = await autoOf(visit);
+  if (auto.enabled && !(await services.store.payments.changeAutoTopup({ ...auto, enabled: false }))) {
+    return { typed: typedOf(auto), problems: { form: autoWords(language).conflict } };
+  }
+  await audit(visit, { action: 'auto_topup.off', target: account.id });
+  return { to: linkTo(visit, `${PATH}?done=auto_off`) };
+}
