@@ -38,6 +38,8 @@ export interface FaultDetail {
   readonly balanceRub?: string;
   readonly heldRub?: string;
   readonly minimumRub?: string;
+  /** The page where its owner adds money. */
+  readonly walletUrl?: string;
   /** The budget of a key, its period (`day`), and when the next one begins; without these two it has one period. */
   readonly budgetRub?: string;
   readonly reset?: string;
@@ -134,7 +136,9 @@ const table = {
     type: 'billing_error',
     chatCode: 'insufficient_balance',
     retryable: false,
-    text: (d) => `The wallet has never been topped up. The minimum first top-up is ${d.minimumRub} RUB.`,
+    text: (d) =>
+      `The wallet has never been topped up. The minimum first top-up is ${d.minimumRub} RUB.` +
+      (d.walletUrl ? ` Top it up at ${d.walletUrl}.` : ''),
   },
   insufficient_balance: {
     status: 402,
@@ -143,7 +147,7 @@ const table = {
     retryable: false,
     text: (d) =>
       `The balance is too low: this call ${d.isReserve ? 'needs a reserve of' : 'costs'} ${d.priceRub} RUB and the ` +
-      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
+      `balance is ${d.balanceRub} RUB.${held(d)} Top up the wallet${d.walletUrl ? ` at ${d.walletUrl}` : ''}${d.isReserve ? ' or lower `max_tokens`' : ''}.`,
   },
   key_budget: {
     status: 402,
@@ -362,6 +366,13 @@ export function isFault(value: unknown): value is Fault {
 /** Anything thrown → a fault; what is not one already is our own failure. */
 export function toFault(thrown: unknown): Fault {
   return isFault(thrown) ? thrown : fault('internal', {}, thrown);
+}
+
+/** The same fault, saying where money is added, if that is what it lacks. */
+export function faultWithWallet(original: Fault, walletUrl: string): Fault {
+  const { code, detail } = original.data as FaultData;
+  if (code !== 'insufficient_balance' && code !== 'never_topped_up') return original;
+  return fault(code, { ...detail, walletUrl }, original.cause);
 }
 
 /** The same fault, saying that the hold went back. */

@@ -7,6 +7,7 @@ import {
   type FaultDetail,
   type FaultType,
   fault,
+  faultWithWallet,
   isFault,
   refundedFault,
   toFault,
@@ -22,6 +23,7 @@ const DETAIL = {
   balanceRub: 'BALANCE',
   heldRub: 'HELD',
   minimumRub: 'MINIMUM',
+  walletUrl: 'WALLET',
   budgetRub: 'BUDGET',
   reset: 'RESET',
   resetsAt: 'MOMENT',
@@ -121,6 +123,16 @@ describe('faults', () => {
       'The balance is too low: this call needs a reserve of 5.00 RUB and the balance is 1.00 RUB. ' +
         'Top up the wallet or lower `max_tokens`.',
     );
+  });
+
+  it('name the page of the wallet where it is known, and only where money is missing', () => {
+    const detail = { priceRub: '5.00', balanceRub: '1.00', minimumRub: '1000.00' };
+    const withPage = (code: FaultCode) => faultWithWallet(fault(code, detail), 'https://gate.example/account/wallet');
+    for (const code of ['insufficient_balance', 'never_topped_up'] as const) {
+      expect(withPage(code).message, code).to.contain('https://gate.example/account/wallet');
+      expect(withPage(code).data?.code).to.equal(code);
+    }
+    expect(withPage('account_suspended').message).not.to.contain('https:');
   });
 
   it('mention held money only when there is some', () => {

@@ -1,6 +1,7 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and how it is answered.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, GONE } from '../call/context.ts';
+import { faultWithWallet, isFault } from '../faults.ts';
 import type { Share } from '../http/budget.ts';
 import { clocked, type LiveCall, stateOf } from '../http/context.ts';
 import { commonHeaders } from '../http/reply.ts';
@@ -64,7 +65,7 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     return await handle({ ...asked, call, share, repeat });
   } catch (error) {
     if (endUnanswered(request, error)) return h.abandon;
-    if (!(error instanceof Replay)) throw error;
+    if (!(error instanceof Replay)) throw isFault(error) ? faultWithWallet(error, walletUrlOf(services)) : error;
     writeText(request, error.reply, { stallMs: services.clientStallMs, isReplay: true });
     return h.abandon;
   } finally {
@@ -72,6 +73,11 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     share.giveBack();
     call.close();
   }
+}
+
+/** Where the owner of a wallet adds money. */
+function walletUrlOf({ publicUrl }: Pick<Services, 'publicUrl'>): string {
+  return `${publicUrl()}/account/wallet`;
 }
 
 export function contextOf({

@@ -14,6 +14,11 @@ export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
   return words;
 }
 
+/** The word that a query names, if there is one of that name. */
+export function wordOf(words: Readonly<Record<string, string>>, name: string | null): string | undefined {
+  return name !== null && Object.hasOwn(words, name) ? words[name] : undefined;
+}
+
 export function isLanguage(text: string | undefined): text is Language {
   return LANGUAGES.some((language) => language === text);
 }

@@ -121,6 +121,12 @@ describe('payment pages of an owner', () => {
     await order('1');
   });
 
+  it('ignore what is no word of theirs in the query', async () => {
+    for (const path of [WALLET, '/account/settings', '/account/settings/alerts']) {
+      expect((await owner.get(`${path}?done=constructor&payments=x&before=x`)).status, path).to.equal(200);
+    }
+  });
+
   it('stop at ten orders that wait to be paid', async () => {
     for (let made = 0; made < 10; made += 1) await order('1000');
     const reply = await owner.submit(WALLET, { amount: '1000' });
@@ -153,10 +159,14 @@ describe('payment pages of an owner', () => {
     const { email } = owner;
     const user = await test.store.users.find(email);
     await test.store.users.join({ user: user?.id ?? '', account: second.id, role: 'owner' });
-    const reply = await owner.submit(`${WALLET}?account=${second.id}`, { amount: '1000' });
-    const other = String(reply.headers.location);
-    const bare = other.replace(/&account=.*$/, '');
-    expect([(await owner.get(other)).status, (await owner.get(bare)).headers.location]).to.deep.equal([200, other]);
+    // Without a name in the query, the first of the two in order of id is shown.
+    const [first = '', last = ''] = [account.id, second.id].sort();
+    const wayTo = async (id: string) =>
+      String((await owner.submit(`${WALLET}?account=${id}`, { amount: '1000' })).headers.location);
+    const [near, far] = [await wayTo(first), await wayTo(last)];
+    const bare = (path: string) => owner.get(path.replace(/&account=.*$/, ''));
+    expect([(await bare(near)).status, (await bare(far)).headers.location]).to.deep.equal([200, far]);
+    expect((await owner.get(far)).text).to.contain('waiting for payment');
   });
 
   it('say whom to ask where no provider is switched on', async () => {

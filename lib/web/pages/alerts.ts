@@ -7,7 +7,7 @@ import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, wordOf } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { checkbox, field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -149,8 +149,8 @@ async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
     problems = {},
     secret,
   } = shown;
-  const notices: Readonly<Record<string, string>> = { saved: words.saved, tested: words.tested };
-  const notice = notices[query.get('done') ?? ''];
+  const notices = { saved: words.saved, tested: words.tested };
+  const notice = wordOf(notices, query.get('done'));
   const fields = html`${field({ name: 'threshold', label: words.threshold, value: threshold, inputmode: 'decimal', hint: words.thresholdHint, error: problems.threshold, optional: true })}
 ${checkbox({ name: 'budgets', label: words.budgets, checked: budgets })}
 ${field({ name: 'webhook', label: words.webhook, value: webhook, hint: words.webhookHint, error: problems.webhook, optional: true })}`;

@@ -6,7 +6,7 @@ import { select } from '../charge-query.ts';
 import { enrolment } from '../enrolment.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES } from '../language.ts';
+import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
@@ -117,12 +117,12 @@ export const settings = page({
 async function settingsPage(visit: OwnerVisit, problems: Problem, secret = makeSecret()): Promise<Page> {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
-  const notices: Readonly<Record<string, string>> = {
+  const notices = {
     saved: words.saved,
     password: words.changed,
     sessions: words.ended,
   };
-  const notice = notices[visit.query.get('done') ?? ''];
+  const notice = wordOf(notices, visit.query.get('done'));
   const sections = [
     notice !== undefined && message('done', notice),
     profile(visit, problems),

@@ -2,7 +2,7 @@
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
-import { defineWords } from '../language.ts';
+import { defineWords, wordOf } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { facts, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
@@ -86,7 +86,7 @@ async function walletPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   ]);
   if (!found) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const last = entries.length === PER_PAGE ? entries.at(-1) : undefined;
-  const done = Object.entries(words.done).find(([name]) => name === query.get('done'))?.[1];
+  const done = wordOf(words.done, query.get('done'));
   const body = html`${done !== undefined && message('done', done)}
 ${balances(visit, found)}
 ${await paySection(visit, shown.pay)}
