@@ -143,7 +143,7 @@ function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html
   const { id, wallet, phase, reason, provider, ref, shop, test, origin, shortfall, expiresAt, dueAt } = payment;
   const dispute = disputeOf(payment);
   return facts([
-    [words.state, html`<strong>${phases[phase]}</strong> (${phase})`],
+    [words.state, html`<strong>${phases[phase]}</strong>${phases[phase] !== phase && ` (${phase})`}`],
     ...(reason === null ? [] : [[words.why, reason] as const]),
     [words.ordered, format.rubExact(payment.amount)],
     [words.credited, format.rubExact(payment.credited)],

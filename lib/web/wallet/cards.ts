@@ -6,28 +6,22 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
 import type { Redirect } from '../page.ts';
-import { form, table } from '../parts.ts';
+import { form } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { paymentWords } from './phases.ts';
 
 const WORDS = defineWords({
   en: {
     title: 'Saved cards',
-    card: 'Card',
-    expires: 'Expires',
-    saved: 'Saved',
-    remove: 'Remove',
+    until: (month: string) => `expires ${month}`,
+    remove: (card: string) => `Remove ${card}`,
     removeText: 'A removed card is never charged again. If it pays for automatic top-ups, they end with it.',
-    action: 'Remove it',
   },
   ru: {
     title: 'Сохранённые карты',
-    card: 'Карта',
-    expires: 'Действует до',
-    saved: 'Сохранена',
-    remove: 'Удалить',
+    until: (month: string) => `действует до ${month}`,
+    remove: (card: string) => `Удалить ${card}`,
     removeText: 'С удалённой карты больше ничего не спишется. Если с неё шло автопополнение, оно закончится.',
-    action: 'Удаление',
   },
 });
 
@@ -46,20 +40,16 @@ export function cardName({ brand, last4, kind }: SavedMethodRow, language: Langu
 /** Nothing while there are none. */
 export function cardsSection(visit: OwnerVisit, cards: readonly SavedMethodRow[]): Html | undefined {
   if (cards.length === 0) return undefined;
-  const { language, format } = visit;
+  const { language } = visit;
   const words = WORDS[language];
-  const columns = [words.card, words.expires, words.saved, words.action].map((title) => ({ title }));
-  const rows = cards.map((card) => [
-    cardName(card, language),
-    card.expiry ?? '—',
-    format.date(card.createdAt),
-    form(visit, {
-      ...{ action: linkTo(visit, '/account/wallet'), button: words.remove, danger: true },
-      fields: html`<input type="hidden" name="change" value="remove_card"><input type="hidden" name="card" value="${card.id}">`,
-    }),
-  ]);
+  const items = cards.map((card) => {
+    const name = cardName(card, language);
+    const fields = html`<input type="hidden" name="change" value="remove_card"><input type="hidden" name="card" value="${card.id}">`;
+    const remove = { action: linkTo(visit, '/account/wallet'), fields, button: words.remove(name), danger: true };
+    return html`<li>${name}${card.expiry !== null && `, ${words.until(card.expiry)}`}${form(visit, remove)}</li>`;
+  });
   return html`<h2>${words.title}</h2>
-${table(words.title, columns, rows)}
+<ul>${items}</ul>
 <p class="hint">${words.removeText}</p>`;
 }
 

@@ -42,17 +42,17 @@ export async function historySection(visit: OwnerVisit): Promise<Html | undefine
   if (found.length === 0) return undefined;
   const { phases, origins } = paymentWords(language);
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
-  const columns = [words.time, words.state, words.origin, words.order].map((title) => ({ title }));
+  const columns = [words.state, words.order, words.origin].map((title) => ({ title }));
   const rows = found.map(({ id, createdAt, amount, phase, origin, credited }) => [
     format.time(createdAt),
-    html`${phases[phase]}${credited > 0n && html`<br><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
-    origins[origin],
-    html`<a href="${to(`?order=${id}`)}">…${id.slice(-6)}</a>`,
     format.rub(amount),
+    html`${phases[phase]}${credited > 0n && html`<br><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
+    html`<a href="${to(`?order=${id}`)}">…${id.slice(-6)}</a>`,
+    origins[origin],
   ]);
   const last = found.length === PER_PAGE ? found.at(-1) : undefined;
   return html`<h2>${words.title}</h2>
-${table(words.title, [...columns, { title: words.amount, number: true }], rows)}
+${table(words.title, [{ title: words.time }, { title: words.amount, number: true }, ...columns], rows)}
 ${refundTable(visit, found)}
 ${last && html`<p><a href="${to(`?payments=${paymentCursor(last)}`)}" rel="next">${words.older}</a></p>`}`;
 }
@@ -66,13 +66,13 @@ export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Ht
   if (all.length === 0) return undefined;
   const rows = all.map(({ at, amount, state, order }) => [
     format.time(at),
+    format.rub(BigInt(amount)),
     refunds[state],
     html`<a href="${linkTo(visit, `/account/wallet?order=${order}`)}">…${order.slice(-6)}</a>`,
-    format.rub(BigInt(amount)),
   ]);
-  const columns = [words.time, words.state, words.order].map((title) => ({ title }));
+  const columns = [words.state, words.order].map((title) => ({ title }));
   return html`<h2>${words.refunds}</h2>
-${table(words.refunds, [...columns, { title: words.amount, number: true }], rows)}`;
+${table(words.refunds, [{ title: words.time }, { title: words.amount, number: true }, ...columns], rows)}`;
 }
 
 export function paymentCursor({ createdAt, id }: Pick<Payment, 'createdAt' | 'id'>): string {

@@ -30,11 +30,10 @@ const WORDS = defineWords({
     receiptTitle: 'Receipt',
     account: 'Account',
     entry: 'Ledger entry',
-    kind: 'Kind',
     time: 'Time',
     paid: 'Paid in',
     change: 'Change of the balance',
-    number: 'Entry number',
+    number: (seq: number, kind: string) => `Entry ${seq}: ${kind}`,
     print: 'This page is the ledger’s own record of the payment, with every digit.',
   },
   ru: {
@@ -50,17 +49,16 @@ const WORDS = defineWords({
     refunded: 'Возвращено',
     created: 'Заказан',
     origin: 'Создан',
-    balance: 'Можно потратить из кошелька',
+    balance: 'Можно потратить',
     receipt: 'Квитанция',
     back: 'Назад в кошелёк',
     receiptTitle: 'Квитанция',
     account: 'Аккаунт',
     entry: 'Запись журнала',
-    kind: 'Вид',
     time: 'Время',
     paid: 'Внесено',
     change: 'Изменение остатка',
-    number: 'Номер записи',
+    number: (seq: number, kind: string) => `Запись № ${seq}: ${kind}`,
     print: 'Это запись о платеже из самого журнала денег, со всеми знаками.',
   },
 });
@@ -153,12 +151,11 @@ ${facts([
 ${entries.map(
   (entry) =>
     entry &&
-    html`<h2>${kinds[entry.kind]}</h2>
+    html`<h2>${words.number(entry.seq, kinds[entry.kind])}</h2>
 ${facts([
   [words.time, format.time(entry.at)],
   [words.paid, format.rubExact(entry.topped)],
   [words.change, format.rubExact(entry.avail)],
-  [words.number, String(entry.seq)],
   [words.entry, html`<code>${entry.opId}</code>`],
 ])}`,
 )}

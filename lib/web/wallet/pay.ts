@@ -76,7 +76,7 @@ export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise
 <p>${words.off(format.rub(least), account.id)}</p>`;
   const saves = offers.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
-${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem })}
+${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem, autofocus: shown !== undefined })}
 ${methodField(visit, offers)}
 ${saves && checkbox({ name: 'save', label: consentText(language, 'save_method'), checked: false })}`;
   return html`<h2>${words.title}</h2>

@@ -1,0 +1,123 @@
+// Paying in a real browser, in both languages and on both screens: order, link, the provider's page, back, credited. The
+// policy of pages lets no form lead elsewhere, which only a browser can tell.
+import { mkdirSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+
+/** Where pictures go, for people to look at; nowhere if it is not set. */
+const PICTURES = process.env.PAGE_PICTURES;
+const RUB = 1_000_000n;
+
+const WORDS = {
+  en: { pay: 'Pay', go: 'Go to the payment page', paid: 'The money is in the wallet.', on: 'Switch on' },
+  ru: { pay: 'Оплатить', go: 'Перейти к оплате', paid: 'Деньги в кошельке.', on: 'Включить' },
+} as const;
+
+describe('payments in a browser', function () {
+  this.timeout(120_000);
+  const path = findBrowser();
+  let browser: Browser;
+  let test: TestGateway;
+  let operator: Awaited<ReturnType<typeof setUpOperator>>;
+
+  before(async function () {
+    if (path === undefined) return this.skip();
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    operator = await setUpOperator(test);
+    browser = await openBrowser(path);
+  });
+  after(async () => {
+    await browser?.close();
+    await test?.stop();
+  });
+
+  async function openAs(token: string | undefined, screen: (typeof SCREENS)[number]): Promise<Page> {
+    const { name: _, ...options } = screen;
+    const context = await browser.newContext(options);
+    await context.addCookies([{ name: 'session', value: token ?? '', url: test.url }]);
+    return context.newPage();
+  }
+
+  /** Without a serious fault, and no wider than the screen. */
+  async function look(page: Page, name: string): Promise<void> {
+    expect(await findViolations(page), name).to.deep.equal([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).to.be.at.most(0);
+    if (!PICTURES) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+  }
+
+  for (const [at, language] of (['ru', 'en'] as const).entries()) {
+    const screen = SCREENS[at] as (typeof SCREENS)[number];
+    const words = WORDS[language];
+    it(`lead to the credit and to an automatic top-up (${screen.name}, ${language})`, async () => {
+      const account = await test.account('0');
+      const owner = await setUpOwner(test, account.id);
+      const page = await openAs(owner.cookies.get('session'), screen);
+      const shot = (name: string) => look(page, `${screen.name}-${language}-payments-${name}`);
+      await page.goto(`${test.url}/account/wallet?lang=${language}`);
+      await shot('empty');
+      await page.fill('#amount', '999');
+      await page.click(`button:text-is("${words.pay}")`);
+      await page.waitForSelector('#amount-error');
+      await shot('refused');
+      await page.fill('#amount', '1500,50');
+      await page.check('input[name=save]');
+      await page.click(`button:text-is("${words.pay}")`);
+      await page.waitForURL('**/account/wallet?order=pay_*');
+      await shot('order');
+      await page.click(`a:text-is("${words.go}")`);
+      await page.waitForURL('**/payments/sandbox/page/sb-*');
+      await page.click('button[value=paid]');
+      await page.waitForURL('**/account/wallet?order=pay_*');
+      expect(await page.textContent('.message')).to.equal(words.paid);
+      expect((await test.wallet(account)).avail).to.equal(1500n * RUB + RUB / 2n);
+      await shot('paid');
+      await page.click('a[href*="receipt"]');
+      await page.waitForURL('**/receipt?order=*');
+      await shot('receipt');
+
+      await page.goto(`${test.url}/account/wallet`);
+      for (const [field, sum] of Object.entries({ threshold: '2000', amount: '1000', cap: '3000' }))
+        await page.fill(`#auto-${field}`, sum);
+      await page.check('input[name=consent]');
+      await page.click(`button:text-is("${words.on}")`);
+      await page.waitForSelector('input[name=confirm]', { state: 'attached' });
+      await shot('confirm');
+      await page.click('main form button');
+      await page.waitForURL('**/account/wallet?done=auto');
+      await shot('wallet');
+      expect((await test.store.payments.autoTopup(account.id))?.enabled).to.equal(true);
+      await page.context().close();
+    });
+
+    it(`are decided about by an operator (${screen.name}, ${language})`, async () => {
+      const account = await test.account('0');
+      const owner = await setUpOwner(test, account.id);
+      const ordered = await owner.submit('/account/wallet', { amount: '1000' });
+      const order = String(ordered.headers.location);
+      const link = /class="button" href="([^"]+)"/.exec((await owner.get(order)).text)?.[1] ?? '';
+      await owner.post(new URL(link).pathname, { button: 'wrong-sum' });
+      const page = await openAs(operator.cookies.get('session'), screen);
+      const shot = (name: string) => look(page, `${screen.name}-${language}-admin-${name}`);
+      await page.goto(`${test.url}/admin/payments?phase=review&lang=${language}`);
+      await shot('payments');
+      await page.click('table a[href^="/admin/payments/pay_"]');
+      await shot('review');
+      await page.fill('#amount', '999.99');
+      await page.fill('#credit-reason', 'seen');
+      await page.click('form:has(input[value=credit]) button');
+      await page.waitForURL('**?done=done');
+      await shot('credited');
+      expect((await test.wallet(account)).avail).to.equal(999_990_000n);
+      await page.goto(`${test.url}/admin/notices`);
+      await shot('notices');
+      await page.click('table a');
+      await shot('notice');
+      await page.context().close();
+    });
+  }
+});
