@@ -127,7 +127,7 @@ describe('pages in a browser', function () {
     await page.waitForURL('**/admin/accounts/acc_*');
     await page.fill('#topup-amount', '1500.5');
     await page.fill('#payment', 'bank-1');
-    await page.click('button:text-is("Book")');
+    await page.click('button:text-is("Record")');
     await page.waitForSelector('.message.done');
     const id = page.url().replace(/^.*\/(acc_\w+).*$/, '$1');
     expect((await test.store.ledger.wallet(id))?.avail).to.equal(1500n * MICRO_PER_RUB + MICRO_PER_RUB / 2n);

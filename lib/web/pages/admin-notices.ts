@@ -1,10 +1,13 @@
 // Notices of payment providers as they came, and what became of each: nothing in them is believed.
 import { fault } from '../../faults.ts';
 import type { Notice } from '../../store/ports/payments.ts';
+import { audit } from '../audit.ts';
 import { html } from '../html.ts';
-import { defineWords, type Language } from '../language.ts';
+import { defineWords, type Language, wordOf } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, table } from '../parts.ts';
+import { facts, form, message, table } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import type { UserVisit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
@@ -27,6 +30,14 @@ const WORDS = defineWords({
     body: 'Body',
     none: 'No notice has come yet.',
     older: 'Older notices',
+    retry: 'Take it again',
+    retryText: 'The provider is asked about its payments once more. Nothing is credited twice.',
+    ends: {
+      done: 'The notice was taken again.',
+      again: 'It failed again: look at the newest notice.',
+      rejected: 'It is not a notice of this provider.',
+      gone: 'Its provider is not switched on.',
+    },
     back: 'All notices',
   },
   ru: {
@@ -49,6 +60,14 @@ const WORDS = defineWords({
     body: 'Тело',
     none: 'Уведомлений ещё не было.',
     older: 'Уведомления раньше',
+    retry: 'Разобрать снова',
+    retryText: 'Платёжная система будет спрошена о платежах ещё раз. Дважды ничего не зачислится.',
+    ends: {
+      done: 'Уведомление разобрано снова.',
+      again: 'Снова не удалось: посмотрите на последнее уведомление.',
+      rejected: 'Это уведомление не от этой платёжной системы.',
+      gone: 'Эта платёжная система отключена.',
+    },
     back: 'Все уведомления',
   },
 });
@@ -71,7 +90,9 @@ export const adminNotices = page({
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const columns = titles.map((title) => ({ title }));
-    const body = html`${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
+    const done = wordOf(words.ends, query.get('done'));
+    const body = html`${done !== undefined && message(query.get('done') === 'done' ? 'done' : 'error', done)}
+${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.title, columns, rows)}
 ${last && html`<p><a href="/admin/notices?before=${last.id}" rel="next">${words.older}</a></p>`}`;
     return { title: words.title, body };
   },
@@ -80,10 +101,10 @@ ${last && html`<p><a href="/admin/notices?before=${last.id}" rel="next">${words.
 export const adminNotice = page({
   path: '/admin/notices/{id}',
   who: 'operator',
-  async get({ services, request, language, format }) {
+  async get(visit) {
+    const { language, format } = visit;
     const words = WORDS[language];
-    const notice = await services.store.payments.notice(String(request.params.id));
-    if (!notice) throw fault('not_found');
+    const notice = await noticeOf(visit);
     const { id, at, provider, verdict, detail, address, headers, body: raw } = notice;
     const body = html`${facts([
       [words.notice, html`<code>${id}</code>`],
@@ -95,10 +116,26 @@ export const adminNotice = page({
     ])}
 <h2>${words.body}</h2><pre tabindex="0"><code>${raw}</code></pre>
 <h2>${words.headers}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(headers), null, 2)}</code></pre>
+<h2>${words.retry}</h2><p>${words.retryText}</p>
+${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}
 <p><a href="/admin/notices">${words.back}</a></p>`;
     return { title: words.one, body };
   },
+  /** As if it had come once more. */
+  async post(visit) {
+    const { id, provider, headers, body, address } = await noticeOf(visit);
+    const raw = { headers: JSON.parse(headers), body, address };
+    const end = (await visit.services.payments.notice(provider, raw)) ?? 'gone';
+    await audit(visit, { action: 'notice.retry', target: id, detail: { end } });
+    return { to: `/admin/notices?done=${end}` };
+  },
 });
+
+async function noticeOf({ services, request }: UserVisit): Promise<Notice> {
+  const notice = await services.store.payments.notice(String(request.params.id));
+  if (!notice) throw fault('not_found');
+  return notice;
+}
 
 function verdictName(language: Language, verdict: Notice['verdict']): string {
   return (WORDS[language].verdicts as Readonly<Record<string, string>>)[verdict] ?? verdict;

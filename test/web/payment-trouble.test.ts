@@ -1,0 +1,105 @@
+// The pages of payments while something fails: the provider does not answer, or the store cannot write.
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { type Bank, startBank, TILLS } from '../../testkit/bank.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+
+const WALLET = '/account/wallet';
+const RUB = 1_000_000n;
+
+describe('payment pages while something fails', () => {
+  let bank: Bank;
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+  let operator: Awaited<ReturnType<typeof setUpOperator>>;
+
+  before(async () => {
+    bank = await startBank();
+    const payments = { till: { plugin: 'till', settings: { baseUrl: bank.url } } };
+    test = await startGateway({ catalog: { upstreams: {}, models: [], payments }, env: { PAYMENTS_PATH: TILLS } });
+    operator = await setUpOperator(test);
+  });
+  beforeEach(async () => {
+    bank.hook = () => undefined;
+    account = await test.account('0');
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+    await bank.close();
+  });
+
+  const order = async () => String((await owner.submit(WALLET, { amount: '1000' })).headers.location);
+  const idOf = (page: string) => page.replace(/^.*=/, '');
+  const phaseOf = async (page: string) => (await test.store.payments.get(idOf(page)))?.phase;
+
+  it('say that the provider has not answered an order yet, and show no link', async () => {
+    bank.hook = () => 503;
+    const page = await owner.get(await order());
+    expect(page.status).to.equal(200);
+    expect(page.text).to.contain('has not answered yet').and.to.contain('Check again');
+    expect(page.text).not.to.contain('class="button"');
+  });
+
+  it('say that an order which the provider refuses has failed', async () => {
+    bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
+    expect((await owner.get(await order())).text).to.contain('technical failure');
+  });
+
+  it('show what is known while the provider cannot be asked, and the credit once it can', async () => {
+    const page = await order();
+    bank.pay(idOf(page));
+    bank.hook = () => 503;
+    const waiting = await owner.get(page);
+    expect([waiting.status, waiting.text.includes('waiting for your payment')]).to.deep.equal([200, true]);
+    expect((await test.wallet(account)).avail).to.equal(0n);
+    bank.hook = () => undefined;
+    expect((await owner.get(page)).text).to.contain('The money is in the wallet.');
+    expect((await test.wallet(account)).avail).to.equal(1000n * RUB);
+  });
+
+  it('hold an order within the limits of its provider', async () => {
+    const { status, text } = await owner.submit(WALLET, { amount: '350000.01' });
+    expect([status, text.includes('to ₽350,000.00')]).to.deep.equal([400, true]);
+    expect((await owner.submit(WALLET, { amount: '350000' })).status).to.equal(303);
+  });
+
+  it('take a notice again that could not be dealt with', async () => {
+    const page = await order();
+    const { id } = bank.pay(idOf(page));
+    bank.hook = () => 503;
+    await fetch(`${test.url}/payments/till/notice`, { method: 'POST', body: JSON.stringify({ id }) });
+    const [failed] = await test.store.payments.notices({ limit: 1 });
+    const path = `/admin/notices/${failed?.id}`;
+    expect((await operator.get(path)).text).to.contain('failed: the provider sends it again');
+    expect((await operator.submit(path, {})).headers.location).to.equal('/admin/notices?done=again');
+    expect(await phaseOf(page)).to.equal('pending');
+    bank.hook = () => undefined;
+    const taken = await operator.submit(path, {});
+    expect(taken.headers.location).to.equal('/admin/notices?done=done');
+    expect((await operator.get('/admin/notices?done=done')).text).to.contain('taken again');
+    expect([await phaseOf(page), (await test.wallet(account)).avail]).to.deep.equal(['credited', 1000n * RUB]);
+    const [deed] = await test.store.auditLog.page({ limit: 1 });
+    expect([deed?.action, deed?.target]).to.deep.equal(['notice.retry', failed?.id]);
+  });
+
+  it('answer 503 to an order that the store cannot write, and have made none', async () => {
+    const { csrf = '' } = Object.fromEntries(
+      [...(await owner.get(WALLET)).text.matchAll(/name="(csrf)" value="([^"]+)"/g)].map(([, name, value]) => [
+        name ?? '',
+        value ?? '',
+      ]),
+    );
+    const lock = new DatabaseSync(test.databaseUrl.slice('sqlite:'.length));
+    lock.exec('BEGIN IMMEDIATE');
+    const refused = await owner.post(WALLET, { csrf, amount: '1000' }).finally(() => {
+      lock.exec('ROLLBACK');
+      lock.close();
+    });
+    expect(refused.status).to.equal(503);
+    expect(await test.store.payments.list({ wallet: account.id, limit: 1 })).to.deep.equal([]);
+  });
+});
