@@ -43,7 +43,7 @@ describe('cli provider', function () {
     await cp(SANDBOX, folder, { recursive: true });
     const index = join(folder, 'index.ts');
     const source = await readFile(index, 'utf8');
-    await writeFile(index, source.replaceAll('reason: words.length < composed.length', 'reason: false'));
+    await writeFile(index, source.replaceAll("kept < all ? 'length' : reason", 'reason'));
     const { code, stdout } = await rig.run('provider', 'check', folder, '--json');
     const { ok, failures } = parseObject(stdout) as { ok: boolean; failures: readonly object[] };
     expect([code, ok]).to.deep.equal([1, false]);

@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ask, MESSAGES, type Reply, send, until } from '../../testkit/client.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import type { Books, Service } from '../../testkit/process.ts';
 import { openRig, type Rig } from '../../testkit/rig.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer } from '../../testkit/upstream.ts';
 import type { StoreDatabase, StoreKind } from '../contract/store/context.ts';
 
@@ -16,7 +17,8 @@ const LEASE_MS = 500;
 const LATE_MS = 20_000;
 const CHARGED = 2_007_000n;
 
-for (const kind of STORES) describe(`idempotency keys and processes on ${kind.name}`, () => processes(kind));
+for (const kind of longer([SQLITE], STORES))
+  describe(`idempotency keys and processes on ${kind.name}`, () => processes(kind));
 
 function processes(kind: StoreKind): void {
   let database: StoreDatabase;

@@ -39,7 +39,8 @@ describe('the log line of a request', () => {
   const lines = (): readonly Line[] =>
     readFileSync(join(gateway.folder, 'log'), 'utf8')
       .split('\n')
-      .filter((line) => line !== '')
+      // What comes after the last end of a line is still being written.
+      .slice(0, -1)
       .map((line) => JSON.parse(line));
   const isRequest = ({ msg }: Line) => msg === 'request';
 

@@ -6,7 +6,8 @@ import { refundable } from '../../lib/payments/decide.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/ports.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { newAccount, RUB, type StoreKind } from '../contract/store/context.ts';
 import { PaymentStage, type Service } from './service-stage.ts';
 
@@ -39,7 +40,7 @@ class Killed extends Error {}
 const ORDERS_MAX = 3;
 const BEGIN = { act: 'order', order: 0, gateway: 0, rub: 1 } as const;
 
-for (const kind of STORES) describe(`payments in any order on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`payments in any order on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const stage = new PaymentStage();

@@ -3,14 +3,15 @@ import { expect } from 'chai';
 import type { Payment } from '../../lib/payments/decide.ts';
 import { refundsOf } from '../../lib/payments/decide.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
 
 const MINUTE_MS = 60_000;
 const _HOUR_MS = 60 * MINUTE_MS;
 
-for (const kind of STORES) describe(`payments that go back, on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`payments that go back, on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { Payment } from '../../lib/payments/decide.ts';
 import { until } from '../../testkit/client.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
@@ -10,7 +11,7 @@ import { type Service, useStage } from './service-stage.ts';
 const MINUTE_MS = 60_000;
 const _HOUR_MS = 60 * MINUTE_MS;
 
-for (const kind of STORES) describe(`saved methods on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES)) describe(`saved methods on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);
