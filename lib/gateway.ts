@@ -139,7 +139,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const web = openWeb({ ...services, payments, topups, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });

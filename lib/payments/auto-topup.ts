@@ -27,6 +27,8 @@ export interface AutoTopupOptions {
 export interface AutoTopup {
   /** The same ledger, whose calls are noticed: those that leave little, and those that are refused for too little. */
   watch(ledger: Ledger): Ledger;
+  /** Looks at a wallet soon, and waits for nothing. */
+  notice(wallet: string): void;
   /** A payment has changed. */
   onPayment(payment: Payment): void;
   /** Looks at one wallet as far as it goes now; rejects with `StoreError`. */
@@ -214,6 +216,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
   return {
     watch,
+    notice,
     look,
     lookAtAll,
     onPayment({ wallet, origin, credited }) {

@@ -20,6 +20,7 @@ export type WebOptions = Pick<
   | 'sandbox'
   | 'fetcher'
   | 'payments'
+  | 'topups'
   | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;

@@ -8,6 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
 import type { Fetcher } from '../media/fetcher.ts';
+import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Store } from '../store/store.ts';
 import type { Mailer } from '../users/mail.ts';
@@ -41,6 +42,7 @@ export interface WebServices extends CallServices {
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
+  readonly topups: Pick<AutoTopup, 'notice'>;
   /** Posts alerts, and knows where they never go. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */

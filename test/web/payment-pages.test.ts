@@ -1,5 +1,6 @@
 // Paying on the pages of the wallet, over real sockets: with the sandbox's provider, whose buttons are what payers do.
 import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 
@@ -228,6 +229,7 @@ describe('payment pages of an owner', () => {
       );
       expect((await owner.post(WALLET, fields)).status).to.equal(303);
       expect((await auto())?.threshold).to.equal(1500n * RUB);
+      await until(async () => (await auto())?.dayCount === 1);
     });
 
     it('refuse what is out of bounds, without consent, or with a card that is not one’s own', async () => {

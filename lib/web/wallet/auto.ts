@@ -131,6 +131,8 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
     return { typed: typedIn(sent), problems: { form: autoWords(language).conflict } };
   }
+  // What the owner was told is charged now is.
+  services.topups.notice(account.id);
   const { threshold, amount, cap } = sums;
   const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
   await audit(visit, { action: 'auto_topup.on', target: account.id, detail });
