@@ -298,7 +298,8 @@ describe('refusals of pictures', () => {
       const refused = await send(gateway.url + EDITS, { key: low.key, ...edit({ image }) });
       expect(refused.status, refused.text).to.equal(402);
       expect(refused.json.error.message).to.equal(
-        'The balance is too low: this call costs 10.00 RUB and the balance is 5.00 RUB. Top up the wallet.',
+        'The balance is too low: this call costs 10.00 RUB and the balance is 5.00 RUB. ' +
+          `Top up the wallet at ${gateway.url}/account/wallet.`,
       );
     }
   });
