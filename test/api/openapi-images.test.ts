@@ -125,7 +125,7 @@ describe('the API document of pictures', () => {
           const { key, id } = await broken.account();
           const { model: _, ...body } = ask() as ReturnType<typeof ask> & { model: string };
           check(path, 503, await send(broken.url + path, { key, body }));
-          const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+          const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
           database.exec('PRAGMA foreign_keys = OFF');
           database.prepare('DELETE FROM wallets WHERE id = ?').run(id);
           database.close();

@@ -82,7 +82,7 @@ export async function showVideos({ verify, verifyPartly }: Showing): Promise<voi
     const job = await store.jobs.get(id);
     await store.jobs.put([{ ...(job as NonNullable<typeof job>), wallet: account.id, result: 'damaged' }]);
     await look(500, account.key, id);
-    const database = new DatabaseSync(databaseUrl.slice('sqlite:'.length));
+    const database = new DatabaseSync(databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     database.exec('PRAGMA foreign_keys = OFF');
     database.prepare('DELETE FROM wallets WHERE id = ?').run(lost.id);
     await post(500, lost.key);

@@ -339,7 +339,7 @@ describe('the API document', () => {
         const lost = await broken.account('0');
         const { key } = await broken.account();
         for (const known of [key, lost.key]) await verify(MODELS, 200, { key: known }, broken.url);
-        const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+        const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
         database.exec('PRAGMA foreign_keys = OFF');
         database.prepare('DELETE FROM wallets WHERE id = ?').run(lost.id);
         await Promise.all([

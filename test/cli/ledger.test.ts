@@ -89,7 +89,7 @@ describe('cli ledger', () => {
   });
 
   it('finds a balance that was changed behind its back, with exit code 1', async () => {
-    const db = new DatabaseSync(rig.databaseUrl.slice('sqlite:'.length));
+    const db = new DatabaseSync(rig.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     db.prepare('UPDATE wallets SET avail = avail + 2500000, adjusted = adjusted + 2500000 WHERE id = ?').run(account);
     db.close();
     const { code, stdout, stderr } = await rig.run('ledger', 'verify', '--json');

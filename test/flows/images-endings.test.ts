@@ -140,7 +140,7 @@ describe('endings of pictures', () => {
     const broken = await startGateway({ catalog: imageCatalog(upstream.url) });
     try {
       const { key, id } = await broken.account();
-      const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+      const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
       database.exec('ALTER TABLE media RENAME TO gone');
       const reply = await send(broken.url + GENERATIONS, { key, body });
       database.exec('ALTER TABLE gone RENAME TO media');

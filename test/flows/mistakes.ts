@@ -21,14 +21,14 @@ export function plugin(name: string, index: string | undefined): (home: Home) =>
 }
 
 export function foreignDatabase({ database }: Home): void {
-  const db = new DatabaseSync(database);
+  const db = new DatabaseSync(database, { timeout: 5_000 });
   db.exec('CREATE TABLE birds (name TEXT)');
   db.close();
 }
 
 export async function newerDatabase(home: Home): Promise<() => Promise<void>> {
   await (await openBooks(home)).close();
-  const db = new DatabaseSync(home.database);
+  const db = new DatabaseSync(home.database, { timeout: 5_000 });
   db.exec('PRAGMA user_version = 1000');
   db.close();
   return async () => undefined;

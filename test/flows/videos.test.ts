@@ -228,7 +228,7 @@ describe('videos', () => {
 
   it('that the store cannot read or note are 503, cost nothing, and reach no upstream', async () => {
     const broken = await startGateway({ catalog: filmCatalog(upstream.url), env: ENV });
-    const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length));
+    const database = new DatabaseSync(broken.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     try {
       const { key, id } = await broken.account();
       database.exec('ALTER TABLE jobs RENAME TO gone');

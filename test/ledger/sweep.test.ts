@@ -16,7 +16,10 @@ for (const kind of STORES) {
     /** As damage would leave it: the wallet's row is gone, its charges are there. */
     async function removeWallet(wallet: string): Promise<void> {
       if (kind.name === 'sqlite') {
-        const db = new DatabaseSync(context.url.replace('sqlite:', ''), { enableForeignKeyConstraints: false });
+        const db = new DatabaseSync(context.url.replace('sqlite:', ''), {
+          enableForeignKeyConstraints: false,
+          timeout: 5_000,
+        });
         db.prepare('DELETE FROM wallets WHERE id = ?').run(wallet);
         db.close();
         return;

@@ -12,7 +12,7 @@ type Look = (agoMs: Readonly<Record<string, number>>, renew: () => Promise<unkno
 
 const lookInto: Readonly<Record<string, (url: string) => Look>> = {
   sqlite: (url) => async (agoMs, renew) => {
-    const db = new DatabaseSync(url.slice('sqlite:'.length));
+    const db = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 });
     try {
       const insert = db.prepare('INSERT INTO owners (id, until, lease_ms, alone) VALUES (?, ?, 1000, 0)');
       for (const [id, ago] of Object.entries(agoMs)) insert.run(id, Date.now() - ago);

@@ -93,7 +93,7 @@ describe('payment pages while something fails', () => {
         value ?? '',
       ]),
     );
-    const lock = new DatabaseSync(test.databaseUrl.slice('sqlite:'.length));
+    const lock = new DatabaseSync(test.databaseUrl.slice('sqlite:'.length), { timeout: 5_000 });
     lock.exec('BEGIN IMMEDIATE');
     const refused = await owner.post(WALLET, { csrf, amount: '1000' }).finally(() => {
       lock.exec('ROLLBACK');
