@@ -8,7 +8,7 @@ import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
 import { createTurns } from './turns.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once; beyond that the longest idle one is closed, or else the new one. */
+  /** Connections at once; beyond that one that never asked for anything is closed, or the longest idle, or the new one. */
   readonly connectionsMax: number;
   /** A reader that takes nothing of a reply for so long is gone. */
   readonly stallMs: number;
@@ -64,11 +64,12 @@ interface Connection {
 export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): void {
   const all = new Map<Socket, Connection>();
   const turns = createTurns();
-  /** Without a request, the longest first. */
+  /** Without a request, the longest first: those that have never made one, and those between two. */
+  const silent = new Set<Socket>();
   const idle = new Set<Socket>();
 
   function dropIdle(): boolean {
-    const [longest] = idle;
+    const [longest] = silent.size > 0 ? silent : idle;
     if (!longest) return false;
     forget(longest);
     longest.destroy();
@@ -77,6 +78,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
 
   function forget(socket: Socket): void {
     all.delete(socket);
+    silent.delete(socket);
     idle.delete(socket);
   }
 
@@ -87,7 +89,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
     }
     socket.setMaxListeners(LISTENERS + UNANSWERED_MAX);
     all.set(socket, { feed: createFeed(socket, turns), taken: Number.NaN, takenAt: 0 });
-    idle.add(socket);
+    silent.add(socket);
     socket.once('close', () => forget(socket));
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -95,6 +97,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
     const feed = all.get(socket)?.feed;
     if (!feed) return;
     feed.begin(request);
+    silent.delete(socket);
     idle.delete(socket);
     response.once('close', () => {
       feed.answered();

@@ -11,6 +11,8 @@ export interface CallersJob {
 export interface CallersResult {
   readonly calls: number;
   readonly failed: number;
+  /** Why, each reason once. */
+  readonly reasons: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -24,18 +26,20 @@ async function run({ url, key, callers, seconds }: CallersJob): Promise<CallersR
   const until = performance.now() + seconds * 1000;
   const times: number[] = [];
   let failed = 0;
+  const reasons = new Set<string>();
   const call = async () => {
     const headers = { 'content-type': 'application/json', 'x-api-key': key };
     const reply = await request(`${url}/api/v1/chat/completions`, { method: 'POST', headers, body, dispatcher });
-    await reply.body.text();
-    if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+    const text = await reply.body.text();
+    if (reply.statusCode !== 200) throw new Error(`${reply.statusCode} ${text}`);
   };
   const caller = async (_: unknown, at: number) => {
     await sleep((PAUSE_MS * at) / callers);
     while (performance.now() < until) {
       const from = performance.now();
-      await call().catch(() => {
+      await call().catch((error: Error) => {
         failed += 1;
+        reasons.add(error.message);
       });
       times.push(performance.now() - from);
       await sleep(PAUSE_MS);
@@ -44,7 +48,7 @@ async function run({ url, key, callers, seconds }: CallersJob): Promise<CallersR
   await Promise.all(Array.from({ length: callers }, caller));
   times.sort((a, b) => a - b);
   const rank = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0;
-  return { calls: times.length, failed, p50Ms: rank(0.5), p99Ms: rank(0.99) };
+  return { calls: times.length, failed, reasons: [...reasons], p50Ms: rank(0.5), p99Ms: rank(0.99) };
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -81,12 +81,12 @@ async function siege(title: string, attacks: readonly string[]): Promise<Round> 
   return round;
 }
 
-function judge(title: string, { failed, p99Ms, rssMb, turnMs, errors }: Round): void {
+function judge(title: string, { failed, reasons, p99Ms, rssMb, turnMs, errors }: Round): void {
   const p99Max = Math.max(...calm.map(({ p99Ms: quiet }) => P99_TIMES * quiet), p99FloorMs);
   const check = (holds: boolean, problem: string) => {
     if (!holds) problems.push(`${title}: ${problem}`);
   };
-  check(failed === 0, `${failed} calls of good callers failed`);
+  check(failed === 0, `${failed} calls of good callers failed: ${reasons.join('; ')}`);
   check(p99Ms <= p99Max, `p99 of good callers is ${p99Ms.toFixed(1)} ms, at most ${p99Max.toFixed(1)}`);
   check(rssMb <= RSS_MAX_MB, `RSS is ${rssMb.toFixed(0)} MB, at most ${RSS_MAX_MB}`);
   check(turnMs <= turnMaxMs, `the loop stood for ${turnMs.toFixed(0)} ms, at most ${turnMaxMs}`);

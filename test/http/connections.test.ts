@@ -52,6 +52,21 @@ describe('connections', () => {
     expect([first.closed, second.closed, third.closed]).to.deep.equal([false, true, false]);
   });
 
+  it('cost one that never asked for anything its place before any that did', async () => {
+    await start({ connectionsMax: 3, stallMs: 10_000 });
+    const asked = await open();
+    await reply(asked);
+    const silent = [await open(), await open()];
+    for (const socket of silent) socket.resume();
+    await reply(await open());
+    await until(() => silent[0]?.closed === true);
+    await reply(await open());
+    await until(() => silent[1]?.closed === true);
+    expect(asked.closed).to.equal(false);
+    await reply(await open());
+    await until(() => asked.closed);
+  });
+
   it('that wait for an answer are left alone: the new one goes', async () => {
     await start({ connectionsMax: 2, stallMs: 10_000 });
     answer = false;
