@@ -1,10 +1,11 @@
 # The gateway and its command line. The root file system may be read-only: only /data (SQLite) and /tmp are written to.
-FROM node:26.10.0-slim AS dependencies
+ARG NODE_IMAGE=node:26.10.0-slim
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:26.10.0-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./

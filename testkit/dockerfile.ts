@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 export interface Dockerfile {
-  /** What the stages are built from. */
+  /** What the stages are built from, by default. */
   readonly images: readonly string[];
   /** Files and folders of the checkout in the last stage: from, to. */
   readonly copies: readonly (readonly [string, string])[];
@@ -32,9 +32,12 @@ export function readDockerfile(): Dockerfile {
         .slice(0, -1)
         .map((from) => [from, to.endsWith('/') ? `${to}${from.split('/').at(-1)}` : to] as const);
     });
+  const defaults = new Map(after('ARG', lines).map((line) => line.split('=') as [string, string]));
   const healthcheck = after('HEALTHCHECK')[0] ?? '';
   return {
-    images: after('FROM', lines).map((line) => line.split(' ')[0] ?? ''),
+    images: after('FROM', lines).map(
+      (line) => line.split(' ')[0]?.replace(/^\$\{(\w+)\}$/, (_, name) => defaults.get(name) ?? '') ?? '',
+    ),
     copies,
     environment: Object.fromEntries(
       after('ENV').flatMap((line) => line.split(' ').map((pair) => pair.split(/=(.*)/s))),

@@ -23,6 +23,7 @@ interface Service {
   readonly ports?: readonly string[];
   readonly command?: readonly string[];
   readonly mem_limit?: string;
+  readonly build?: { readonly args: Readonly<Record<string, string>> };
   readonly env_file?: readonly { readonly path: string }[];
 }
 
@@ -150,6 +151,16 @@ describe('deployment files', () => {
     }
     expect(read('.env.example')).to.match(new RegExp(`^TOLLGATE_TAG=${manifest.version}$`, 'm'));
     for (const image of readDockerfile().images) expect(image).to.equal(`node:${runtime.version}-slim`);
+    expect(fill(gateways[0]?.build?.args.NODE_IMAGE ?? '')).to.equal(`node:${runtime.version}-slim`);
+    const locked = [...read('.env.example').matchAll(/^#([A-Z]+_IMAGE)=(\S+)@sha256:/gm)].map(([, name, image]) => [
+      name,
+      image,
+    ]);
+    expect(Object.fromEntries(locked)).to.deep.equal({
+      NODE_IMAGE: readDockerfile().images[0],
+      MONGO_IMAGE: fill(members[0]?.image ?? ''),
+      CADDY_IMAGE: fill(proxy.image),
+    });
   });
 
   it('give every member and gateway as much memory as it needs, and a cache that fits', () => {

@@ -32,7 +32,8 @@ describe('package-lock.json', () => {
       expect(packages[`node_modules/${name}`]?.integrity, name).to.match(/^sha512-/);
     }
     expect(process.version).to.equal(`v${runtime.version}`);
-    expect(read('Dockerfile')).to.include(`FROM node:${runtime.version}-slim`);
+    expect(read('Dockerfile')).to.include(`ARG NODE_IMAGE=node:${runtime.version}-slim`);
+    expect(read('docker-compose.yml')).to.include(`NODE_IMAGE:-node:${runtime.version}-slim}`);
   });
 
   it('leaves nothing to a script that loads what the lock does not hold', () => {
