@@ -1,5 +1,5 @@
-// Looks from time to time at what owners want to be told of, and tells them. Every process does: whoever moves an alarm on
-// in the store goes on with it, and should it die, another one does.
+// Checks periodically what owners asked to be alerted about, and alerts them. Every process runs this; the one that
+// advances an alarm in the store delivers it, and another takes over if it dies.
 import { forEach } from '../for-each.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
@@ -14,32 +14,32 @@ export interface AlertsOptions extends Omit<ChannelOptions, 'store' | 'now'> {
   readonly store: Pick<Store, 'accounts' | 'users' | 'keys' | 'ledger' | 'alerts'>;
   /** ms since the epoch. */
   readonly now?: () => number;
-  /** Between two looks, more or less. */
+  /** Average pause between two rounds. */
   readonly everyMs?: number;
 }
 
 export interface Alerts {
   start(): void;
-  /** Ends what is under way; alerts that it interrupts are sent by whoever looks next. */
+  /** Interrupts what is under way; the next round, in any process, sends the interrupted alerts. */
   stop(): Promise<void>;
-  /** One look at every account; resolves when all is sent that was due. */
+  /** One round over every account; resolves once every alert that is due has been sent. */
   look(): Promise<void>;
   /** Whether an alert would go anywhere. */
   hasChannels(settings: AlertSettings): Promise<boolean>;
   /**
-   * Notes what happened to an account: the next look sends it, in whichever process. `id` is what it is about: the same again
-   * is told once.
+   * Records something that happened to an account; the next round, in any process, sends it. `id` says what it is
+   * about: the same id is sent once.
    */
   tell(account: string, happening: Happening, id: string): Promise<void>;
-  /** Sends an alert that says it is a test, once, and notes how it arrived. */
+  /** Sends one alert marked as a test and records the result. */
   test(settings: AlertSettings): Promise<void>;
-  /** The last alerts of an account, newest first. */
+  /** The latest alerts of an account, newest first. */
   last(account: string): Promise<readonly Delivery[]>;
 }
 
 const EVERY_MS = 30_000;
 const ACCOUNTS_PER_PAGE = 100;
-/** A receiver that takes its time holds up no others. */
+/** Enough that a slow receiver does not delay the others. */
 const ACCOUNTS_AT_ONCE = 16;
 const TEST = 'test';
 
@@ -77,7 +77,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     for (const alarm of alarms.values()) await deliver(settings, alarm);
   }
 
-  /** Further kinds add theirs here. */
+  /** New kinds of alert are added here. */
   async function watchesOf({ account, balanceBelow, budgets }: AlertSettings): Promise<readonly Watch[]> {
     const wallet = balanceBelow === null ? undefined : await store.ledger.wallet(account);
     const balance = wallet && balanceBelow !== null ? [watchBalance(wallet, balanceBelow)] : [];
@@ -95,7 +95,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     return keys.map((key) => watchBudget(key, sumOf.get(key.id), at));
   }
 
-  /** The alarm as it is now; undefined when there is none, or somebody else has moved it on. */
+  /** The current alarm; undefined when there is none, or when another process advanced it first. */
   async function decide(settings: AlertSettings, watch: Watch, alarm: Alarm | undefined): Promise<Alarm | undefined> {
     const { account } = settings;
     const state = readState(alarm?.state);
@@ -122,13 +122,13 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     await note(alarm, attempted(delivery, arrivals, now()));
   }
 
-  /** Notes how an attempt went, whatever else has become of the alarm meanwhile. */
+  /** Records the result of an attempt, unless the alarm has moved on. */
   async function note({ account, subject }: Alarm, delivery: Delivery): Promise<void> {
     for (;;) {
       const alarm = (await store.alerts.alarms(account)).find((found) => found.subject === subject);
       const state = readState(alarm?.state);
       const { event, tries } = state.delivery ?? {};
-      // A later alert has taken its place, or another process its next attempt.
+      // A newer alert has replaced it, or another process has claimed the next attempt.
       if (!alarm || event?.id !== delivery.event.id || tries !== delivery.tries) return;
       if (await move(alarm, { ...state, delivery })) return;
     }
@@ -146,7 +146,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     }
   }
 
-  /** Only accounts with wishes are looked at. */
+  /** Rounds visit only accounts that have settings, so this creates them if needed. */
   async function settingsOf(account: string): Promise<AlertSettings> {
     const none = { account, balanceBelow: null, budgets: true, webhook: null, version: 0 };
     for (;;) {
@@ -163,7 +163,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     const arrivals = await channels.send(settings, made, ending.signal);
     const alarm = (await store.alerts.alarms(account)).find(({ subject }) => subject === TEST);
     const from = alarm ?? { account, subject: TEST, state: '', version: 0 };
-    // Of two tests at once one is noted.
+    // Of two concurrent tests only one is recorded.
     await move(from, { mark: null, delivery: attempted(made, arrivals, now(), false) });
   }
 
@@ -174,7 +174,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
   function round(): void {
     running = look()
       .catch((err: unknown) => {
-        if (!ending.signal.aborted) log.warn({ err }, 'could not look at the alerts of every account');
+        if (!ending.signal.aborted) log.warn({ err }, 'could not check the alerts of every account');
       })
       .then(() => {
         if (!ending.signal.aborted) wait();
@@ -194,7 +194,7 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     start: wait,
     async stop() {
       clearTimeout(timer);
-      ending.abort(new Error('the gateway stops'));
+      ending.abort(new Error('the gateway is stopping'));
       await running;
     },
   };

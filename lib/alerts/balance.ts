@@ -1,10 +1,10 @@
-// Watches a balance: told once when it falls below a sum, and again only after it has recovered or was topped up.
+// Watches a balance: alerts once when it falls below a threshold, and again only after it recovered or was topped up.
 
 import type { Wallet } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import type { Mark, Watch } from './watch.ts';
 
-/** How far above the sum, in percent, a balance has recovered: one that hovers about the sum is told once. */
+/** Percent above the threshold that counts as recovered, so that a balance hovering around it alerts once. */
 const RECOVERED_PERCENT = 10n;
 
 /** Holds count as balance: they come and go with every call. */
@@ -24,7 +24,7 @@ export function watchBalance({ avail, held, topped }: Pick<Wallet, 'avail' | 'he
   };
 }
 
-/** Whether the last time is over: recovered, topped up, or about another sum. */
+/** Whether the last alert no longer applies: recovered, topped up, or another threshold. */
 function isOver(mark: Mark, now: { balance: Micro; topped: Micro; below: Micro }): boolean {
   if (mark.below !== `${now.below}` || now.topped > BigInt(mark.topped ?? 0)) return true;
   return now.balance * 100n > now.below * (100n + RECOVERED_PERCENT);

@@ -1,11 +1,11 @@
-// Watches the budget of a key: told at each of some shares of it, once in a period.
+// Watches the budget of a key: alerts once per period at each of several shares of it.
 import { type KeyBudget, spentIn } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
 import type { Watch } from './watch.ts';
 
-/** In percent of the budget, the highest first. */
+/** Percent of the budget, highest first. */
 const SHARES = [100n, 95n, 80n];
 
 export interface WatchedKey {
@@ -14,10 +14,12 @@ export interface WatchedKey {
   readonly limits: KeyLimits;
 }
 
-/** Holds count as used, and what comes back arms nothing: a sum that hovers about a share is told once. */
+/**
+ * Holds count as spent, and a returned one does not re-arm the alert: spending that hovers around a share alerts once.
+ */
 export function watchBudget({ id, name, limits }: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
   const budget = limits.budget ?? 0n;
-  // A process whose clock is ahead may have begun the next period.
+  // Another process whose clock is ahead may already have started the next period.
   const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
   const spent = spentIn(sum, period);
   const reached = SHARES.find((share) => spent * 100n >= budget * share);

@@ -1,4 +1,4 @@
-// The ways an alert goes: a letter to each owner, and a signed post to the account's webhook.
+// The channels of an alert: an email to each owner and a signed POST to the account's webhook.
 import type { Logger } from 'pino';
 import { orAbort, within } from '../media/deadline.ts';
 import { FetchFailure } from '../media/failure.ts';
@@ -21,9 +21,9 @@ export interface ChannelOptions {
 }
 
 export interface Channels {
-  /** Those that an alert of this account would go by. */
+  /** The channels that an alert of this account would use. */
   of(settings: AlertSettings): Promise<readonly string[]>;
-  /** One attempt by every channel that is due; resolves to how all of them stand. Throws only the reason of the signal. */
+  /** Tries every channel that is due; resolves to the state of all of them. Throws only the signal's reason. */
   send(settings: AlertSettings, delivery: Delivery, signal: AbortSignal): Promise<Delivery['arrivals']>;
 }
 
@@ -37,7 +37,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
       return await (name === WEBHOOK ? post(settings, event, signal) : mail(name.slice(MAIL.length), event, signal));
     } catch (err) {
       signal.throwIfAborted();
-      log.warn({ err, account: event.account, alert: event.id, channel: name }, 'an alert did not arrive');
+      log.warn({ err, account: event.account, alert: event.id, channel: name }, 'an alert was not delivered');
       return { state: 'due', why: whyOf(err) } satisfies Arrival;
     }
   }
@@ -75,7 +75,7 @@ export function createChannels({ store, mailer, fetcher, publicUrl, log, now }: 
   };
 }
 
-/** For owners: why a host could not be reached is nobody's business. */
+/** Shown to owners, so it does not reveal why a host was unreachable. */
 function whyOf(error: unknown): string {
   if (!(error instanceof FetchFailure)) return 'mail';
   return error.reason === 'status' ? `status ${error.status}` : 'unreachable';

@@ -1,9 +1,9 @@
-// One alert on its way to those who want it: whom it has reached, and when it is tried again.
+// One alert being delivered: who has received it, and when the next attempt is due.
 import { randomBytes } from 'node:crypto';
 import type { Happening, Mark } from './watch.ts';
 
 export interface AlertEvent extends Happening {
-  /** The same in every attempt: a receiver that got it twice can tell. */
+  /** The same in every attempt, so that a receiver can drop duplicates. */
   readonly id: string;
   readonly account: string;
   /** ms since the epoch. */
@@ -21,20 +21,20 @@ export interface Delivery {
   /** By channel: `webhook`, and `mail:` with the id of each owner. */
   readonly arrivals: Readonly<Record<string, Arrival>>;
   readonly tries: number;
-  /** ms since the epoch; null when it has ended. */
+  /** ms since the epoch; null once delivery has ended. */
   readonly dueAt: number | null;
 }
 
-/** What an alarm remembers. */
+/** The stored state of an alarm. */
 export interface AlarmState {
   readonly mark: Mark | null;
-  /** The last one. */
+  /** The latest. */
   readonly delivery: Delivery | null;
 }
 
-/** Longer than an attempt takes: should its process die, another one tries again after it. */
+/** Longer than any attempt; if the process dies, another one retries after it. */
 const CLAIM_MS = 120_000;
-/** From the first failure on. */
+/** Counted from the first failure. */
 const RETRIES_MS = [60_000, 300_000, 1_800_000] as const;
 
 export function readState(text: string | undefined): AlarmState {
@@ -50,17 +50,17 @@ export function newDelivery(
   return { event, arrivals, tries: 0, dueAt: channels.length === 0 ? null : now };
 }
 
-/** A time further off than any wait was set by a clock that ran ahead. */
+/** A due time further ahead than any wait was set by a clock that ran ahead. */
 export function isDue({ dueAt }: Delivery, now: number): boolean {
   return dueAt !== null && (dueAt <= now || dueAt > now + 2 * RETRIES_MS[2]);
 }
 
-/** As it is while somebody makes an attempt. */
+/** The delivery while an attempt is running. */
 export function claimed(delivery: Delivery, now: number): Delivery {
   return { ...delivery, tries: delivery.tries + 1, dueAt: now + CLAIM_MS };
 }
 
-/** As it is after an attempt; what is still due after the last one has failed. */
+/** The delivery after an attempt; whatever is still due after the last one has failed. */
 export function attempted(delivery: Delivery, arrivals: Delivery['arrivals'], now: number, retries = true): Delivery {
   const waitMs = retries ? RETRIES_MS[delivery.tries - 1] : undefined;
   const left = Object.values(arrivals).some(({ state }) => state === 'due');

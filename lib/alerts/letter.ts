@@ -1,4 +1,4 @@
-// The letter that tells an owner what happened.
+// The email that tells an owner what happened.
 import type { User } from '../store/ports/users.ts';
 import type { Mail } from '../users/mail.ts';
 import type { AlertEvent } from './delivery.ts';

@@ -1,4 +1,4 @@
-// The signature of what is posted to a webhook: whoever has the secret can tell that it is ours, and how old it is.
+// Signs webhook posts, so that a holder of the secret can check where a post comes from and how old it is.
 import { createHmac, randomBytes } from 'node:crypto';
 
 export const SIGNATURE_HEADER = 'tollgate-signature';
@@ -7,7 +7,7 @@ export function makeWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
-/** `t=<seconds since the epoch>,v1=<hex>`: HMAC-SHA256 with the whole secret over the time, a dot and the body. */
+/** `t=<seconds since the epoch>,v1=<hex>`: HMAC-SHA256 under the secret over the time, a dot and the body. */
 export function sign(body: string, { secret, now }: { secret: string; now: number }): string {
   const seconds = Math.floor(now / 1000);
   const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');

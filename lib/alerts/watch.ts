@@ -1,22 +1,25 @@
-// What can be watched: each kind decides from how things are, and from what it noted when it last told, whether to tell.
+// What can be watched: each kind decides from the current state and its own mark of the last alert whether to alert.
 
-/** What a kind notes when it tells, until it is armed again. */
+/** What a kind records when it alerts, until it is re-armed. */
 export type Mark = Readonly<Record<string, string>>;
 
 export interface Happening {
   readonly type: 'balance.below' | 'budget.used' | 'topup.succeeded' | 'topup.declined' | 'topup.paused' | 'test';
-  /** Amounts are decimal strings in RUB, of `budget.used` also `key`, `name` and `percent`: 80, 95 or 100; of `topup.…` `payment`. */
+  /**
+   * Amounts are decimal strings in RUB. `budget.used` also has `key`, `name`, `percent` (80, 95, 100); `topup.…`
+   * `payment`.
+   */
   readonly data: Readonly<Record<string, string>>;
 }
 
 export type Decision =
   | { readonly kind: 'stay' }
-  /** Forget the mark: the next time is told again. */
+  /** Clear the mark: the next time alerts again. */
   | { readonly kind: 'arm' }
   | { readonly kind: 'tell'; readonly mark: Mark; readonly happening: Happening };
 
 export interface Watch {
-  /** The alarm's, one for each thing watched: `balance`, `kind:id`. */
+  /** Identifies the alarm, one for each thing watched: `balance`, `kind:id`. */
   readonly subject: string;
   decide(mark: Mark | null): Decision;
 }

@@ -1,4 +1,4 @@
-// One attempt at one route: the upstream's picture on its way into the store, under the clock and the life of the call.
+// One attempt at one route: asks the upstream for a picture and stores it, bounded by the clock and the call's signal.
 import type { CallContext } from '../call/context.ts';
 import { type Ending, endingOfAbort } from '../call/ending.ts';
 import type { Route } from '../catalog/model.ts';
@@ -16,9 +16,9 @@ export interface AttemptOptions {
   readonly context: Pick<CallContext, 'signal' | 'accountId'>;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  /** The upstream is asked. */
+  /** Called when the upstream is asked. */
   readonly onAsk: () => void;
-  /** The upstream has answered with a picture. */
+  /** Called when the upstream has answered with a picture. */
   readonly onFirst: () => void;
 }
 
@@ -29,7 +29,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
   let timer: NodeJS.Timeout | undefined;
-  // A timer may fire some milliseconds early; there would then seem to be time for another route.
+  // Timers may fire a few milliseconds early, which would seem to leave time for another route.
   const watch = () => {
     const leftMs = deadline - performance.now();
     if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
@@ -38,7 +38,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<StoredMed
   watch();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    // A plugin or a store that ignores the signal must not hold the call up.
+    // A plugin or store that ignores the signal must not delay the call.
     return { type: 'finish', result: await orAbort(make(options, upstream.signal), upstream.signal) };
   } catch (error) {
     return signal.aborted ? endingOfAbort(signal) : { type: 'error', fault: toClientFault(error) };

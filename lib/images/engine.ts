@@ -1,4 +1,4 @@
-// The image engine: holds the price of a picture, asks the routes of its model for it, keeps what comes, and charges.
+// The image engine: holds the price of a picture, tries the routes of its model, stores the result, then charges.
 import assert from 'node:assert/strict';
 import type { CallContext } from '../call/context.ts';
 import type { RouteHealth } from '../call/health.ts';
@@ -16,7 +16,7 @@ export interface ImageEngineOptions {
   readonly paidCalls: PaidCalls;
   readonly results: Results;
   readonly health: RouteHealth;
-  /** For all routes together, storing the picture included. */
+  /** For all routes together, including storing the picture. */
   readonly totalTimeoutMs: number;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -24,7 +24,7 @@ export interface ImageEngineOptions {
 export interface ImageOrder {
   readonly kind: 'image' | 'edit';
   readonly model: ImageModel;
-  /** What is asked; a route adds its model and options. */
+  /** The request; each route adds its model and options. */
   readonly call: Omit<ImageCall, 'model' | 'options'>;
 }
 
@@ -35,8 +35,8 @@ export interface ImageAnswer {
 
 export interface ImageEngine {
   /**
-   * Runs one call to its end, its money included; resolves to nothing when the client left meanwhile. Rejects with a fault
-   * when there is no picture, and then the call costs nothing.
+   * Runs one call including its money; resolves to undefined if the client left. Rejects with a fault when there is no
+   * picture, in which case nothing is charged.
    */
   run(order: ImageOrder, context: CallContext): Promise<ImageAnswer | undefined>;
 }
@@ -65,18 +65,18 @@ export function createImageEngine(options: ImageEngineOptions): ImageEngine {
             attempt: (route, onFirst) => attempt({ route, call, results, context, deadline, onAsk, onFirst }),
           });
         },
-        // A client who leaves still pays: the upstream may have made the picture all the same.
+        // A client who leaves still pays: the upstream may have made the picture anyway.
         owed: ({ type }) => (type === 'finish' || (type === 'gone' && wasAsked) ? dueOf(model) : undefined),
       });
       if (ending.type === 'gone') return undefined;
       if (ending.type === 'error') throw refundedFault(ending.fault);
-      assert(ending.result, 'a picture that is charged is there');
+      assert(ending.result, 'a charged picture has a result');
       return { picture: ending.result, paid };
     },
   };
 }
 
-/** One picture, however many an upstream sends. */
+/** One picture, however many the upstream sends. */
 function dueOf({ price }: ImageModel): Due {
   return { amount: price.request, usage: { images: 1 } };
 }

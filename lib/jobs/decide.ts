@@ -1,45 +1,45 @@
-// All rules of a job's life in one pure function: a job and a change in; the job as it is then out.
+// All rules of a job's life as one pure function: takes a job and a change, returns the job after it.
 import assert from 'node:assert/strict';
 
 /**
- * `starting` the upstream is being asked to begin, and nobody knows yet whether it has; `running` it has, and is polled;
- * `completed`, `failed` for ever.
+ * `starting`: the upstream was asked to start and its answer is not known yet; `running`: it has started and is polled;
+ * `completed` and `failed` are final.
  */
 export type JobPhase = 'starting' | 'running' | 'completed' | 'failed';
 
-/** One generation that outlives its request. */
+/** A generation that outlives its request. */
 export interface Job {
-  /** What the client asks for it by. */
+  /** The id that the client polls. */
   readonly id: string;
   readonly wallet: string;
-  /** The charge that pays for it: made with the job, refunded with its failure. */
+  /** The charge that pays for it: made with the job, refunded if it fails. */
   readonly charge: string;
   readonly model: string;
-  /** The route that it runs on: its upstream, and that one's name of the model. */
+  /** The route it runs on: the upstream, and the upstream's name for the model. */
   readonly upstream: string;
   readonly phase: JobPhase;
-  /** What is shown while it runs; it never goes back to `queued`. */
+  /** The state shown while it runs; it never goes back to `queued`. */
   readonly shown: 'queued' | 'processing';
   /** 0 to 100; never falls. */
   readonly progress: number;
-  /** What the upstream knows it by, as JSON; null until it has begun there. */
+  /** The upstream's reference, as JSON; null until it has started there. */
   readonly ref: string | null;
-  /** Facts of the request that its poller needs, as JSON. */
+  /** Facts of the request that polling needs, as JSON. */
   readonly facts: string;
-  /** The stored result, as JSON: its id and media type; null until it is completed. */
+  /** The stored result, as JSON: its id and media type; null until completed. */
   readonly result: string | null;
   /** Why it failed, in words for the client; null unless it failed. */
   readonly error: string | null;
-  /** The process that works on it now, and until when nobody else may; null when it waits for its turn. */
+  /** The process that holds its lease, and when the lease ends; null when it is free to be claimed. */
   readonly owner: string | null;
   readonly lease: number | null;
-  /** When it is to be looked at next; null when it has ended. All times in ms since the epoch. */
+  /** When it is polled next; null when it has ended. All times in ms since the epoch. */
   readonly dueAt: number | null;
-  /** When it fails if it has not ended. */
+  /** When it fails unless it has ended. */
   readonly deadline: number;
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** Counts the changes: a change is made to the version it was decided on, or not at all. */
+  /** Counts changes: a change applies only to the version it was decided on. */
   readonly version: number;
 }
 
@@ -50,7 +50,7 @@ interface Change {
   readonly at: number;
 }
 
-/** A job begins; its maker holds it until the upstream has answered. */
+/** A new job; its creator holds the lease until the upstream has answered. */
 export interface CreateJob {
   readonly kind: 'create';
   readonly job: Pick<Job, 'id' | 'wallet' | 'charge' | 'model' | 'upstream' | 'facts' | 'deadline' | 'createdAt'> & {
@@ -59,20 +59,20 @@ export interface CreateJob {
   };
 }
 
-/** The next route is asked to begin, because the one before certainly did not. */
+/** The next route is asked, because the previous one certainly did not start. */
 export interface RerouteJob extends Change {
   readonly kind: 'reroute';
   readonly upstream: string;
 }
 
-/** The upstream has begun. */
+/** The upstream has started. */
 export interface BeginJob extends Change {
   readonly kind: 'begin';
   readonly ref: string;
   readonly dueAt: number;
 }
 
-/** The upstream was asked, and it is not over. */
+/** The upstream was polled, and the job is not finished. */
 export interface AdvanceJob extends Change {
   readonly kind: 'advance';
   readonly shown: Job['shown'];
@@ -85,7 +85,7 @@ export interface CompleteJob extends Change {
   readonly result: string;
 }
 
-/** Goes with the refund of its charge. */
+/** Made together with the refund of its charge. */
 export interface FailJob extends Change {
   readonly kind: 'fail';
   readonly error: string;
@@ -94,14 +94,14 @@ export interface FailJob extends Change {
 export type JobChange = CreateJob | RerouteJob | BeginJob | AdvanceJob | CompleteJob | FailJob;
 
 /**
- * `done` it happened now; `exists` this very change had been made before; `stale` the job has changed since it was
- * decided on, or has ended: nothing changed; `no_job`.
+ * `done`: applied now; `exists`: the same change had been applied before; `stale`: nothing changed, because the job has
+ * changed since or has ended; `no_job`.
  */
 export type JobStatus = 'done' | 'exists' | 'stale' | 'no_job';
 
 export interface JobOutcome {
   readonly status: JobStatus;
-  /** As it is afterwards; absent when there is none. */
+  /** The job afterwards; absent when there is none. */
   readonly job?: Job;
 }
 
@@ -141,7 +141,7 @@ function created({ job }: CreateJob): Job {
   };
 }
 
-/** Nobody works on a job that waits or has ended. */
+/** A job that waits or has ended has no owner. */
 const FREE = { owner: null, lease: null };
 
 function changed(job: Job, change: Exclude<JobChange, CreateJob>): Partial<Job> {
@@ -165,12 +165,12 @@ function ended(at: number) {
   return { ...FREE, dueAt: null, endedAt: at };
 }
 
-/** An upstream's progress as it is shown: whole, and 100 only for what is completed. */
+/** An upstream's progress as shown: whole, and 100 only when completed. */
 function percent(progress: number): number {
   return Number.isFinite(progress) ? Math.min(99, Math.max(0, Math.floor(progress))) : 0;
 }
 
-/** Whether the very change was the last to be made: its answer was lost, and it came again. */
+/** Whether this change was the last one applied: its answer was lost and it is sent again. */
 function wasMade(job: Job, change: Exclude<JobChange, CreateJob>): boolean {
   if (job.version !== change.version + 1) return false;
   switch (change.kind) {

@@ -1,4 +1,4 @@
-// Lets a limited number through at once; the others wait in order.
+// Limits how many run at once; the others wait in order.
 
 export type Gate = <T>(run: () => Promise<T>) => Promise<T>;
 

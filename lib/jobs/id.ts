@@ -1,4 +1,4 @@
-// The id by which a client knows a video: the id of the request that began it, with another prefix.
+// The id by which a client knows a video: the id of the request that started it, with another prefix.
 
 export const VIDEO_ID = /^vid_[0-9a-f]{32}$/;
 

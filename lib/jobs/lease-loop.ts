@@ -1,5 +1,5 @@
-// Works in the background on rows that are due, in every process: claims them by lease, keeps the leases, and wakes when the
-// next one is due. There is one timer for all: what is due when is in the store.
+// A background loop over rows that are due, in every process: claims them by lease, renews the leases, and wakes when
+// the next one is due. One timer serves all rows; the store says what is due when.
 import type { JobClaim, JobRenewal } from '../store/ports/jobs.ts';
 
 export interface LeaseLoopOptions<Row extends { readonly id: string; readonly version: number }> {
@@ -7,16 +7,16 @@ export interface LeaseLoopOptions<Row extends { readonly id: string; readonly ve
     claim(claim: JobClaim): Promise<readonly Row[]>;
     renew(renewal: JobRenewal): Promise<boolean>;
   };
-  /** Goes on with one row; the signal aborts when it is no longer this process's. */
+  /** Works on one row; the signal aborts when this process loses its lease. */
   readonly work: (row: Row, signal: AbortSignal) => Promise<void>;
   readonly ownerId: string;
   readonly leaseMs: number;
   /** The shortest pause between two claims. */
   readonly gapMs: number;
-  /** The store's clock, and whether others may be taken for dead. */
+  /** The store's clock, and whether other processes may be considered dead. */
   readonly clock: LoopClock;
   readonly onClaimError: (err: unknown) => void;
-  /** When its lease ends it is claimed again. */
+  /** When the lease ends, the row can be claimed again. */
   readonly onWorkError: (err: unknown, row: Row) => void;
 }
 
@@ -27,13 +27,16 @@ export interface LoopClock {
 
 export interface LeaseLoop {
   start(): void;
-  /** A row of this process is being made: until the returned function is called, this loop does not take it for abandoned. */
+  /**
+   * A row of this process is being created: until the returned function is called, this loop does not treat it as
+   * abandoned.
+   */
   hold(id: string): () => void;
   /** A row is due then. */
   expect(id: string, dueAt: number): void;
-  /** How many rows this process works on or expects. */
+  /** How many rows this process is working on or expecting. */
   open(): number;
-  /** Claims nothing more and aborts what is under way; the leases of those rows run out. */
+  /** Claims nothing more and aborts what is running; the leases of those rows expire. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +58,7 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
   const idleMs = Math.min(IDLE_MS_MAX, Math.max(50, Math.floor(leaseMs / 3)));
   const working = new Map<string, Working>();
   const beingMade = new Set<string>();
-  /** When rows that this process looked at last are due again. */
+  /** When the rows this process worked on last are due again. */
   const expected = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -81,12 +84,12 @@ export function createLeaseLoop<Row extends { readonly id: string; readonly vers
       })
       .then((pauseMs) => {
         turn = undefined;
-        // Something may have become due meanwhile.
+        // Something may have become due in the meantime.
         wakeIn(Math.min(pauseMs, Math.max(gapMs, nextDue() - clock.now())));
       });
   }
 
-  /** Resolves to the longest pause before the next one. */
+  /** Resolves to the longest pause before the next claim. */
   async function tick(): Promise<number> {
     await renewLeases();
     const room = Math.min(CLAIM_MAX, WORKING_MAX - working.size);

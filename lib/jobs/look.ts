@@ -1,5 +1,5 @@
-// One look at a job upstream, and what follows from it. Only the upstream's verdict ends a job: whatever else goes wrong
-// says nothing about it.
+// One poll of a job's upstream, and what follows from it. Only the upstream's verdict ends a job: any other failure
+// says nothing about the job itself.
 import type { CallLog } from '../call/context.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/model.ts';
@@ -12,15 +12,15 @@ import type { Job } from './decide.ts';
 import { createGate } from './gate.ts';
 
 export interface LookOptions {
-  /** The catalog in force. */
+  /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly results: Pick<Results, 'keep'>;
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
-  /** Told what each look found. */
+  /** Called with the result of each poll. */
   readonly onPoll?: ((upstream: string, found: Found) => void) | undefined;
 }
 
-/** What a look found; `unknown`: it told nothing. */
+/** The result of a poll; `unknown`: it said nothing. */
 export type Found = 'processing' | 'completed' | 'failed' | 'unknown';
 
 export type Sight =
@@ -29,15 +29,15 @@ export type Sight =
       readonly shown: Job['shown'];
       readonly progress: number;
       readonly retryAfterMs: number | undefined;
-      /** The look told nothing, or the result could not be kept. */
+      /** The poll said nothing, or the result could not be stored. */
       readonly failed: boolean;
     }
   /** The result is stored. */
   | { readonly kind: 'completed'; readonly result: string }
-  /** `error` in words for the client. */
+  /** `error` is in words for the client. */
   | { readonly kind: 'failed'; readonly error: string };
 
-/** Rejects only with the reason of the signal. */
+/** Rejects only with the signal's reason. */
 export type Look = (job: Job, signal: AbortSignal) => Promise<Sight>;
 
 const POLL_MS_MAX = 30_000;
@@ -64,7 +64,7 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
     const { video } = route.provider;
     if (!video) throw new Error(`upstream ${job.upstream} makes no videos`);
     const ending = AbortSignal.any([signal, AbortSignal.timeout(POLL_MS_MAX)]);
-    // A plugin that does not heed the signal holds up nobody.
+    // A plugin that ignores the signal must not block the worker.
     return orAbort(video.poll(ref, ending), ending);
   }
 
@@ -81,7 +81,7 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
       return { kind: 'completed', result: JSON.stringify({ id, mediaType }) };
     } catch (error) {
       signal.throwIfAborted();
-      note(job, error, 'a video that is finished could not be stored');
+      note(job, error, 'a finished video could not be stored');
       if (isUpstreamFault(error) && !PASSING.has(error.kind)) return failedBy(error);
       return unfinished({ shown: 'processing', progress: ALMOST, failed: true, ...patienceOf(error) });
     }
@@ -91,7 +91,11 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
     const { upstream } = job;
     const route = routeOf(catalog(), job);
     if (!route) {
-      note(job, undefined, 'no upstream of the catalog makes this video any more; it waits for its deadline');
+      note(
+        job,
+        undefined,
+        'the upstream of this video is no longer in the catalog; the video will fail at its deadline',
+      );
       return unfinished({ shown: job.shown, progress: job.progress, failed: true });
     }
     try {
@@ -104,19 +108,19 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
     } catch (error) {
       signal.throwIfAborted();
       onPoll?.(upstream, 'unknown');
-      note(job, error, 'a look at a video told nothing');
+      note(job, error, 'could not poll a video');
       return unfinished({ shown: job.shown, progress: job.progress, failed: true, ...patienceOf(error) });
     }
   };
 }
 
-/** Of a job that is finished and not yet stored. */
+/** For a job that is finished upstream but not stored yet. */
 const ALMOST = 99;
 
-/** Of a result that may be there the next time. */
+/** For a result that may be there on the next attempt. */
 const PASSING: ReadonlySet<UpstreamFaultKind> = new Set(['network', 'timeout', 'rate', 'overloaded', 'server']);
 
-/** The model may be gone from the catalog: any route of the upstream has the same provider. */
+/** The model may have left the catalog; any route to the upstream has the same provider. */
 function routeOf({ models }: Catalog, { model, upstream }: Job): Route | undefined {
   const routes = models.flatMap(({ id, type, routes }) =>
     type === 'video' ? routes.filter((route) => route.upstream === upstream).map((route) => ({ id, route })) : [],
@@ -142,7 +146,7 @@ function patienceOf(error: unknown): { retryAfterMs?: number } {
 const NEWS_MS = 60_000;
 const NEWS_MAX = 1000;
 
-/** Whether something was not said in the last minute: two thousand jobs may fail at the same thing. */
+/** True once a minute for each message: thousands of jobs may fail for the same reason. */
 function createNews(): (what: string) => boolean {
   const saidAt = new Map<string, number>();
   return (what) => {

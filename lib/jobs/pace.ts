@@ -1,28 +1,28 @@
-// When a job is looked at again: soon while it is young, seldom when there are many, and when the upstream wants it.
+// When a job is polled next: soon while young, less often when many are open, never before the upstream allows it.
 
 export interface Pace {
   readonly ageMs: number;
-  /** The first interval, and the least. */
+  /** The first interval, and the shortest. */
   readonly pollMs: number;
-  /** Jobs that are open beside it. */
+  /** How many other jobs are open. */
   readonly open: number;
-  /** The earliest the upstream wants to be asked again. */
+  /** The earliest time the upstream allows the next poll. */
   readonly retryAfterMs?: number | undefined;
-  /** The last look told nothing. */
+  /** The last poll said nothing. */
   readonly failed?: boolean;
 }
 
-/** A client that has waited long does not mind an eighth more. */
+/** A client that has waited long won't notice an eighth more. */
 const SHARE_OF_AGE = 1 / 8;
 const INTERVALS_MAX = 12;
 const FAILED_GROWTH = 2;
-/** Shared by all open jobs: two thousand of them are looked at once a minute each. */
+/** Shared by all open jobs: two thousand are polled once a minute each. */
 const MS_PER_OPEN_JOB = 30;
 const RETRY_AFTER_MS_MAX = 600_000;
-/** Jobs that began together are not looked at together. */
+/** Spreads out the polls of jobs that started together. */
 const JITTER = 0.2;
 
-/** In ms from now; `random` is from 0 to below 1. */
+/** In ms from now; `random` is in [0, 1). */
 export function nextLookMs({ ageMs, pollMs, open, retryAfterMs = 0, failed = false }: Pace, random: number): number {
   const least = pollMs * (failed ? FAILED_GROWTH : 1);
   const byAge = Math.min(Math.max(ageMs * SHARE_OF_AGE, least), pollMs * INTERVALS_MAX);

@@ -1,4 +1,4 @@
-// Works on jobs in the background, in every process: looks upstream at those that are due, and ends them.
+// The background worker of jobs, in every process: polls the upstreams of those that are due, and ends them.
 import type { Ledger } from '../ledger/ledger.ts';
 import type { JobStore } from '../store/ports/jobs.ts';
 import type { Job } from './decide.ts';
@@ -13,10 +13,10 @@ export interface WorkerOptions {
   readonly ownerId: string;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** The store's clock, and whether others may be taken for dead. */
+  /** The store's clock, and whether other processes may be considered dead. */
   readonly clock: LoopClock;
   readonly log: WorkerLog;
-  /** Told of jobs that have ended, and how long they took. */
+  /** Called when a job has ended, with how long it took. */
   readonly onEnd?: ((job: Job, how: 'completed' | 'failed', ms: number) => void) | undefined;
   readonly random?: () => number;
 }
@@ -29,19 +29,22 @@ export interface WorkerLog {
 
 export interface Worker {
   start(): void;
-  /** A job of this process is being created: until the returned function is called, this worker does not take it for abandoned. */
+  /**
+   * A job of this process is being created: until the returned function is called, this worker does not treat it as
+   * abandoned.
+   */
   hold(id: string): () => void;
-  /** When a new job is looked at for the first time. */
+  /** When a new job is polled for the first time. */
   firstLook(): number;
   /** A job is due then. */
   expect(id: string, dueAt: number): void;
-  /** Claims nothing more and aborts what is under way; the leases of those jobs run out. */
+  /** Claims nothing more and aborts what is running; the leases of those jobs expire. */
   stop(): Promise<void>;
 }
 
 const GAP_MS_MAX = 1000;
 const GAP_MS_MIN = 10;
-/** A job whose charge cannot be refunded is damage; the audit reports it. */
+/** A job whose charge cannot be refunded is corruption; the audit reports it. */
 const HOPELESS_MS = 600_000;
 
 export function createWorker(options: WorkerOptions): Worker {
@@ -49,12 +52,12 @@ export function createWorker(options: WorkerOptions): Worker {
   const gapMs = Math.min(GAP_MS_MAX, Math.max(GAP_MS_MIN, Math.floor(pollMs / 5)));
   const loop = createLeaseLoop({
     ...{ store: jobs, work, ownerId, leaseMs, gapMs, clock },
-    onClaimError: (err) => log.warn({ err }, 'could not look for jobs that are due'),
-    onWorkError: (err, job) => log.warn({ err, job: job.id }, 'could not go on with a job'),
+    onClaimError: (err) => log.warn({ err }, 'could not claim the jobs that are due'),
+    onWorkError: (err, job) => log.warn({ err, job: job.id }, 'could not process a job'),
   });
 
   async function work(job: Job, signal: AbortSignal): Promise<void> {
-    // The process that asked the upstream to begin is gone, and its answer with it: never ask again.
+    // The process that asked the upstream to start is gone, and the answer with it: never ask again.
     if (job.phase === 'starting') return fail(job, 'The service was interrupted while it started this video.');
     const sight = await look(job, signal);
     switch (sight.kind) {

@@ -1,4 +1,4 @@
-// Passwords: argon2id with its parameters beside the hash, so that they can be raised, and rules that keep bad ones out.
+// Passwords: argon2id with its parameters stored beside the hash, so that they can be raised, and rules against weak ones.
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ const LANES = 1;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** Each takes 19 MiB and a thread of the pool for its time. */
+/** Each hash takes 19 MiB and a thread of the pool. */
 const AT_ONCE_MAX = 2;
 
 export const PASSWORD_LENGTH_MIN = 10;
@@ -35,7 +35,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${parts.join('$')}`;
 }
 
-/** Takes as long for a user that there is not: `undefined` matches nothing. */
+/** `undefined`, for an unknown user, takes as long and never matches. */
 export async function verifyPassword(hashed: string | undefined, password: string): Promise<boolean> {
   const stored = hashed === undefined ? undefined : parse(hashed);
   const { parameters, tag } = stored ?? { parameters: current(randomBytes(SALT_BYTES)), tag: randomBytes(TAG_BYTES) };
@@ -43,13 +43,13 @@ export async function verifyPassword(hashed: string | undefined, password: strin
   return timingSafeEqual(found, tag) && stored !== undefined;
 }
 
-/** Whether a hash was made with other parameters than are used now. */
+/** Whether a hash was made with other parameters than the current ones. */
 export function isOutdated(hashed: string): boolean {
   const { memory, passes, parallelism, tagLength } = parse(hashed)?.parameters ?? {};
   return memory !== MEMORY_KIB || passes !== PASSES || parallelism !== LANES || tagLength !== TAG_BYTES;
 }
 
-/** What is wrong with a new password, if anything is. `others` are texts that everybody could guess, such as the address. */
+/** What is wrong with a new password, if anything. `others` are texts anyone could guess, such as the address. */
 export function problemOf(password: string, others: readonly string[] = []): PasswordProblem | undefined {
   const length = [...password].length;
   if (length < PASSWORD_LENGTH_MIN) return 'short';
@@ -57,7 +57,7 @@ export function problemOf(password: string, others: readonly string[] = []): Pas
   return isCommon(password.normalize('NFKC').toLowerCase(), others) ? 'common' : undefined;
 }
 
-/** Much used ones, in lower case; those below the least length are not on it. */
+/** Common passwords in lower case, without those below the minimum length. */
 const COMMON: ReadonlySet<string> = new Set(
   readFileSync(new URL('./data/common-passwords.txt', import.meta.url), 'utf8')
     .trim()
@@ -72,7 +72,7 @@ function isCommon(password: string, others: readonly string[]): boolean {
   return ROWS.some((row) => runsAlong(password, row) || runsAlong(password, [...row].reverse().join('')));
 }
 
-/** Nothing but neighbours of a row, from its end to its beginning again. */
+/** Only neighbouring keys of a row, wrapping around at its end. */
 function runsAlong(password: string, row: string): boolean {
   return (
     (row + row).includes(password) || row.repeat(Math.ceil(PASSWORD_LENGTH_MAX / row.length) + 1).includes(password)

@@ -20,10 +20,10 @@ export interface NewUser {
   readonly language: User['language'];
 }
 
-/** An authenticator app that showed a right code. */
+/** An authenticator app that has shown a correct code. */
 export interface Enrolment {
   readonly secret: string;
-  /** The step of that code: it is used up. */
+  /** The time step of that code, which is now used up. */
   readonly step: number;
   /** Hashes of the recovery codes. */
   readonly recovery: readonly string[];
@@ -37,19 +37,22 @@ export interface LinkRequest {
 }
 
 export interface People {
-  /** A token that works once, for an hour; earlier ones for the same purpose and person end. An invitation lives a week. */
+  /**
+   * A one-time token, valid for an hour (an invitation: a week). Earlier ones for the same purpose and person become
+   * invalid.
+   */
   makeLink(request: LinkRequest): Promise<string>;
-  /** What a token is for, without using it up; undefined for one that is unknown, used or over. */
+  /** What a token is for, without using it up; undefined if it is unknown, used or expired. */
   look(token: string): Promise<Link | undefined>;
-  /** Uses it up; of several at once one gets it. */
+  /** Uses it up; of several concurrent attempts one succeeds. */
   take(token: string): Promise<Link | undefined>;
-  /** `taken`: somebody has the address. */
+  /** `taken`: the address is already in use. */
   add(user: NewUser): Promise<User | 'taken'>;
-  /** The owner of a demo account, who signs in by links only. */
+  /** The owner of a demo account, who signs in only through links. */
   addGuest(email: string, account: string, language: User['language']): Promise<User>;
-  /** Ends every session of the user but one. False when somebody changed the user meanwhile. */
+  /** Ends every session of the user but one. False if the user changed in the meantime. */
   setPassword(user: User, password: string, keep?: string): Promise<boolean>;
-  /** Any other change; false when somebody changed the user meanwhile. */
+  /** Any other change; false if the user changed in the meantime. */
   change(user: User): Promise<boolean>;
 }
 
@@ -92,7 +95,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
     },
     look,
     async take(token) {
-      // What is over stays for the cleaner.
+      // The cleaner removes expired ones.
       if (!(await look(token))) return undefined;
       return sessions.takeLink(hashToken(token));
     },
@@ -118,7 +121,7 @@ export function createPeople({ store: { sessions, users }, now = Date.now }: Peo
 
 const LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
-/** An address of mail in the form that is stored; undefined for a text that is none. */
+/** An email address in its stored form; undefined if the text is not one. */
 export function readEmail(text: string): string | undefined {
   const trimmed = text.trim().toLowerCase();
   const at = trimmed.lastIndexOf('@');

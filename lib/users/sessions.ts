@@ -1,4 +1,4 @@
-// Sessions of signed-in people: opaque tokens, an end after idleness and after a while whatever happens.
+// Sessions of signed-in people: opaque tokens that expire after idleness, and in any case after a while.
 import type { Session, SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { hashToken, isToken, makeToken } from './token.ts';
@@ -9,28 +9,28 @@ export interface SessionsOptions {
   readonly now?: () => number;
 }
 
-/** Where a session begins. */
+/** Where a session starts from. */
 export interface Client {
   readonly address: string;
   readonly agent: string;
 }
 
-/** A session in use, with whom it belongs to. */
+/** A live session and its user. */
 export interface SignedIn {
   readonly user: User;
   readonly session: Session;
 }
 
 export interface Sessions {
-  /** Begins a session and returns its token, which is nowhere else. A code was given if `proven`. */
+  /** Starts a session and returns its token, which is kept nowhere else. `proven`: a code was given. */
   open(user: User, client: Client, options?: { readonly proven?: boolean }): Promise<string>;
-  /** Whose it is; undefined when it has ended, or its user may not sign in. */
+  /** The session of a token; undefined when it has ended or its user may not sign in. */
   find(token: string): Promise<SignedIn | undefined>;
   /** A code was given again. */
   prove(session: Session): Promise<void>;
   list(user: User): Promise<readonly Session[]>;
   end(hash: string): Promise<void>;
-  /** All of a user, but the one that asks for it. */
+  /** All sessions of a user except the one that asks. */
   endAll(user: string, except?: string): Promise<void>;
 }
 
@@ -41,10 +41,10 @@ const DAY_MS = 24 * HOUR_MS;
 const OWNER = { idleMs: 12 * HOUR_MS, wholeMs: 30 * DAY_MS };
 const OPERATOR = { idleMs: 30 * MINUTE_MS, wholeMs: 12 * HOUR_MS };
 
-/** A page in between need not write. */
+/** Last use is written at most this often. */
 const SEEN_EVERY_MS = MINUTE_MS;
 
-/** A change of an operator asks for a code when the last one is older. */
+/** An operator's change requires a code when the last one is older. */
 export const PROVEN_MS = 10 * MINUTE_MS;
 
 const AGENT_LENGTH_MAX = 200;
@@ -104,7 +104,7 @@ export function isLive({ seenAt, idleMs, expiresAt }: Session, now: number): boo
   return now < expiresAt && now < seenAt + idleMs;
 }
 
-/** Whether a code was given recently enough for a change of an operator. */
+/** Whether a code was given recently enough for an operator's change. */
 export function isProven({ provenAt }: Session, now: number): boolean {
   return provenAt !== null && now < provenAt + PROVEN_MS;
 }

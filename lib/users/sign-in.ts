@@ -1,4 +1,4 @@
-// Signing in: one answer for everything that is wrong, and longer and longer waits for those who guess.
+// Signing in: the same answer whatever was wrong, and growing waits for those who guess.
 import type { SessionStore } from '../store/ports/sessions.ts';
 import type { User, UserStore } from '../store/ports/users.ts';
 import { hashPassword, isOutdated, verifyPassword } from './password.ts';
@@ -12,13 +12,13 @@ export interface SignInOptions {
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of the authenticator app, or a recovery code; empty without one. */
+  /** From the authenticator app, or a recovery code; empty if none. */
   readonly code: string;
-  /** Where they come from. */
+  /** The client's network address. */
   readonly address: string;
 }
 
-/** `wrong` never says what: an unknown address of mail, the password or the code. */
+/** `wrong` never says whether it was the address, the password or the code. */
 export type SignInResult =
   | { readonly status: 'ok'; readonly user: User; readonly proven: boolean }
   | { readonly status: 'wrong' }
@@ -26,15 +26,15 @@ export type SignInResult =
 
 export interface SignIn {
   signIn(credentials: Credentials): Promise<SignInResult>;
-  /** Whether a code or a recovery code is the user's; it is used up. Waits as signing in does. */
+  /** Whether a code or recovery code is the user's; it is used up. The same waits apply as for signing in. */
   proveCode(user: User, code: string, address: string): Promise<SignInResult>;
 }
 
-/** Failures that cost nothing, and for how long they count. */
+/** Free failures, and how long they count. */
 const FREE = 5;
 const WINDOW_MS = 15 * 60_000;
 const WAIT_MS_MAX = 5 * 60_000;
-/** One network address may stand for an office. */
+/** One network address may be a whole office. */
 const ADDRESS_FREE = 20;
 
 export function createSignIn({ store: { sessions, users }, now = Date.now }: SignInOptions): SignIn {
@@ -62,7 +62,7 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
     return { status: 'ok', ...proved };
   }
 
-  /** Without an app no code is asked for; with one it is used up by a compare-and-set, so that none works twice. */
+  /** Without an app no code is asked for; with one a compare-and-set uses it up, so that none works twice. */
   async function useCode(user: User, code: string): Promise<{ user: User; proven: boolean } | undefined> {
     if (user.totpSecret === null) return { user, proven: false };
     const changed = isRecoveryCode(code) ? withoutCode(user, code) : withStep(user, code, now());
@@ -73,13 +73,13 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
   async function rehashed(user: User, password: string): Promise<User> {
     if (user.password === null || !isOutdated(user.password)) return user;
     const fresh = { ...user, password: await hashPassword(password) };
-    // Somebody else's change wins: the old hash still works.
+    // A concurrent change wins: the old hash still works.
     return (await users.change(fresh)) ? { ...fresh, version: user.version + 1 } : user;
   }
 
   /**
-   * What failures are counted under. That of the mail address is not asked where its owner was signed in before: strangers
-   * who guess elsewhere keep nobody out.
+   * The keys that failures are counted under. The one of the email address is skipped where its owner has signed in
+   * before, so that strangers who guess elsewhere cannot lock the owner out.
    */
   async function namesOf(address: string, email: string, user: User | undefined): Promise<readonly Counted[]> {
     const known = user && (await sessions.list(user.id)).some((session) => session.address === address);
@@ -112,11 +112,11 @@ export function createSignIn({ store: { sessions, users }, now = Date.now }: Sig
 
 interface Counted {
   readonly name: string;
-  /** Failures that cost nothing. */
+  /** Free failures. */
   readonly free: number;
 }
 
-/** A second after the first that is not free, then twice as long each time. */
+/** One second after the first counted failure, then doubling. */
 function waitMsAfter(over: number): number {
   return over < 0 ? 0 : Math.min(WAIT_MS_MAX, 1000 * 2 ** Math.min(over, 30));
 }

@@ -1,4 +1,4 @@
-// Opaque tokens of sessions and one-time links: 256 random bits for the holder, only their SHA-256 for the store.
+// Opaque tokens of sessions and one-time links: the holder gets 256 random bits, the store only their SHA-256.
 import { hash, randomBytes } from 'node:crypto';
 
 const TOKEN_BYTES = 32;

@@ -1,4 +1,4 @@
-// Codes of an authenticator app (RFC 6238: SHA-1, six digits, 30 s), each good for one use, and recovery codes beside them.
+// Authenticator codes (RFC 6238: SHA-1, six digits, 30 s), each valid once, and recovery codes.
 import { hash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 
@@ -6,7 +6,7 @@ const PERIOD_S = 30;
 const DIGITS = 6;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Clocks of phones differ: one code before and after is taken. */
+/** Phone clocks differ: one code before and one after are accepted. */
 const WINDOW = 1;
 const RECOVERY_CODES = 10;
 
@@ -14,14 +14,13 @@ export function makeSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** `otpauth://…`, for the app to read. */
+/** The `otpauth://…` URL for the app. */
 export function secretUrl(secret: string, email: string): string {
   return totpOf(secret, email).toString();
 }
 
 /**
- * The step of time that a code stands for, when it is right and later than the last one used; whoever takes it remembers
- * the step.
+ * The time step of a code, if it is correct and later than the last one used; the caller stores the step.
  */
 export function stepOf(secret: string, code: string, { now, lastStep }: CodeUse): number | undefined {
   const token = code.replace(/[\s-]/g, '');
@@ -35,7 +34,7 @@ export function stepOf(secret: string, code: string, { now, lastStep }: CodeUse)
 export interface CodeUse {
   /** ms since the epoch. */
   readonly now: number;
-  /** Of the last code that was used; -1 for none. */
+  /** Of the last code used; -1 if none. */
   readonly lastStep: number;
 }
 
@@ -44,7 +43,7 @@ function totpOf(secret: string, label = ''): TOTP {
   return new TOTP({ ...settings, label, secret: Secret.fromBase32(secret) });
 }
 
-/** Shown once; only their hashes are kept. 50 random bits each, in groups that are easy to copy by hand. */
+/** Shown once; only their hashes are kept. 50 random bits each, grouped so that they are easy to copy by hand. */
 export function makeRecoveryCodes(): readonly string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const digits = Array.from(randomBytes(10), (byte) => RECOVERY_ALPHABET.charAt(byte % 32)).join('');
@@ -59,12 +58,12 @@ export function hashRecoveryCode(code: string): string {
   return hash('sha256', code.toLowerCase().replace(/[\s-]/g, ''));
 }
 
-/** Whether a text may be a recovery code; one of six digits is a code of the app. */
+/** Whether a text may be a recovery code; six digits are a code of the app. */
 export function isRecoveryCode(text: string): boolean {
   return /^[a-z0-9]{10}$/.test(text.toLowerCase().replace(/[\s-]/g, ''));
 }
 
-/** Whether a text is a secret as `makeSecret` makes it: a form carries it until a code has shown that it works. */
+/** Whether a text looks like a secret of `makeSecret`: the form carries it until a code has proven it. */
 export function isSecret(text: string): boolean {
   return /^[A-Z2-7]{32}$/.test(text);
 }

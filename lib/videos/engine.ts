@@ -1,5 +1,5 @@
-// Starts videos: charges the price and makes the job in one transaction, lets an upstream begin it before the answer, and
-// gives the money back with the job where none does.
+// Starts videos: charges the price and creates the job in one transaction, has an upstream start it before answering,
+// and fails the job with a refund if none does.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallContext, GONE } from '../call/context.ts';
 import type { Ending } from '../call/ending.ts';
@@ -45,16 +45,16 @@ export interface VideoStarted {
 
 export interface VideoEngine {
   /**
-   * Resolves when an upstream has begun. Throws 402, 403 and 503 faults, after which nothing is charged, and faults that
-   * say that the charge was refunded. A client that leaves does not stop it once it is paid for; before that, the reason of
-   * the signal is thrown.
+   * Resolves once an upstream has started. Throws 402, 403 and 503 faults, after which nothing is charged, and faults
+   * that say the charge was refunded. A client that leaves does not stop it once it is paid for; before that, the
+   * signal's reason is thrown.
    */
   start(request: VideoStart, context: CallContext): Promise<VideoStarted>;
-  /** Notes nothing more: what is not noted by then is left to the others. */
+  /** Records nothing more; whatever is not recorded by then is left to other processes. */
   stop(): void;
 }
 
-/** So long an answer waits for the store to note that the upstream has begun. */
+/** How long an answer waits for the store to record that the upstream has started. */
 const NOTED_WITHIN_MS = 4800;
 const AGAIN_MS = { first: 50, most: 2000 };
 
@@ -79,7 +79,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       const outcome = await Promise.race([begun, sleep(NOTED_WITHIN_MS, undefined, { ref: false })]).catch((error) => {
         throw fault('store_unavailable', { unconfirmed: true }, error);
       });
-      // Another process took this one for dead, and has given the money back.
+      // Another process considered this one dead and has refunded the charge.
       if (outcome?.job?.phase === 'failed') throw refundedFault(fault('upstream_failed'));
       return { id, paid };
     } finally {
@@ -130,7 +130,8 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
       async reroute(upstream) {
         if (upstream === made.job.upstream) return;
         const { status, job } = await jobs.change(changeOf(made.job, { kind: 'reroute', upstream }));
-        if (!job || (status !== 'done' && status !== 'exists')) throw new Error(`the job is ${job?.phase}`);
+        if (!job || (status !== 'done' && status !== 'exists'))
+          throw new Error(`the job is ${job?.phase ?? 'missing'}`);
         made.job = job;
       },
     });
@@ -140,7 +141,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
     return { ...change, id, version, at: clock.now() };
   }
 
-  /** Nobody else knows what the upstream calls the job: it is noted whatever it takes, until the job has ended. */
+  /** Nobody else knows the upstream's reference, so recording it is retried until the job has ended. */
   async function begin(made: Job, ref: VideoRef): Promise<JobOutcome | undefined> {
     let job = made;
     for (let pauseMs = AGAIN_MS.first; ; pauseMs = Math.min(2 * pauseMs, AGAIN_MS.most)) {
@@ -150,23 +151,23 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
         const isNoted = outcome.status === 'done' || outcome.status === 'exists';
         if (isNoted) worker.expect(job.id, dueAt);
         if (isNoted || outcome.job?.phase !== 'starting') return outcome;
-        // Claimed by one that takes this process for dead: it has not ended the job yet.
+        // Claimed by a process that considers this one dead, but not ended yet.
         job = outcome.job;
       } catch (err) {
         if (stopping.signal.aborted) throw err;
-        log.warn({ err, job: job.id }, 'the store did not note that a video has begun; trying again');
+        log.warn({ err, job: job.id }, 'could not record that a video has started; retrying');
         await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false });
       }
     }
   }
 
-  /** The fault that the client is told. */
+  /** The fault reported to the client. */
   async function giveBack(made: Job, reason: Fault): Promise<Fault> {
     const { charge: chargeId, wallet } = made;
     for (let job = made; ; ) {
       const fail = changeOf(job, { kind: 'fail', error: reason.message } as const);
       const { status, job: now } = await ledger.refund({ chargeId, wallet, job: fail });
-      // Claimed by one that takes this process for dead: what is stale then is the version.
+      // Claimed by a process that considers this one dead: only the version is stale.
       if (status !== 'stale_job' || now?.phase !== 'starting') return refundedFault(reason);
       job = now;
     }
@@ -175,7 +176,7 @@ export function createVideoEngine(options: VideoEngineOptions): VideoEngine {
   return { start, stop: () => stopping.abort() };
 }
 
-/** Aborts when the service ends the call, and not when its client leaves: the video is paid for. */
+/** Aborts when the service ends the call, but not when the client leaves: the video is paid for. */
 function whateverTheClientDoes(signal: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const onAbort = () => {
@@ -187,7 +188,7 @@ function whateverTheClientDoes(signal: AbortSignal): AbortSignal {
 }
 
 function reasonOf(ending: Exclude<Ending, { type: 'finish' }>): Fault {
-  return ending.type === 'error' ? ending.fault : toFault(new Error('a video ended with its client'));
+  return ending.type === 'error' ? ending.fault : toFault(new Error('a video was ended by its client leaving'));
 }
 
 function notesOf(job: string, ending: Ending, { charge }: Paid): object {

@@ -1,4 +1,4 @@
-// Puts together what makes videos: the engine that starts them, and the worker that brings them to their ends.
+// Assembles the video service: the engine that starts videos and the worker that finishes them.
 import type { RouteHealth } from '../call/health.ts';
 import type { OnAttempt } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -39,7 +39,7 @@ export interface VideosLog {
 
 export interface VideoMetrics {
   readonly onAttempt: OnAttempt;
-  /** An upstream was asked for a video. */
+  /** Called when an upstream is asked for a video. */
   readonly onPoll: (upstream: string, found: Found) => void;
   readonly onJobEnd: NonNullable<WorkerOptions['onEnd']>;
 }

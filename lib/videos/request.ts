@@ -1,9 +1,9 @@
-// What a request for a video asks for, free of its wire format.
+// A request for a video, independent of its wire format.
 import type { FaultCode, FaultDetail } from '../faults.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import type { Size } from '../plugin/contract.ts';
 
-/** What is undefined the service chooses. */
+/** Whatever is undefined is chosen by the service. */
 export interface VideoRequest {
   /** An id or alias. */
   readonly model: string;
@@ -14,11 +14,11 @@ export interface VideoRequest {
   readonly aspect: string | undefined;
   /** A label, `720p`. */
   readonly resolution: string | undefined;
-  /** The first picture of the video, or none. */
+  /** The first frame, if any. */
   readonly pictures: readonly RequestPicture[];
-  /** Why it cannot be read: said only once the call could be paid for. */
+  /** Why it cannot be read; reported only once the balance would cover the call. */
   readonly refusal: { readonly code: FaultCode; readonly detail: FaultDetail } | undefined;
 }
 
-/** Of every model. */
+/** Limits of every model. */
 export const SECONDS = { least: 4, most: 10, byDefault: 5 };

@@ -1,5 +1,5 @@
-// Asks the routes of a video to begin it, in order: the next one only after a certain refusal, for a video whose start may
-// have been accepted is never begun again.
+// Asks the routes of a video to start it, in order: the next one only after a certain refusal, because a start that may
+// have been accepted is never repeated.
 import type { CallContext } from '../call/context.ts';
 import { type Ending, endingOfAbort, failed } from '../call/ending.ts';
 import type { RouteHealth } from '../call/health.ts';
@@ -14,17 +14,17 @@ import { isUpstreamFault } from '../plugin/fault.ts';
 export interface Submission {
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
-  /** What is asked; the route adds its model and options. */
+  /** The request; each route adds its model and options. */
   readonly call: Omit<VideoCall, 'model' | 'options'>;
   readonly context: Pick<CallContext, 'signal' | 'log'>;
   readonly timeouts: SubmitTimeouts;
-  /** Notes which upstream is asked from now on; throws when that cannot be noted. */
+  /** Records which upstream is asked from now on; throws if that fails. */
   readonly reroute: (upstream: string) => Promise<void>;
   readonly onAttempt?: OnAttempt | undefined;
 }
 
 export interface SubmitTimeouts {
-  /** Of one route, and of all together. */
+  /** For one route, and for all together. */
   readonly firstTokenTimeoutMs: number;
   readonly totalTimeoutMs: number;
 }
@@ -32,7 +32,7 @@ export interface SubmitTimeouts {
 /** Never rejects. */
 export function submit(submission: Submission): Promise<Ending<VideoRef>> {
   const { routes, health, context, timeouts, reroute, onAttempt } = submission;
-  /** An upstream may have begun. */
+  /** An upstream may have started. */
   let inDoubt = false;
   return askRoutes<Route, VideoRef>({
     routes,
@@ -65,22 +65,22 @@ async function start({ call, context, timeouts }: Submission, route: Route): Pro
   const timer = setTimeout(() => late.abort(fault('upstream_timeout')), timeouts.firstTokenTimeoutMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
   try {
-    // A plugin that does not heed the signal holds up nobody.
+    // A plugin that ignores the signal must not block the call.
     const ref = await orAbort(provider.video.start({ ...call, model, options }, signal), signal);
-    if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} does not name the job that it has begun`);
+    if (typeof ref?.id !== 'string') throw new Error(`upstream ${upstream} returned no id for the job it started`);
     return ref;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Kinds that say that nothing was begun. */
+/** Kinds of fault that mean nothing was started. */
 const REFUSALS: ReadonlySet<UpstreamFaultKind> = new Set(['request', 'missing', 'auth', 'quota', 'rate']);
 
-/** Whether it is certain that the upstream has not begun: nothing reached it, or it said no in so many words. */
+/** Whether the upstream certainly did not start: nothing reached it, or it refused in so many words. */
 export function isRefusal(error: unknown): boolean {
   if (!isUpstreamFault(error)) return false;
   if (error.unsent) return true;
-  // Whatever words come with such a status, something broke in the middle of it.
+  // Whatever the body says, a 5xx broke off somewhere in the middle.
   return REFUSALS.has(error.kind) && (error.status ?? 400) < 500;
 }

@@ -1,4 +1,4 @@
-// What a request for a video comes to with its model: how long, how large, what is sent upstream, and the price of that.
+// What a video request means for its model: length, size, what is sent upstream, and the price.
 import { ASPECTS, nearestAspect, ratioOf } from '../catalog/aspect.ts';
 import type { VideoModel } from '../catalog/model.ts';
 import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from '../catalog/resolution.ts';
@@ -8,14 +8,14 @@ import type { Size, VideoCall } from '../plugin/contract.ts';
 import { SECONDS, type VideoRequest } from './request.ts';
 
 export interface VideoTerms {
-  /** Of the size the client asked for, or of what is sent upstream. */
+  /** As requested, or as sent upstream. */
   readonly size: Size;
   /** As the client named it. */
   readonly resolution: string | null;
-  /** What is asked of an upstream, and paid for. */
+  /** What the upstream is asked for, and what is charged. */
   readonly asked: Pick<VideoCall, 'seconds' | 'size' | 'aspect' | 'resolution'>;
   readonly price: VideoQuote;
-  /** The price as JSON, as the charge keeps it. */
+  /** The price as JSON, as stored with the charge. */
   readonly prices: string;
 }
 
@@ -24,13 +24,13 @@ export interface VideoQuote {
   readonly amount: Micro;
   readonly unit: 'second' | 'request';
   readonly unitPrice: Micro;
-  /** The resolution that the unit's price is for; null where all have the same. */
+  /** The resolution that the unit price is for; null when all have the same price. */
   readonly option: string | null;
 }
 
 type Asked = Pick<VideoRequest, 'seconds' | 'size' | 'aspect' | 'resolution'>;
 
-/** Throws 400 faults that name what the model sells. */
+/** Throws 400 faults that name what the model offers. */
 export function termsOf(model: VideoModel, request: Asked): VideoTerms {
   const seconds = secondsOf(model, request.seconds);
   const label = labelOf(model, request);
@@ -46,7 +46,7 @@ export function termsOf(model: VideoModel, request: Asked): VideoTerms {
   };
 }
 
-/** What a model lets its client choose from; where there is nothing to choose the list is empty. */
+/** What a model lets its client choose from; an empty list where there is no choice. */
 export interface VideoOffers {
   readonly seconds: readonly number[];
   readonly resolutions: readonly string[];
@@ -69,13 +69,13 @@ function secondsOf(model: VideoModel, wanted: number | undefined): number {
   return wanted;
 }
 
-/** The smaller of two that are equally near. */
+/** The smaller of two equally near ones. */
 function nearest(numbers: readonly number[], wanted: number): number {
   const distance = (number: number) => Math.abs(number - wanted);
   return [...numbers].sort((one, other) => distance(one) - distance(other) || one - other)[0] ?? wanted;
 }
 
-/** The label that is sent and billed: as asked for, or nearest to the size; null for a model that has none. */
+/** The label sent and billed: as requested, or nearest to the size; null for a model without resolutions. */
 function labelOf(model: VideoModel, { resolution, size }: Asked): string | null {
   const labels = labelsOf(model);
   if (resolution !== undefined) {
@@ -86,7 +86,7 @@ function labelOf(model: VideoModel, { resolution, size }: Asked): string | null 
   return nearestResolution(labels, shortSide) ?? null;
 }
 
-/** Those that have prices; with one price for all, those that its routes have words for. */
+/** Those with prices; if all have one price, those that its routes know. */
 function labelsOf({ price, routes }: VideoModel): readonly string[] {
   if ('byResolution' in price) return [...price.byResolution.keys()];
   return [...new Set(routes.flatMap(({ options }) => Object.keys(options.resolutions ?? {})))];
@@ -94,7 +94,7 @@ function labelsOf({ price, routes }: VideoModel): readonly string[] {
 
 function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
   if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
-  // A size wins.
+  // `size` wins.
   const shape = size ?? ratioSize(aspect ?? '16:9');
   return nearestAspect(aspects, shape) ?? '16:9';
 }
@@ -103,7 +103,7 @@ function ratioSize(aspect: string): Size {
   return { width: ratioOf(aspect), height: 1 };
 }
 
-/** The shorter side is the label's; the other is even, as codecs want it. */
+/** The shorter side is the label's; the other is rounded to an even number, as codecs need. */
 function pixelsOf(label: string, aspect: string): Size {
   const short = shortSideOf(label);
   const ratio = ratioOf(aspect);

@@ -1,13 +1,13 @@
-// Notes in the audit log what a person changes.
+// Records in the audit log what a person changes.
 import type { OwnerVisit, UserVisit } from './visit.ts';
 
 export interface Deed {
   /** `key.issue` */
   readonly action: string;
   readonly target: string;
-  /** No secrets. */
+  /** Without secrets. */
   readonly detail?: object;
-  /** The account it is about, when it is not that of the visit. */
+  /** The account concerned, when it is not the visit's. */
   readonly account?: string;
 }
 

@@ -1,4 +1,4 @@
-// Which calls a page is about: the range and the filters of its URL, in days of UTC, as links and forms carry them on.
+// Which calls a page shows: the range (UTC days) and filters of its URL, as links and forms carry them on.
 import { CHARGE_KINDS, CHARGE_STATES, type ChargeKind, type ChargeState } from '../money/decide.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { type Html, html } from './html.ts';
@@ -31,7 +31,7 @@ const WORDS = defineWords({
   },
 });
 
-/** As the URL has it, with what is no day, kind or state left out. */
+/** As the URL has it, without values that are not a day, kind or state. */
 export interface ChargeQuery {
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -42,7 +42,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ID_LENGTH_MAX = 200;
 
-/** Without a range it is the last days, so that no page walks through a journal of years by itself. */
+/** Without a range, the last days: no page walks years of the journal by itself. */
 export function readChargeQuery({ query, services }: OwnerVisit, daysByDefault?: number): ChargeQuery {
   const today = dayOf(services.now());
   const from = readDay(query.get('from')) ?? (daysByDefault && dayOf(services.now() - (daysByDefault - 1) * DAY_MS));
@@ -75,7 +75,7 @@ function readId(text: string | null): string | undefined {
   return text === null || text === '' || text.length > ID_LENGTH_MAX ? undefined : text;
 }
 
-/** The query that leads to the same calls, with other values for some names; undefined leaves a name out. */
+/** The same query with some names changed; undefined drops a name. */
 export function chargeQueryText(visit: OwnerVisit, more: Readonly<Record<string, string | undefined>> = {}): string {
   const query = new URLSearchParams(visit.query);
   query.delete('lang');
@@ -90,7 +90,7 @@ export interface FilterChoices {
   readonly keys: readonly { readonly id: string; readonly name: string }[];
   readonly kinds: Readonly<Record<ChargeKind, string>>;
   readonly states?: Readonly<Record<ChargeState, string>>;
-  /** Fields of the page's own. */
+  /** Extra fields of the page. */
   readonly more?: Html;
 }
 
@@ -117,7 +117,7 @@ ${more}
 export interface Select {
   readonly name: string;
   readonly label: string;
-  /** What the choice of none is called; absent: one must be chosen. */
+  /** The label of the empty choice; absent: a choice is required. */
   readonly all?: string;
   readonly chosen: string | undefined;
 }

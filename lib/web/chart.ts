@@ -1,11 +1,11 @@
-// Bars as SVG from the server: a picture of the table that stands below it.
+// Bars as server-side SVG: a picture of the table below it.
 import type { Micro } from '../money/money.ts';
 import { type Html, html } from './html.ts';
 
 export interface Bar {
   readonly name: string;
   readonly value: Micro;
-  /** The value as people read it. */
+  /** The formatted value. */
   readonly text: string;
 }
 

@@ -1,9 +1,11 @@
-// The cookies of pages: the session of who is signed in, a random text that guards forms before that, and the language.
+// The cookies of the pages: the session, a random text that guards forms before sign-in, and the language.
 import type { Request, ResponseObject } from '@hapi/hapi';
 
 export type CookieName = 'session' | 'form' | 'lang';
 
-/** Lax: a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix. */
+/**
+ * Lax, so that a return from a payment page is still signed in. Over plain http (loopback) browsers refuse the prefix.
+ */
 export function setCookie(response: ResponseObject, name: CookieName, value: string, secure: boolean): void {
   const attributes = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   response.header('set-cookie', `${fullName(name, secure)}=${value}${attributes}`, { append: true });
@@ -16,7 +18,7 @@ export function dropCookie(response: ResponseObject, name: CookieName, secure: b
 
 const HEADER_LENGTH_MAX = 8192;
 
-/** The value, when there is exactly one: of two nobody knows which is ours. */
+/** The value if there is exactly one: of two, nobody knows which is ours. */
 export function readCookie(request: Request, name: CookieName, secure: boolean): string | undefined {
   const header = request.raw.req.headers.cookie;
   if (header === undefined || header.length > HEADER_LENGTH_MAX) return undefined;

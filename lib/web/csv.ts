@@ -1,4 +1,4 @@
-// Tables as CSV for spreadsheets: streamed, and without texts that a spreadsheet would run.
+// Tables as CSV for spreadsheets: streamed, and without texts that a spreadsheet would execute.
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { formatRub, type Micro } from '../money/money.ts';
@@ -8,7 +8,7 @@ import type { Download } from './page.ts';
 /** A number stays a number, also a negative one. */
 export type Cell = string | number | { readonly rub: Micro };
 
-/** Russian spreadsheets read a semicolon, a decimal comma, and UTF-8 by its mark. */
+/** Russian spreadsheets expect a semicolon, a decimal comma and UTF-8 with a byte order mark. */
 export function csvOf(
   language: Language,
   name: string,
@@ -21,7 +21,7 @@ export function csvOf(
   };
   const content = stringify({ delimiter: russian ? ';' : ',', bom: russian, record_delimiter: '\r\n' });
   const source = Readable.from(lines());
-  // A reader that leaves ends the walk, and a failure of the walk the reply.
+  // A reader that leaves ends the walk; a failure of the walk ends the reply.
   content.once('close', () => source.destroy());
   source.once('error', (error) => content.destroy(error));
   return { type: 'text/csv; charset=utf-8', name, content: source.pipe(content) };

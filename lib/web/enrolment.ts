@@ -25,14 +25,14 @@ const WORDS = defineWords({
 export interface EnrolmentParts {
   readonly secret: string;
   readonly email: string;
-  /** Whether the form cannot do without. */
+  /** Whether the app is required. */
   readonly must: boolean;
   readonly error: string | undefined;
 }
 
 export async function enrolment({ language }: Visit, { secret, email, must, error }: EnrolmentParts): Promise<Html> {
   const words = WORDS[language];
-  // Few pages need it, and no start.
+  // Loaded late: few pages need it, and no start does.
   const { toString: drawCode } = await import('qrcode');
   const picture = await drawCode(secretUrl(secret, email), { type: 'svg', margin: 2 });
   const source = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;

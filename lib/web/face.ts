@@ -1,10 +1,10 @@
-// How pages answer: errors as a page, no scripts or frames of others, nothing kept by a cache.
+// How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
 import type { Face } from '../http/face.ts';
 import { faultWords } from './fault-words.ts';
 import { html } from './html.ts';
 import { LANGUAGES } from './language.ts';
 
-/** Chrome applies `form-action` to redirects after a POST as well: a form that leads elsewhere links to it instead. */
+/** Chrome applies `form-action` to redirects after a POST too, so a form that leads elsewhere shows a link instead. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,7 +26,7 @@ export const pageFace: Face = {
   },
   renderFault: (reason) => {
     const status = reason.output.statusCode;
-    // An error does not know the language of its visitor.
+    // Here the visitor's language is not known.
     const lines = LANGUAGES.map(
       (language) => html`<p${language !== 'en' && html` lang="${language}"`}>${faultWords(reason, language)}</p>`,
     );
@@ -40,7 +40,7 @@ ${lines}</main></body></html>`;
 
 const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static|payments)(?:\/|$)/;
 
-/** Whether a path belongs to the pages, even where there is none. */
+/** Whether a path belongs to the pages, even if no page is there. */
 export function isPagePath(path: string): boolean {
   return PAGE_PATH.test(path);
 }

@@ -1,4 +1,4 @@
-// The words of faults in other languages than English, whose words are in the table of faults itself.
+// Translations of the faults' messages; the English ones are in the fault table.
 import type { Fault, FaultCode, FaultDetail } from '../faults.ts';
 import type { Language } from './language.ts';
 
@@ -11,7 +11,7 @@ export function faultWords(reason: Fault, language: Language): string {
   return words[code](detail) + (detail.refunded ? refunded : '');
 }
 
-/** Where pages have other words than the API. */
+/** Messages that differ between the pages and the API. */
 const ENGLISH: Partial<Record<FaultCode, string>> = {
   not_found: 'This page does not exist.',
   invalid_key: 'The key is unknown or revoked.',

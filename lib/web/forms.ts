@@ -1,4 +1,4 @@
-// Forms as they are sent: read with a small limit, and refused when another site sent them.
+// Submitted forms: read with a small size limit, and refused when another site sent them.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../faults.ts';
@@ -8,11 +8,11 @@ import type { Share } from '../http/budget.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|\s*$)/i;
 
-/** The fields of a form; the first of a name counts, but for `all`. */
+/** The fields of a form; of repeated names the first counts, except for `all`. */
 export interface Form {
-  /** Trimmed, and empty when it is absent. */
+  /** Trimmed; empty when absent. */
   text(name: string): string;
-  /** As it was typed: a password may begin with a space. */
+  /** Untrimmed: a password may begin with a space. */
   secret(name: string): string;
   all(name: string): readonly string[];
   has(name: string): boolean;
@@ -43,12 +43,12 @@ export function formOf(fields: URLSearchParams): Form {
 
 const LINE_LENGTH_MAX = 200;
 
-/** Some words, such as a reason. */
+/** A short text, such as a reason. */
 export function isLine(text: string): boolean {
   return text !== '' && text.length <= LINE_LENGTH_MAX && !/\p{Cc}/u.test(text);
 }
 
-/** The token that every form carries: whoever cannot read the cookie cannot make it. */
+/** The token every form carries: only someone who can read the cookie can produce it. */
 export function csrfToken(cookie: string): string {
   return createHmac('sha256', cookie).update('form').digest('base64url');
 }
@@ -61,10 +61,10 @@ export function checkCsrf(form: Form, cookie: string): void {
   if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) throw fault('stale_form');
 }
 
-/** Refuses what a page of another site sent, as far as the browser says so. */
+/** Refuses a form sent by another site's page, as far as the browser tells. */
 export function refuseForeign(request: Request): void {
   const { origin, host, 'sec-fetch-site': site } = request.raw.req.headers;
   if (site === 'cross-site' || site === 'same-site') throw fault('foreign_form');
-  // Browsers that send no `Sec-Fetch-Site` send the origin with every form.
+  // Browsers without `Sec-Fetch-Site` send the origin with every form.
   if (origin !== undefined && URL.parse(origin)?.host !== host) throw fault('foreign_form');
 }

@@ -1,8 +1,8 @@
-// The `html` tag of all pages: only markup that it made itself passes as it is, everything else is escaped.
+// The `html` tag of all pages: only markup it made itself passes unescaped.
 
 declare const BRAND: unique symbol;
 
-/** Markup that is safe to send. */
+/** Safe markup. */
 export interface Html {
   readonly [BRAND]: true;
   readonly text: string;
@@ -10,14 +10,14 @@ export interface Html {
 
 export type HtmlValue = Html | string | number | false | null | undefined | readonly HtmlValue[];
 
-/** Values stand for text, or for the value of an attribute in double quotes; never for a name, a script or a style. */
+/** Values are text, or attribute values in double quotes; never a name, a script or a style. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = strings[0] ?? '';
   for (const [at, value] of values.entries()) text += render(value) + strings[at + 1];
   return markup(text);
 }
 
-/** `false`, `null` and `undefined` are nothing, so that parts may be left out with `&&`. */
+/** `false`, `null` and `undefined` render nothing, so parts can be left out with `&&`. */
 function render(value: HtmlValue): string {
   if (value === false || value === null || value === undefined) return '';
   if (typeof value === 'string') return escapeHtml(value);
@@ -29,7 +29,7 @@ function isHtml(value: Html | readonly HtmlValue[]): value is Html {
   return MADE.has(value);
 }
 
-/** By identity: an object from JSON that looks like markup is none. */
+/** By identity: an object from JSON that looks like markup is not markup. */
 const MADE = new WeakSet<object>();
 
 function markup(text: string): Html {

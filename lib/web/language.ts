@@ -1,20 +1,20 @@
-// The languages of pages: which one a request gets, and how it writes numbers, money and times.
+// The languages of the pages: which one a request gets, and how it formats numbers, money and times.
 import type { Micro } from '../money/money.ts';
 
 export const LANGUAGES = ['en', 'ru'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Each in itself, for who looks for it. */
+/** Each in its own language. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', ru: 'Русский' };
 
-/** Words of a page in every language: the English ones say which there must be. */
+/** The words of a page in every language; the English ones define which there must be. */
 export type Words<Shape> = { readonly [Name in Language]: Shape };
 
 export function defineWords<Shape>(words: Words<Shape>): Words<Shape> {
   return words;
 }
 
-/** The word that a query names, if there is one of that name. */
+/** The word for a name from a query, if there is one. */
 export function wordOf(words: Readonly<Record<string, string>>, name: string | null): string | undefined {
   return name !== null && Object.hasOwn(words, name) ? words[name] : undefined;
 }
@@ -23,7 +23,7 @@ export function isLanguage(text: string | undefined): text is Language {
   return LANGUAGES.some((language) => language === text);
 }
 
-/** What was chosen, or else the first of the browser's that we have. */
+/** The chosen one, or the first of the browser's that we have. */
 export function languageOf(chosen: string | undefined, accepted: string | undefined): Language {
   if (isLanguage(chosen)) return chosen;
   const wanted = (accepted ?? '')
@@ -35,16 +35,16 @@ export function languageOf(chosen: string | undefined, accepted: string | undefi
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', ru: 'ru-RU' };
 
-/** How one language and time zone write things. */
+/** Formatting for one language and time zone. */
 export interface Format {
-  /** Kopecks: for lists. */
+  /** Kopecks, for lists. */
   rub(micro: Micro): string;
-  /** Every digit that there is: for receipts. */
+  /** Every digit, for receipts. */
   rubExact(micro: Micro): string;
   number(value: number): string;
   date(at: number): string;
   time(at: number): string;
-  /** `one`, `few`, `many` or `other` of the language. */
+  /** The plural form: `one`, `few`, `many` or `other`. */
   plural(value: number): Intl.LDMLPluralRule;
 }
 
@@ -84,7 +84,7 @@ function createFormat(language: Language, timeZone: string): Format {
 
 const MICRO_DIGITS = 6;
 
-/** As a decimal string: doubles are for no money. */
+/** From a decimal string: money is never a double. */
 function decimalOf(micro: Micro): Intl.StringNumericLiteral {
   const digits = `${micro < 0n ? -micro : micro}`.padStart(MICRO_DIGITS + 1, '0');
   const text = `${micro < 0n ? '-' : ''}${digits.slice(0, -MICRO_DIGITS)}.${digits.slice(-MICRO_DIGITS)}`;

@@ -1,4 +1,4 @@
-// The frame of every page: head, bar of the sandbox, navigation, language, and the page itself.
+// The frame of every page: head, sandbox banner, navigation, language and the page itself.
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
 import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
@@ -123,7 +123,7 @@ function item(visit: Visit, name: string, path: string): Html {
   return html`<li><a href="${linkTo(visit, path)}"${current}>${name}</a></li>`;
 }
 
-/** For those who belong to several accounts. */
+/** For people with several accounts. */
 function accountSwitch({
   account,
   accounts = [],

@@ -1,4 +1,4 @@
-// The letters that pages send: each carries one link that works once.
+// The emails that pages send: each carries one one-time link.
 import type { Mail } from '../users/mail.ts';
 import { defineWords, type Language } from './language.ts';
 

@@ -1,4 +1,4 @@
-// Puts the pages' services together, and makes the links by which their first visitors come in.
+// Assembles the services of the pages, and makes the links that let their first visitors in.
 import { createAccounts } from '../accounts/accounts.ts';
 import { createAlerts } from '../alerts/alerts.ts';
 import type { Config } from '../config.ts';
@@ -24,28 +24,28 @@ export type WebOptions = Pick<
   | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;
-  /** Between two looks at what owners want to be told of. */
+  /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number | undefined;
 };
 
 export interface Web {
   readonly services: WebServices;
-  /** For an operator's eyes only: each works once. None before the start. */
+  /** For the operator's eyes only: each works once. None before the start. */
   readonly links: FirstLinks;
-  /** Makes the links; removes what has ended and tells owners of alerts, now and then, until it is closed. */
+  /** Makes the links; until closed, removes expired sessions and delivers alerts in the background. */
   start(demoAccount: string | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface FirstLinks {
-  /** While there is no operator. */
+  /** Set while there is no operator. */
   readonly setup?: string;
   /** Opens the demo account of the sandbox. */
   readonly demo?: string;
 }
 
 const CLEAN_EVERY_MS = 3_600_000;
-/** Attempts are forgotten after this. */
+/** Sign-in attempts are forgotten after this. */
 const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
 export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web {
@@ -86,7 +86,7 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
       const clean = () =>
         store.sessions
           .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
-          .catch((err: unknown) => log.warn({ err }, 'old sessions were not removed'));
+          .catch((err: unknown) => log.warn({ err }, 'could not remove old sessions'));
       timer = setInterval(() => void clean(), CLEAN_EVERY_MS).unref();
       alerts.start();
     },

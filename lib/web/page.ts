@@ -1,4 +1,4 @@
-// Pages as routes: who may come, what a form must carry, and how what a page answers is sent.
+// Pages as routes: who may visit, what a form must carry, and how a page's answer is sent.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { dropCookie, setCookie } from './cookie.ts';
@@ -23,34 +23,34 @@ export interface Page {
   readonly body: Html;
   /** 200 if absent. */
   readonly status?: number;
-  /** A session that begins with it. */
+  /** A session that starts with it. */
   readonly session?: string;
-  /** A script of its own, by its name among the static files. */
+  /** The name of a static script that the page needs. */
   readonly script?: string;
 }
 
-/** After a form: a page of ours, by 303. */
+/** After a form: a page of ours, with 303. */
 export interface Redirect {
   readonly to: string;
-  /** A session that begins with it; `null` ends the one there is. */
+  /** A session that starts with it; `null` ends the current one. */
   readonly session?: string | null;
 }
 
-/** A file, such as a table as CSV. */
+/** A file, such as a CSV table. */
 export interface Download {
   readonly type: string;
   readonly name: string;
   readonly content: NodeJS.ReadableStream | string;
 }
 
-/** The answer was written already, or there is nobody to answer. */
+/** The answer was already written, or the client has left. */
 export interface Written {
   readonly written: true;
 }
 
 export type Answer = Page | Redirect | Download | Written;
 
-/** `anyone` comes; an `owner` has an account; an `operator` runs the service. */
+/** `anyone`: no sign-in; `owner`: has an account; `operator`: runs the service. */
 interface Visitors {
   readonly anyone: Visit;
   readonly user: UserVisit;
@@ -64,13 +64,13 @@ export interface PageRoute<Of extends Who> {
   readonly path: string;
   readonly who: Of;
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
-  /** What a form does; GET changes nothing. */
+  /** Handles the form; GET changes nothing. */
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
 }
 
 export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
 
-/** The routes of a page, of one or both methods. */
+/** The routes of a page, for one or both methods. */
 export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
   const { path, who, get, post } = route;
   return (services) => {
@@ -90,13 +90,13 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
   };
 }
 
-/** Whoever must sign in first comes back to where the visit began. */
+/** After signing in, the visitor returns to the page asked for. */
 function loginPath({ request, path }: Visit): string {
   const next = request.method === 'get' ? `${path}${request.raw.req.url?.slice(path.length) ?? ''}` : path;
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Undefined for who is not signed in; what is not a visitor's is not there. */
+/** Undefined without a session; a page the visitor has no right to is a 404. */
 async function admit(visit: Visit, who: Who): Promise<Visit | undefined> {
   if (who === 'anyone') return visit;
   const { signedIn } = visit;
@@ -116,7 +116,7 @@ async function answerForm<V extends Visit>(
   return post(visit, form);
 }
 
-/** A change of an operator needs a code that is not old. */
+/** An operator's change needs a recent code. */
 async function prove(visit: UserVisit, form: Form): Promise<void> {
   if (isProvenVisit(visit)) return;
   const { services, signedIn, address } = visit;

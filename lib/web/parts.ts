@@ -1,20 +1,20 @@
-// Parts that pages are put together from: forms with a label for each field, messages, tables.
+// Building blocks of pages: forms with labelled fields, messages, tables.
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
 export interface Field {
   readonly name: string;
-  /** The name if absent: of several forms on a page each has ids of its own. */
+  /** Defaults to the name; must be unique when a page has several forms. */
   readonly id?: string;
   readonly label: string;
-  /** `text` if absent. */
+  /** Defaults to `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'search';
   readonly value?: string | undefined;
-  /** What a password manager or a phone may fill in. */
+  /** The autofill hint for password managers and phones. */
   readonly autocomplete?: string;
   readonly inputmode?: 'numeric' | 'decimal' | 'email';
   readonly hint?: string;
-  /** What is wrong with what was sent. */
+  /** What is wrong with the submitted value. */
   readonly error?: string | undefined;
   readonly optional?: boolean;
   readonly autofocus?: boolean;
@@ -44,12 +44,12 @@ export interface TextArea {
   readonly label: string;
   readonly value: string;
   readonly rows: number;
-  /** Characters. */
+  /** In characters. */
   readonly max: number;
 }
 
 export function textArea({ name, label, value, rows, max }: TextArea): Html {
-  // A line feed right after the tag is not part of the text.
+  // A line feed right after the tag would be dropped.
   return html`<p class="field wide"><label for="${name}">${label}</label>
 <textarea id="${name}" name="${name}" rows="${rows}" maxlength="${max}" required>
 ${value}</textarea></p>`;
@@ -59,7 +59,7 @@ export interface FormParts {
   readonly action: string;
   readonly fields: HtmlValue;
   readonly button: string;
-  /** A button that destroys something looks so. */
+  /** A destructive button looks like one. */
   readonly danger?: boolean;
 }
 
@@ -71,18 +71,18 @@ ${fields}
 </form>`;
 }
 
-/** Something that was done, or went wrong: read out by screen readers. */
+/** A result or an error, read out by screen readers. */
 export function message(kind: 'done' | 'error', text: HtmlValue): Html {
   return html`<p class="message ${kind}" role="${kind === 'error' ? 'alert' : 'status'}">${text}</p>`;
 }
 
 export interface Column {
   readonly title: string;
-  /** Right-aligned, in figures of one width. */
+  /** Right-aligned, in tabular figures. */
   readonly number?: boolean;
 }
 
-/** A table that scrolls by itself where it is wider than the screen. */
+/** A table that scrolls by itself when it is wider than the screen. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
   const head = columns.map(
     ({ title, number }) => html`<th scope="col"${number && html` class="number"`}>${title}</th>`,
@@ -98,7 +98,7 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 </table></div>`;
 }
 
-/** Names with values. */
+/** Names and values. */
 export function facts(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

@@ -1,4 +1,4 @@
-// What is wrong with a new password, in words.
+// Messages about what is wrong with a new password.
 import { PASSWORD_LENGTH_MIN, type PasswordProblem } from '../users/password.ts';
 import { defineWords, type Language } from './language.ts';
 

@@ -1,4 +1,4 @@
-// What payment providers and their payers reach: notices, and the pages of a provider that has none of its own elsewhere.
+// Routes for payment providers and their payers: notices, and the pages of a provider that has none of its own.
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
@@ -8,7 +8,7 @@ import { pageFace } from './face.ts';
 import type { WebServices } from './services.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
-/** Of one address: a provider sends few, and a forger gets no further. */
+/** Per address: a provider sends few, and it stops forgers early. */
 const NOTICES = { name: 'notices', perMinute: 300 };
 const PAGE_MS = 30_000;
 
@@ -28,7 +28,7 @@ export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
   ];
 }
 
-/** Anything but 200 makes the provider send it again. */
+/** Any other status than 200 makes the provider send it again. */
 async function answerNotice(request: Request, h: ResponseToolkit, services: WebServices) {
   const address = request.info.remoteAddress;
   const { allowed, retryAfterS } = await services.limiter.hit(NOTICES, address);
@@ -57,7 +57,7 @@ async function answerPage(request: Request, h: ResponseToolkit, services: WebSer
   const name = String(request.params.provider);
   const { payments } = services;
   const provider = payments.providers().find((open) => open.name === name)?.provider;
-  // Only one that is played with makes pages of ours: a real one has its own.
+  // Only a play provider has pages here; a real one has its own.
   if (!provider?.page || provider.live) throw fault('not_found');
   const method = request.method === 'post' ? 'POST' : 'GET';
   const form = method === 'POST' ? new URLSearchParams(await bodyOf(request, services)) : [];
@@ -69,9 +69,11 @@ async function answerPage(request: Request, h: ResponseToolkit, services: WebSer
   return h.response(reply.html).type('text/html; charset=utf-8').code(reply.status);
 }
 
-/** As over the network: whoever sends a notice does not fail by it. */
+/** As over the network: the sender does not fail when the notice does. */
 async function takeOwn({ payments, log }: WebServices, name: string, raw: RawNotice): Promise<void> {
-  await payments.notice(name, raw).catch((err: unknown) => log.warn({ err, provider: name }, 'a notice was not taken'));
+  await payments
+    .notice(name, raw)
+    .catch((err: unknown) => log.warn({ err, provider: name }, 'could not process a notice'));
 }
 
 async function bodyOf(request: Request, { calls, budget }: WebServices): Promise<string> {

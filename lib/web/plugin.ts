@@ -1,4 +1,4 @@
-// Pages as a hapi plugin beside the API: routes of their own, answered with the face of pages and without its keys.
+// The pages as a hapi plugin beside the API: their own routes and face, without the API's keys.
 import type { Plugin } from '@hapi/hapi';
 import inert from '@hapi/inert';
 import type { PageRoutes } from './page.ts';
@@ -30,7 +30,7 @@ import type { WebServices } from './services.ts';
 import { staticFiles } from './static-files.ts';
 import { receipt } from './wallet/order.ts';
 
-/** Every page; one that is not here does not exist. */
+/** Every page has to be listed here. */
 const PAGES: readonly PageRoutes[] = [
   login,
   logout,

@@ -1,4 +1,4 @@
-// The field in which an operator proves a change with a code, when the last one is old.
+// The field for the code that confirms an operator's change when the last code is old.
 import { type Html, html } from './html.ts';
 import { defineWords } from './language.ts';
 import { field } from './parts.ts';
@@ -9,7 +9,7 @@ const WORDS = defineWords({
   ru: { code: 'Код из приложения', hint: 'Для изменений нужен код не старше десяти минут.' },
 });
 
-/** Nothing while the last code is fresh. Of several forms on a page each has a field, told apart by `form`. */
+/** Nothing while the last code is recent. `form` keeps ids unique on pages with several forms. */
 export function codeField(visit: UserVisit, form = 'form'): Html | undefined {
   if (isProvenVisit(visit)) return undefined;
   const words = WORDS[visit.language];

@@ -1,4 +1,4 @@
-// What pages are made of: the services a gateway composes once.
+// The services that the pages use, composed once by the gateway.
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Alerts } from '../alerts/alerts.ts';
@@ -16,7 +16,7 @@ import type { People } from '../users/people.ts';
 import type { Sessions } from '../users/sessions.ts';
 import type { SignIn } from '../users/sign-in.ts';
 
-/** What answers calls of the API answers those of pages too. */
+/** The API's own engines. */
 export type CallServices = Pick<
   Services,
   'holders' | 'limiter' | 'limits' | 'text' | 'images' | 'videos' | 'results' | 'clientStallMs'
@@ -25,7 +25,7 @@ export type CallServices = Pick<
 export interface WebServices extends CallServices {
   readonly store: Store;
   readonly catalog: () => Catalog;
-  /** How the upstreams are now. */
+  /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly accounts: Accounts;
   readonly people: People;
@@ -34,7 +34,7 @@ export interface WebServices extends CallServices {
   readonly calls: LiveCalls;
   readonly budget: Budget;
   readonly log: Logger;
-  /** Base of all links, without a slash at the end; never taken from a request. */
+  /** Base of all links, without a trailing slash; never taken from a request. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;
   readonly registration: 'closed' | 'invite' | 'open';
@@ -43,7 +43,7 @@ export interface WebServices extends CallServices {
   readonly alerts: Alerts;
   readonly payments: Payments;
   readonly topups: Pick<AutoTopup, 'notice'>;
-  /** Posts alerts, and knows where they never go. */
+  /** Posts alerts, and knows which addresses are forbidden. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */
   readonly now: () => number;

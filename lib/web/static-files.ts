@@ -1,4 +1,4 @@
-// The style, the icon and the few scripts of pages: kept by browsers for an hour, and asked for again by their tag.
+// The pages' style, icon and few scripts: cached by browsers for an hour, then revalidated by ETag.
 
 import { fileURLToPath } from 'node:url';
 import type { ServerRoute } from '@hapi/hapi';

@@ -1,4 +1,4 @@
-// One visit to a page: who comes, in which language, for which account, with which form.
+// One visit to a page: who, in which language, for which account, with which form.
 import type { Request } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import type { Account } from '../store/ports/accounts.ts';
@@ -17,26 +17,26 @@ export interface Visit {
   readonly query: URLSearchParams;
   readonly language: Language;
   readonly format: Format;
-  /** For the hidden field `csrf` of every form. */
+  /** The value of every form's hidden `csrf` field. */
   readonly csrf: string;
-  /** A new cookie that guards forms of who is not signed in. */
+  /** A new cookie that guards forms before sign-in. */
   readonly formCookie: string | undefined;
-  /** Whether cookies are sent over https only. */
+  /** Whether cookies require https. */
   readonly secure: boolean;
   readonly address: string;
   readonly agent: string;
   readonly signedIn: SignedIn | undefined;
 }
 
-/** A visit of somebody who is signed in. */
+/** A visit by someone signed in. */
 export interface UserVisit extends Visit {
   readonly signedIn: SignedIn;
 }
 
-/** A visit to the pages of an account, by somebody it belongs to. */
+/** A visit to an account's pages by one of its people. */
 export interface OwnerVisit extends UserVisit {
   readonly account: Account;
-  /** All that the user may choose from. */
+  /** All accounts the user may choose from. */
   readonly accounts: readonly Account[];
 }
 
@@ -67,7 +67,7 @@ export async function openVisit(request: Request, services: WebServices): Promis
   };
 }
 
-/** Reads the form of a visit; throws faults for one that is not of this page. */
+/** Reads the submitted form; throws faults if another site sent it. */
 export async function openForm(visit: Visit): Promise<Form> {
   const { request, services, secure, signedIn } = visit;
   refuseForeign(request);
@@ -83,7 +83,7 @@ export async function openForm(visit: Visit): Promise<Form> {
   }
 }
 
-/** The account that a visit is about: named in the query, or the first of the user's. Foreign ones are not there. */
+/** The account of a visit: the one named in the query, or the user's first. Others' accounts do not exist for it. */
 export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
   const { store } = visit.services;
   const memberships = await store.users.membershipsOf(visit.signedIn.user.id);
@@ -95,7 +95,7 @@ export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
   return { ...visit, account, accounts };
 }
 
-/** Whether an operator gave a code recently enough for a change. */
+/** Whether an operator gave a code recently enough to make changes. */
 export function isProvenVisit({ signedIn, services }: UserVisit): boolean {
   return isProven(signedIn.session, services.now());
 }

@@ -87,7 +87,7 @@ describe('letters', () => {
     expect(failure).to.be.instanceOf(Error);
     mailer.close();
     for (const url of ['http://x', 'smtp://', 'mail.example.com']) {
-      expect(() => createMailer(url, 'gate@example.com'), url).to.throw('SMTP_URL is not a URL');
+      expect(() => createMailer(url, 'gate@example.com'), url).to.throw('SMTP_URL must be an smtp');
     }
   });
 });

@@ -1,4 +1,4 @@
-// One account, as an operator handles it: its wallet, keys and owners; suspended, topped up, corrected, invited to.
+// One account for an operator: its wallet, keys and owners; suspend, top up, correct, invite.
 import { randomBytes } from 'node:crypto';
 import { fault } from '../../faults.ts';
 import { book } from '../../ledger/booking.ts';
@@ -202,7 +202,7 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   }
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
   await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
-    services.log.error({ err }, 'a letter was not sent'),
+    services.log.error({ err }, 'could not send an email'),
   );
   return accountPage(visit, account, { link: `${services.publicUrl()}/setup?token=${token}` });
 }

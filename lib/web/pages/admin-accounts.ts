@@ -1,4 +1,4 @@
-// All accounts, as an operator finds one and makes one.
+// All accounts for an operator: find one or create one.
 import { OperatorError } from '../../operator-error.ts';
 import { audit } from '../audit.ts';
 import { html } from '../html.ts';

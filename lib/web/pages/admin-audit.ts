@@ -1,4 +1,4 @@
-// Who changed what through a page, newest first.
+// The audit log: who changed what through a page, newest first.
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';

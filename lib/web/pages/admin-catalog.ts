@@ -1,4 +1,4 @@
-// The catalog in force and the upstreams behind it, for an operator to look at: it is edited in its files.
+// The current catalog and its upstreams, read-only for an operator: it is edited in its files.
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';

@@ -1,4 +1,4 @@
-// Whether the service is set up as it should be, for an operator: each check says what to do.
+// Checks of the setup for an operator; each says what to do.
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -36,7 +36,7 @@ const WORDS = defineWords({
 
 type Check = 'https' | 'sandbox' | 'models' | 'operators' | 'warnings' | 'owners';
 
-/** Beyond so many accounts nobody counts their owners for a page. */
+/** With more accounts than this, their owners are not counted for a page. */
 const ACCOUNTS_LOOKED_AT = 200;
 
 export const adminChecks = page({

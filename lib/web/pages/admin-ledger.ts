@@ -1,4 +1,4 @@
-// The ledger, for an operator: whether everything adds up, and the money of one call.
+// The ledger for an operator: whether it adds up, and the money of one call.
 import { verifyLedger } from '../../ledger/audit.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';

@@ -1,4 +1,4 @@
-// Notices of payment providers as they came, and what became of each: nothing in them is believed.
+// The notices of payment providers as received, with their outcome; nothing in them is trusted.
 import { fault } from '../../faults.ts';
 import type { Notice } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
@@ -121,7 +121,7 @@ ${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button
 <p><a href="/admin/notices">${words.back}</a></p>`;
     return { title: words.one, body };
   },
-  /** As if it had come once more. */
+  /** Handles it as if it had just arrived. */
   async post(visit) {
     const { id, provider, headers, body, address } = await noticeOf(visit);
     const raw = { headers: JSON.parse(headers), body, address };

@@ -1,4 +1,4 @@
-// The operator's first page: what is going on, and what waits for a decision.
+// The operator's first page: what is going on, and what needs a decision.
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';

@@ -1,4 +1,5 @@
-// What an operator sees of one payment: its facts, what went back, what the provider said, and the forms that fit its state.
+// An operator's view of one payment: its facts, what was given back, what the provider said, and the forms for its
+// state.
 import { formatRub } from '../../money/money.ts';
 import { newId } from '../../payments/ids.ts';
 import { disputeOf, type Payment, refundable, refundsOf } from '../../payments/payment.ts';

@@ -1,4 +1,4 @@
-// One payment, as an operator handles it: all that is known of it, and what only an operator does.
+// One payment for an operator: everything known about it, and the actions reserved for operators.
 import { fault } from '../../faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import { newId } from '../../payments/ids.ts';
@@ -77,7 +77,7 @@ async function refund(visit: UserVisit, payment: Payment, sent: Form): Promise<A
   if (amount === undefined) return refused(visit, payment, words.badAmount);
   if (!isLine(reason)) return refused(visit, payment, words.badText);
   const { store, now } = visit.services;
-  // The form's own id: one that is sent twice asks once.
+  // The form's own id: submitted twice, it asks once.
   const wanted = /^rfd_[0-9a-f]{1,60}$/.test(id) ? id : newId('rfd', now());
   const outcome = await askRefund(store, payment.id, { at: now(), amount, reason, refund: wanted });
   return told(visit, payment, { action: 'refund', amount, reason, outcome });

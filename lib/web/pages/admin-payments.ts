@@ -1,4 +1,4 @@
-// Payments of all accounts, for an operator: those that wait for a decision first of all.
+// Payments of all accounts for an operator, those that need a decision first.
 import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../payments/payment.ts';
 import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
@@ -61,11 +61,11 @@ const WORDS = defineWords({
 const PER_PAGE = 50;
 const COUNTED_MAX = 100;
 const ID_LENGTH_MAX = 64;
-/** Whose end nobody knows yet. */
+/** Phases whose outcome is still open. */
 const OPEN: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 const TODO = { review: ['review'], disputed: ['disputed'], open: OPEN } as const;
 
-/** How many there are in these phases: beyond a hundred nobody counts. */
+/** How many payments are in these phases, counted up to a hundred. */
 export async function countPayments({ services, format }: UserVisit, phases: readonly PaymentPhase[]): Promise<string> {
   const { length } = await services.store.payments.list({ phases, limit: COUNTED_MAX + 1 });
   return length > COUNTED_MAX ? `${COUNTED_MAX}+` : format.number(length);

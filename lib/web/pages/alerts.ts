@@ -1,4 +1,4 @@
-// What the owners of an account are told of, and where: a sum, a webhook with its secret shown once, a test, the last results.
+// The alert settings of an account: a threshold, a webhook with its secret shown once, a test, and the latest results.
 import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
@@ -104,7 +104,7 @@ const WORDS = defineWords({
 });
 
 const PATH = '/account/settings/alerts';
-/** Tests of one account in an hour: each one makes the service call a stranger. */
+/** Tests per account and hour: each makes the service call a third party. */
 const TESTS_MAX = 10;
 const HOUR_MS = 3_600_000;
 
@@ -113,7 +113,7 @@ interface Shown {
   readonly budgets?: boolean;
   readonly webhook?: string;
   readonly problems?: Readonly<Partial<Record<'threshold' | 'webhook' | 'test', string>>>;
-  /** A new one, once. */
+  /** A new secret, shown once. */
   readonly secret?: string;
 }
 
@@ -211,7 +211,7 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   const webhook = url === '' ? null : { url, secret: secret ?? wishes.webhook?.secret ?? '' };
   if (!(await services.store.alerts.change({ ...wishes, balanceBelow, budgets, webhook })))
     return refused(visit, { ...shown, problems: { threshold: words.conflict } });
-  // A webhook's path is often a secret of its receiver.
+  // The path of a webhook is often a secret itself.
   const detail = { threshold: amountOf(balanceBelow), budgets, webhook: url === '' ? null : new URL(url).host };
   await audit(visit, { action: 'alerts.change', target: account.id, detail });
   return secret === undefined ? { to: linkTo(visit, `${PATH}?done=saved`) } : alertsPage(visit, { secret });

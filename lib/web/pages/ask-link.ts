@@ -1,4 +1,4 @@
-// Forms that lead to a letter: a forgotten password, a new account. Their answer is the same for every address.
+// Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import { readEmail } from '../../users/people.ts';
 import { html } from '../html.ts';
@@ -47,11 +47,11 @@ export function askPage(
   return { title: kind === 'reset' ? words.resetTitle : words.registerTitle, body };
 }
 
-/** So many letters to one address or from one place in an hour. */
+/** Emails per hour to one address or from one client. */
 const LETTERS_MAX = { mail: 3, address: 20 };
 const HOUR_MS = 3_600_000;
 
-/** What the form did; `send` makes the link, or nothing when the address is not for it. */
+/** What the form did; `send` makes the link, or nothing if the address does not qualify. */
 export async function answerAsk(
   visit: Visit,
   kind: AskKind,
@@ -62,11 +62,11 @@ export async function answerAsk(
   if (email === undefined) return { ...askPage(visit, kind, { email: text, problem: words.badEmail }), status: 400 };
   const seconds = await waitFor(visit, email);
   if (seconds > 0) return { ...askPage(visit, kind, { email: text, problem: words.wait(seconds) }), status: 429 };
-  // Not waited for: how long it takes would tell who is known.
+  // Not awaited: the time it takes would reveal which addresses are known.
   const token = send(email);
   void token
     .then((found) => found !== undefined && sendLink(visit, { kind, email, token: found, purpose: kind }))
-    .catch((err: unknown) => visit.services.log.error({ err }, 'a letter was not sent'));
+    .catch((err: unknown) => visit.services.log.error({ err }, 'could not send an email'));
   return askPage(visit, kind, { sent: true });
 }
 
@@ -77,7 +77,7 @@ export interface LinkLetter {
   readonly purpose: LinkPurpose;
 }
 
-/** Sends a letter with a link; false where there is no mail server, and the link is for the operator to hand out. */
+/** Emails a link; false without a mail server, when the operator has to hand the link out. */
 export async function sendLink(
   { services, language }: Visit,
   { kind, email, token, purpose }: LinkLetter,

@@ -1,4 +1,4 @@
-// One call: what it was, what it used, and how its price came about, written out to the last digit.
+// One call: what it was, what it used, and how its price was calculated, to the last digit.
 import type { Charge, Entry, Usage } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -98,7 +98,7 @@ ${entryTable(visit, entries)}
   },
 });
 
-/** Tokens times price, and what it comes to. */
+/** Tokens times price, and the result. */
 function sumOf(visit: OwnerVisit, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];

@@ -1,4 +1,4 @@
-// The calls of an account: a list with filters, the same as CSV, and each call with how its price came about.
+// The calls of an account: a list with filters, the same as CSV, and each call with its price calculation.
 import { fault } from '../../faults.ts';
 import type { Charge } from '../../money/decide.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
@@ -86,7 +86,7 @@ function rowOf(charge: Charge): readonly Cell[] {
   return [time, id, key, kind, model, state, { rub: reserved }, { rub: spentOf(charge) }, usage ?? ''];
 }
 
-/** A call of the account; of another one there is none. */
+/** A call of this account only. */
 export async function ownCharge({ services, account }: OwnerVisit, id: string | null): Promise<Charge | undefined> {
   if (id === null || id.length > 200) return undefined;
   const charge = await services.store.ledger.charge(id);

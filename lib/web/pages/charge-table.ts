@@ -1,4 +1,4 @@
-// The table of calls, as the overview and the list of calls show it.
+// The table of calls, shared by the overview and the list of calls.
 import type { Charge } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -42,7 +42,7 @@ const WORDS = defineWords({
   },
 });
 
-/** The words of kinds and states, for other pages too. */
+/** Words for kinds and states, shared with other pages. */
 export function chargeWords({ language }: OwnerVisit) {
   return WORDS[language];
 }
@@ -68,7 +68,7 @@ export function chargeTable(visit: OwnerVisit, charges: readonly Charge[]): Html
   return table(words.caption, columns, rows);
 }
 
-/** What a call took off the wallet in the end: what was refunded took nothing. */
+/** What a call finally took from the wallet; nothing if it was refunded. */
 export function spentOf({ state, charged }: Charge): bigint {
   return state === 'refunded' ? 0n : charged;
 }

@@ -1,4 +1,4 @@
-// Recovery codes, shown once after an authenticator app was set up.
+// Recovery codes, shown once after an authenticator app is set up.
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import type { Page } from '../page.ts';

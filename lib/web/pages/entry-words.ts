@@ -1,4 +1,4 @@
-// What the entries of the ledger are called.
+// Names of ledger entries.
 import type { Entry } from '../../money/decide.ts';
 import { defineWords, type Language } from '../language.ts';
 

@@ -1,4 +1,4 @@
-// The limits of a key on its pages: the fields of a form, how they are shown, and their change; and the rotation of a key.
+// The limits of a key on its pages (form fields, display, changes) and key rotation.
 
 import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../faults.ts';
@@ -71,7 +71,7 @@ const WORDS = defineWords({
 const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 
-/** The fields of limits, filled in; of several forms on a page each has ids of its own. */
+/** The form fields of limits, filled in; ids are unique when a page has several forms. */
 export function limitFields(visit: OwnerVisit, limits: KeyLimits): Html {
   const words = WORDS[visit.language];
   const { budget, reset, models } = limits;
@@ -87,7 +87,7 @@ function dayOf({ expiresAt, zone }: KeyLimits): string {
   return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
 }
 
-/** What a form says, over what was before; a text says what is wrong with it. */
+/** The limits a form asks for, given the current ones; a string says what is wrong. */
 export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | string {
   const words = WORDS[visit.language];
   const [budget, reset, day] = [sent.text('budget'), sent.text('reset') || 'none', sent.text('expires')];
@@ -116,7 +116,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
   }
 }
 
-/** How the limits of a key read in the table: the budget with its bar, the last day, the models. */
+/** The limits of a key in the table: the budget with its bar, the last day, the models. */
 export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: KeyBudget | undefined): readonly Html[] {
   const words = WORDS[visit.language];
   const { format, services } = visit;
@@ -134,7 +134,7 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Key
   ];
 }
 
-/** A key of the account that is still active; of another account there is none. */
+/** An active key of this account; any other is a 404. */
 export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
   const { store, now } = visit.services;
   const key = await store.keys.get(String(visit.request.params.id));
@@ -157,12 +157,12 @@ export const keyLimits = page({
   },
 });
 
-/** An audit row has no integers of any length. */
+/** The audit log stores no bigint. */
 export function detailOf({ budget, ...rest }: WishedLimits): Record<string, unknown> {
   return { ...rest, budget: budget === null ? null : formatRub(budget) };
 }
 
-/** The new key first: the old one goes on until there is another. */
+/** Issues the new key first, so that the account is never left without one. */
 export const rotateKey = page({
   path: '/account/keys/{id}/rotate',
   who: 'owner',
@@ -203,5 +203,5 @@ ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
   return { title: words.title(key.name), body };
 }
 
-/** The limits of a key that is to be issued, before anything was asked for. */
+/** The default limits of a new key. */
 export const noLimits = (visit: OwnerVisit): KeyLimits => ({ ...NO_LIMITS, zone: visit.signedIn.user.timeZone });

@@ -1,4 +1,4 @@
-// The keys of an account: issued with their text shown once, listed, revoked by typing the name.
+// The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import { isExpired } from '../../money/key-limits.ts';

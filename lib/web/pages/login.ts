@@ -67,10 +67,10 @@ function more({ services, language }: Visit): Html {
   return html`<p><a href="/reset">${words.forgot}</a>${register}</p>`;
 }
 
-/** Where pages begin that somebody may be sent back to. */
+/** Path prefixes that a visitor may be sent back to. */
 const NEXT = /^\/(?:account|admin)(?:[/?][\w\-./?&=%,~+]*)?$/;
 
-/** A path of ours; everything else leads to the overview. */
+/** A path of ours; anything else leads to the overview. */
 export function nextOf(text: string | null, operator: boolean): string {
   const start = operator ? '/admin' : '/account';
   return text !== null && NEXT.test(text) && !text.includes('//') ? text : start;

@@ -1,4 +1,4 @@
-// The models that can be used, with their prices, and what a call would cost.
+// The available models with their prices, and a price calculator.
 import { listModels, type ModelListing } from '../../catalog/listing.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { Model } from '../../catalog/model.ts';

@@ -1,4 +1,4 @@
-// The owner's first page: what can be spent, what was, and the last calls; for a new account three steps to the first one.
+// The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../faults.ts';
 import type { Micro } from '../../money/money.ts';
 import { type Html, html } from '../html.ts';

@@ -1,4 +1,4 @@
-// The playground: one call of a text, a picture or a video, with its price before it is sent. What is asked for is neither
+// The playground: one call for text, a picture or a video, with its price shown before it is sent. Its input is neither
 // stored nor logged.
 import { describeVideo, findVideo } from '../../api/routes/videos.ts';
 import { toFault } from '../../faults.ts';
@@ -32,7 +32,7 @@ export const playground = page({
   },
 });
 
-/** For the script of the page: the answer as events; a refusal as the page that says so. */
+/** For the page's script: the answer as events; a refusal as a page that explains it. */
 export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
   who: 'owner',
@@ -77,10 +77,10 @@ async function send(visit: OwnerVisit, wish: Wish): Promise<Answer> {
   }
 }
 
-/** Those that money in the wallet mends. */
+/** Faults that a top-up fixes. */
 const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up', 'insufficient_balance']);
 
-/** A refusal is told on the page, with the form as it was filled in. */
+/** A refusal is shown on the page with the form still filled in. */
 async function attempt(visit: OwnerVisit, wish: Wish, work: () => Promise<Answer>): Promise<Answer> {
   const { language, request } = visit;
   const tell = (body: Html, status: number) => playPage(visit, wish, { answer: answerPlace(visit, { body }), status });

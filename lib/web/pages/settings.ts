@@ -1,4 +1,4 @@
-// What a person may set: language and time zone, password, authenticator app, sessions.
+// A person's settings: language and time zone, password, authenticator app, sessions.
 import { problemOf, verifyPassword } from '../../users/password.ts';
 import { hashRecoveryCode, isSecret, makeRecoveryCodes, makeSecret, stepOf } from '../../users/totp.ts';
 import { audit } from '../audit.ts';
@@ -227,7 +227,7 @@ async function refused(visit: OwnerVisit, problems: Problem): Promise<Page> {
   return { ...(await settingsPage(visit, problems)), status: 400 };
 }
 
-/** No hashes and no secrets. */
+/** Without hashes and secrets. */
 export const exportData = page({
   path: '/account/settings/export',
   who: 'owner',

@@ -1,4 +1,4 @@
-// One-time links: the first operator, invitations, forgotten passwords. A GET looks at the link, only the form uses it up.
+// One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../faults.ts';
 import type { Link } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
@@ -53,14 +53,14 @@ const WORDS = defineWords({
   },
 });
 
-/** What was sent and what is wrong with it, by field. */
+/** What was submitted and what is wrong with it, by field. */
 interface Sent {
   readonly email?: string;
   readonly secret?: string;
   readonly errors?: Readonly<Partial<Record<'email' | 'password' | 'again' | 'code', string>>>;
 }
 
-/** Those who are new, and those of operators: they choose an app as well. */
+/** New people and operators also set up an app. */
 const IS_RESET: ReadonlySet<string> = new Set(['reset']);
 
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
@@ -114,7 +114,7 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
   };
 }
 
-/** The account of the sandbox opens with the link alone: its money is not real. */
+/** The sandbox account needs only the link: its money is not real. */
 async function openDemo(visit: Visit, link: Link, token: string): Promise<Answer> {
   const { people, sessions, store } = visit.services;
   if (link.account === null || !(await people.take(token))) return noLink(visit, 'setup');
@@ -169,7 +169,7 @@ interface Chosen {
   readonly totp: Enrolment | undefined;
 }
 
-/** The user that a link was for, changed; or a new one, who belongs to the account of the invitation. */
+/** Changes the user the link is for, or creates one in the account of the invitation. */
 async function admit({ services, language }: Visit, link: Link, chosen: Chosen): Promise<User | 'taken'> {
   const { people, store } = services;
   const { email, password, totp } = chosen;
@@ -182,7 +182,7 @@ async function admit({ services, language }: Visit, link: Link, chosen: Chosen):
   }
   const user = await people.add({ email, password, ...(totp && { totp }), operator: isOperator(link), language });
   if (user === 'taken') return user;
-  // Who registers gets an account of their own, without money.
+  // Someone who registers gets an account of their own, without money.
   const account = link.purpose === 'verify' ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
   if (account !== null) await store.users.join({ user: user.id, account, role: 'owner' });
   return user;
@@ -205,12 +205,15 @@ export const reset = page({
   },
 });
 
-/** Without a token a letter is asked for, where letters can be sent. */
+/** Without a token the page asks for an address to mail a link to, if mail is set up. */
 function asksForLetter({ query, services }: Visit): boolean {
   return !query.has('token') && services.mailer !== undefined;
 }
 
-/** An operator's password is reset at the command line: whoever reads the mail of one has not the service. */
+/**
+ * An operator's password is reset on the command line, so that access to their mail does not mean access to the
+ * service.
+ */
 async function resetToken({ services }: Visit, email: string): Promise<string | undefined> {
   const user = await services.store.users.find(email);
   if (user?.status !== 'active' || user.operator) return undefined;
@@ -225,7 +228,7 @@ export const register = page({
     answerAsk(opened(visit), 'verify', { text: sent.text('email'), send: (email) => registerToken(visit, email) }),
 });
 
-/** Where anybody may make an account. */
+/** Whether anybody may create an account. */
 function opened(visit: Visit): Visit {
   const { registration, mailer } = visit.services;
   if (registration !== 'open' || !mailer) throw fault('not_found');

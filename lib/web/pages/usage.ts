@@ -1,4 +1,4 @@
-// What an account used: bars per day with their table, and sums by model, key and kind, also as CSV.
+// The usage of an account: bars per day with their table, and sums by model, key and kind, also as CSV.
 import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
 import { readUsage } from '../../ledger/usage-fold.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery, select } from '../charge-query.ts';

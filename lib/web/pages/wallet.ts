@@ -1,4 +1,4 @@
-// The wallet: what can be spent, how to add money, saved cards, and how money came and went.
+// The wallet: balance, adding money, saved cards, and the history of entries.
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';

@@ -1,4 +1,4 @@
-// What the playground shows of an answer: the text or the picture, and what it cost; and how far a video is.
+// The playground's answer: the text or picture and its cost, and the progress of a video.
 import type { VideoView } from '../../api/routes/videos.ts';
 import { isFault } from '../../faults.ts';
 import { stateOf } from '../../http/context.ts';
@@ -13,7 +13,7 @@ import { PLAYGROUND, refusal } from './form.ts';
 import type { Wish } from './wish.ts';
 import { WORDS } from './words.ts';
 
-/** The place of an answer; hidden while there is none. */
+/** The placeholder of an answer; hidden until there is one. */
 export function answerPlace(
   { language }: OwnerVisit,
   answer?: { readonly body: HtmlValue; readonly outcome?: Html },
@@ -59,7 +59,7 @@ export function imageAnswer(visit: OwnerVisit, { prompt }: Wish, { url, paid }: 
   return answerPlace(visit, { body, outcome });
 }
 
-/** On the origin that the page came from: the policy of pages loads pictures from no other. */
+/** On the page's own origin: the content policy allows pictures from nowhere else. */
 function pathOf(url: string): string {
   return new URL(url).pathname;
 }
@@ -69,7 +69,7 @@ function callRow(visit: OwnerVisit, id = stateOf(visit.request).id) {
   return [words.call, html`<a href="${linkTo(visit, `/account/calls/${id}`)}">${id}</a>`] as const;
 }
 
-/** `data-again` says that there is more to come. */
+/** `data-again` tells the script to poll again. */
 export function videoPlace(visit: OwnerVisit, { id, charge }: Job, view: VideoView): Html {
   const words = WORDS[visit.language];
   const { status, progress, url, error } = view;

@@ -1,4 +1,4 @@
-// The calls of the playground: those of the API, in this process, paid from the account by one of its keys.
+// The calls of the playground: the API's own engines, in process, paid by the account through one of its keys.
 import { actFor } from '../../api/auth.ts';
 import { chatDialect } from '../../api/dialects/chat/dialect.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
@@ -24,17 +24,17 @@ import type { Html } from '../html.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { bodyOf, type Wish } from './wish.ts';
 
-/** How a text ended: with its bill, or with a fault. */
+/** How a text call ended: with its bill, or with a fault. */
 export type TextEnding = CollectedReply | Fault;
 
-/** Undefined when the client left; so are the others. */
+/** Like the others, undefined when the client has left. */
 export function askText(visit: OwnerVisit, wish: Wish): Promise<CollectedReply | undefined> {
   return callAs(visit, wish.key, (context) => collect(visit.services, parseChatRequest(bodyOf(wish)), context));
 }
 
 /**
- * Writes the answer as it comes: the events of the chat dialect, and then one named `outcome` with what the page is to
- * show below the text. Throws faults while nothing was written yet.
+ * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
+ * text. Throws faults as long as nothing was written.
  */
 export async function streamText(visit: OwnerVisit, wish: Wish, show: (ending: TextEnding) => Html): Promise<void> {
   await callAs(visit, wish.key, async (context, call) => {
@@ -57,7 +57,7 @@ function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEndi
     write(parts) {
       for (const part of parts) {
         if (part.type === 'error') failure = part.fault;
-        // The text itself is on its way: it is not kept.
+        // The text was already streamed and is not kept.
         else if (part.type !== 'block-delta') collector.write([part]);
       }
       return reply.write(render(parts));
@@ -71,7 +71,7 @@ function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEndi
 }
 
 export interface Made extends ImageAnswer {
-  /** Of the picture. */
+  /** The picture's. */
   readonly url: string;
 }
 
@@ -99,7 +99,7 @@ export function startVideo(visit: OwnerVisit, wish: Wish): Promise<VideoStarted 
   });
 }
 
-/** Runs a call for a key of the account, under the key's rate limit. */
+/** Runs a call for a key of the account, under that key's rate limit. */
 async function callAs<T>(
   visit: OwnerVisit,
   keyId: string,
@@ -118,7 +118,7 @@ async function callAs<T>(
   }
 }
 
-/** A key of another account is as unknown as one that is none. */
+/** Another account's key is treated as unknown. */
 async function holderOf({ services, account }: OwnerVisit, keyId: string): Promise<KeyHolder> {
   const rows = await orUnavailable(services.store.keys.list(account.id));
   const row = rows.find(({ id, revokedAt }) => id === keyId && revokedAt === null);

@@ -1,4 +1,4 @@
-// The form of the playground, with the price of what it asks for and the same call as a program makes it.
+// The playground's form, with the price of the call and the same call as code.
 import { IMAGE_SIZES } from '../../api/media-fields.ts';
 import { isFault } from '../../faults.ts';
 import { isExpired } from '../../money/key-limits.ts';
@@ -14,7 +14,7 @@ import { mistakeIn, PLAY_KINDS, type Wish } from './wish.ts';
 import { WORDS } from './words.ts';
 
 export const PLAYGROUND = '/account/playground';
-/** Half of what a form may have: sent in Russian a character takes six bytes. */
+/** Half the form limit: Russian characters take six bytes each when sent. */
 const PROMPT_MAX = 8000;
 
 export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
@@ -30,7 +30,7 @@ export function activeKeys({ services }: OwnerVisit, rows: readonly KeyRow[]): r
   return rows.filter(({ revokedAt, limits }) => revokedAt === null && !isExpired(limits, services.now()));
 }
 
-/** Enter in a field shows the price: only its button sends. */
+/** Enter in a field only shows the price; only the button sends. */
 export async function playForm(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
   const words = WORDS[visit.language];
   const { csrf } = visit;
@@ -55,7 +55,7 @@ ${await priceOf(visit, wish, keys)}
 </form>`;
 }
 
-/** What depends on kind and model. */
+/** The fields that depend on kind and model. */
 function choices({ language }: OwnerVisit, wish: Wish): Html | undefined {
   const words = WORDS[language];
   switch (wish.kind) {
@@ -127,7 +127,7 @@ export function samples({ language, services }: OwnerVisit, wish: Wish): Html {
   return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}</p>${texts}</section>`;
 }
 
-/** What is wrong with what was sent, as the answer to it. */
+/** The messages about invalid fields. */
 export function refusal(visit: OwnerVisit, text: string, link?: 'toWallet'): Html {
   const more = link && html` <a href="${linkTo(visit, '/account/wallet')}">${WORDS[visit.language][link]}</a>`;
   return message('error', html`${text}${more}`);

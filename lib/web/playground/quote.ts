@@ -1,4 +1,4 @@
-// What a call of the playground would cost, by the rules that the API charges it with; nothing is sent.
+// The price of a playground call, by the API's own rules; nothing is sent.
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
@@ -13,17 +13,17 @@ import { termsOf, type VideoTerms } from '../../videos/terms.ts';
 import { bodyOf, type Wish } from './wish.ts';
 
 export interface Quote {
-  /** What is held, of a text; what is charged, of the others. */
+  /** For text what is held, otherwise what is charged. */
   readonly amount: Micro;
-  /** The one that would answer. */
+  /** The model that would answer. */
   readonly model: string;
-  /** Of a text. */
+  /** Text only. */
   readonly price?: TextPrice;
-  /** Of a video. */
+  /** Video only. */
   readonly terms?: VideoTerms;
 }
 
-/** Throws the faults that the call would be refused with for its model or its fields. */
+/** Throws the faults that the call's model or fields would be refused with. */
 export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | undefined): Promise<Quote> {
   switch (wish.kind) {
     case 'text': {

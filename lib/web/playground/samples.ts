@@ -1,4 +1,4 @@
-// The call of the playground as programs that make the same one: filled into texts that lie beside the pages.
+// The playground's call as code in several languages, filled into the templates beside the pages.
 import { readFileSync } from 'node:fs';
 import { bodyOf, PLAY_KINDS, type PlayKind, type Wish } from './wish.ts';
 
@@ -12,7 +12,7 @@ const TEMPLATES = new Map(
   PLAY_KINDS.flatMap((kind) => SAMPLE_LANGUAGES.map((language) => [`${kind} ${language}`, read(kind, language)])),
 );
 
-/** Stands where the key goes: its text is known to its owner alone. */
+/** Stands for the key, which only its owner knows. */
 export const SAMPLE_KEY = 'YOUR_KEY';
 
 export function sampleOf(wish: Wish, language: SampleLanguage, base: string): string {
@@ -22,7 +22,7 @@ export function sampleOf(wish: Wish, language: SampleLanguage, base: string): st
   const values: Readonly<Record<string, string>> = {
     base,
     key: SAMPLE_KEY,
-    // As a shell reads it between single quotes.
+    // Quoted for a shell, between single quotes.
     shell: JSON.stringify(sent).replaceAll("'", "'\\''"),
     json: JSON.stringify(sent),
     python: fields.map(([name, json]) => `    ${name}=${json},`).join('\n'),

@@ -1,4 +1,4 @@
-// What somebody wishes for in the playground: the fields of its form, and the same call as the API takes it.
+// What the playground's form asks for: its fields, and the same call as an API request.
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
 import { offersOf, type VideoOffers } from '../../videos/terms.ts';
@@ -7,21 +7,21 @@ import type { WebServices } from '../services.ts';
 export const PLAY_KINDS = ['text', 'image', 'video'] as const satisfies readonly ModelType[];
 export type PlayKind = (typeof PLAY_KINDS)[number];
 
-/** Of every kind; those that a kind does not have are not looked at. */
+/** Fields of every kind; a kind ignores those it does not have. */
 export const PLAY_FIELDS = ['key', 'model', 'prompt', 'max_tokens', 'size', 'seconds', 'resolution', 'aspect'] as const;
 type PlayField = (typeof PLAY_FIELDS)[number];
 
 export interface Wish extends Readonly<Record<PlayField, string>> {
   readonly kind: PlayKind;
-  /** Models of the kind that can be used now. */
+  /** The available models of the kind. */
   readonly models: readonly string[];
-  /** What the model lets choose; undefined where it is no video. */
+  /** What the model lets one choose; undefined unless it is a video model. */
   readonly offers: VideoOffers | undefined;
 }
 
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };
 
-/** `read` gives what a query or a form has of a name. */
+/** `read` returns the value of a field of a query or form. */
 export function readWish({ catalog }: WebServices, read: (name: string) => string | undefined): Wish {
   const kind = PLAY_KINDS.find((name) => name === read('kind')) ?? 'text';
   const models = listModels(catalog())
@@ -36,7 +36,7 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
     model,
     offers: kind === 'video' && found?.type === 'video' ? offersOf(found) : undefined,
     key: text('key'),
-    // Forms send lines as the mail does.
+    // Forms send CRLF line ends.
     prompt: text('prompt').replaceAll('\r\n', '\n'),
     max_tokens: text('max_tokens').trim(),
     size: text('size'),
@@ -46,7 +46,7 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
   };
 }
 
-/** A field that the page itself can say more about than the API would. */
+/** A field about which the page can say more than the API would. */
 export type Mistake = 'prompt' | 'max_tokens' | 'choice';
 
 const COUNT = /^[1-9]\d{0,8}$/;
@@ -72,7 +72,7 @@ export function mistakeIn({
   return all ? undefined : 'choice';
 }
 
-/** The body of the same call to the API; what was left open is not in it. */
+/** The same call as an API request body, without the fields left open. */
 export function bodyOf({ kind, model, prompt, size, ...more }: Wish): Readonly<Record<string, unknown>> {
   const number = (text: string) => (text === '' ? undefined : Number(text));
   switch (kind) {

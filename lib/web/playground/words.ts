@@ -1,4 +1,4 @@
-// The words of the playground.
+// The playground's texts.
 import { defineWords } from '../language.ts';
 
 export const WORDS = defineWords({

@@ -1,4 +1,4 @@
-// The words of automatic top-ups on the page of the wallet.
+// The texts of automatic top-ups on the wallet page.
 import type { Hindrance } from '../../payments/topup-rules.ts';
 import { defineWords, type Language } from '../language.ts';
 

@@ -1,4 +1,4 @@
-// The automatic top-up on the page of the wallet: how it stands, and its form, which never charges anything without saying so.
+// Automatic top-up on the wallet page: its state and its form, which never charges without saying so first.
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
 import { formatRub, MICRO_PER_RUB, type Micro } from '../../money/money.ts';
@@ -30,7 +30,7 @@ export interface AutoProblem {
   readonly problems: Readonly<Partial<Record<FieldName, string>>>;
 }
 
-/** As it is before anything was set up. */
+/** The values before anything is set up. */
 const NONE: Omit<AutoTopupRow, 'id'> = {
   ...{ enabled: false, threshold: 0n, amount: 0n, cap: 0n, method: null, consent: null, order: null },
   ...{ nextAt: 0, declines: 0, pausedAt: null, reason: null },
@@ -41,13 +41,13 @@ async function autoOf({ services, account }: OwnerVisit): Promise<AutoTopupRow> 
   return (await services.store.payments.autoTopup(account.id)) ?? { id: account.id, ...NONE };
 }
 
-/** Those that can be charged now. */
+/** Cards that can be charged now. */
 async function chargeable(visit: OwnerVisit): Promise<readonly SavedMethodRow[]> {
   const open = visit.services.payments.providers().filter(({ provider }) => provider.charge);
   return (await cardsOf(visit)).filter(({ provider }) => open.some(({ name }) => name === provider));
 }
 
-/** Nothing where no provider can charge a card, unless it is on. */
+/** Hidden where no provider can charge a card, unless it is on. */
 export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: AutoProblem): Promise<Html | undefined> {
   const { services, language } = visit;
   const words = autoWords(language);
@@ -115,7 +115,7 @@ function typedOf({ threshold, amount, cap, method }: AutoTopupRow): AutoProblem[
   return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
 }
 
-/** Switches it on, or changes it. */
+/** Turns it on or changes it. */
 export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirect | Page | AutoProblem> {
   const { services, account, language } = visit;
   const wish = await readWish(visit, sent);
@@ -131,7 +131,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
     return { typed: typedIn(sent), problems: { form: autoWords(language).conflict } };
   }
-  // What the owner was told is charged now is.
+  // Charges exactly what the owner was told.
   services.topups.notice(account.id);
   const { threshold, amount, cap } = sums;
   const detail = { threshold: formatRub(threshold), amount: formatRub(amount), cap: formatRub(cap), card: card.id };
@@ -139,7 +139,7 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   return { to: linkTo(visit, `${PATH}?done=auto`) };
 }
 
-/** What was declined waits for another card; what could not be charged as it was set up, for any change. */
+/** After declines only another card resumes it; after any other pause, any change does. */
 function isMended({ method, declines, pausedAt }: AutoTopupRow, card: SavedMethodRow): boolean {
   return declines > 0 ? method !== card.id : pausedAt !== null;
 }
@@ -177,7 +177,7 @@ function typedIn(sent: Form): AutoProblem['typed'] {
   return { threshold, amount, cap, card };
 }
 
-/** Nobody is charged at once without having read it. */
+/** Nobody is charged right away without having seen it. */
 function confirmPage(visit: OwnerVisit, sent: Form, { amount, card }: Wish): Page {
   const { language, format } = visit;
   const words = autoWords(language);

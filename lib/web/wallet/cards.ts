@@ -1,4 +1,4 @@
-// The cards that an owner let us keep, and how one is removed.
+// The owner's saved cards, and how to remove one.
 import { fault } from '../../faults.ts';
 import type { SavedMethodRow } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
@@ -25,7 +25,7 @@ const WORDS = defineWords({
   },
 });
 
-/** Those that are not removed, newest first. */
+/** Those not removed, newest first. */
 export async function cardsOf({ services, account }: OwnerVisit): Promise<readonly SavedMethodRow[]> {
   const all = await services.store.payments.methods(account.id);
   return all.filter(({ removedAt }) => removedAt === null);
@@ -37,7 +37,7 @@ export function cardName({ brand, last4, kind }: SavedMethodRow, language: Langu
   return last4 === null ? name : `${name} •••• ${last4}`;
 }
 
-/** Nothing while there are none. */
+/** Nothing if there are none. */
 export function cardsSection(visit: OwnerVisit, cards: readonly SavedMethodRow[]): Html | undefined {
   if (cards.length === 0) return undefined;
   const { language } = visit;

@@ -1,11 +1,11 @@
-// What an owner agrees to before a card is kept or charged without asking, in the words that are kept with the consent.
+// The consents an owner gives before a card is saved or charged automatically, stored in the words shown.
 import { newId } from '../../payments/ids.ts';
 import { defineWords, type Language } from '../language.ts';
 import type { OwnerVisit } from '../visit.ts';
 
 export type ConsentKind = 'save_method' | 'auto_topup';
 
-/** Raise it with every change of the words: what was agreed to is kept as it was shown. */
+/** Bump it whenever the words change: a consent is stored with the words that were shown. */
 const VERSION = '1';
 
 const TEXTS = defineWords<Readonly<Record<ConsentKind, string>>>({
@@ -27,7 +27,7 @@ export function consentText(language: Language, kind: ConsentKind): string {
   return TEXTS[language][kind];
 }
 
-/** Keeps the consent and returns its id. */
+/** Stores the consent and returns its id. */
 export async function keepConsent(
   { services, account, signedIn, address, language }: OwnerVisit,
   kind: ConsentKind,

@@ -1,4 +1,4 @@
-// One payment as its owner sees it: what became of it and what to do next, and its receipt with the ledger's own rows.
+// One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../faults.ts';
 import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../payments/payment.ts';
 import { type Html, html } from '../html.ts';
@@ -63,19 +63,19 @@ const WORDS = defineWords({
   },
 });
 
-/** Looks at a provider by one account in a minute; beyond that the page shows what is known. */
+/** Provider look-ups per account and minute; beyond that the page shows what is known. */
 const LOOKS = { name: 'payment-looks', perMinute: 60 };
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
 const BAD: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
 
-/** The payment that the query names; of another account there is none. */
+/** The payment named in the query, if it is this account's. */
 async function ownPayment({ services, account, query }: OwnerVisit): Promise<Payment> {
   const payment = await services.store.payments.get(query.get('order') ?? '');
   if (payment?.wallet !== account.id) throw fault('not_found');
   return payment;
 }
 
-/** Whoever comes back from the payment host has said nothing about the account. */
+/** A return from the payment page does not name the account. */
 export async function toOwnAccount({ services, account, accounts, query }: OwnerVisit): Promise<Redirect | undefined> {
   const id = query.get('order');
   if (id === null || query.has('account') || accounts.length < 2) return undefined;
@@ -84,7 +84,7 @@ export async function toOwnAccount({ services, account, accounts, query }: Owner
   return { to: `/account/wallet?order=${encodeURIComponent(id)}&account=${encodeURIComponent(wallet ?? '')}` };
 }
 
-/** Asks the provider first, so that who has just paid sees it at once; the credit follows from its answer alone. */
+/** Asks the provider first, so that a payer sees the result at once; only its answer leads to a credit. */
 export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const { services, account, language, format } = visit;
   const words = WORDS[language];
@@ -124,7 +124,7 @@ async function lookedAt({ services, account }: OwnerVisit, payment: Payment): Pr
   const { allowed } = await services.limiter.hit(LOOKS, account.id);
   if (!allowed) return payment;
   const after = await services.payments.look(payment.id).catch((err: unknown) => {
-    services.log.warn({ err, payment: payment.id }, 'a payment could not be looked at');
+    services.log.warn({ err, payment: payment.id }, 'could not refresh a payment');
     return undefined;
   });
   return after ?? (await services.store.payments.get(payment.id)) ?? payment;
@@ -164,7 +164,7 @@ ${facts([
   },
 });
 
-/** By the ids that the ledger gives to the money of payments. */
+/** By the operation ids that the ledger uses for payments. */
 function entryIdsOf(payment: Payment): readonly string[] {
   const { provider, ref } = payment;
   const dispute = disputeOf(payment);

@@ -1,4 +1,4 @@
-// The form by which an owner adds money, and the order that it makes.
+// The form for adding money, and the order it makes.
 import type { OpenPayment } from '../../catalog/payments.ts';
 import { fault, isFault } from '../../faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
@@ -59,7 +59,7 @@ interface Offer {
   readonly method: MethodKind;
 }
 
-/** Every way to pay, the usual one first. */
+/** Every payment method, the usual one first. */
 function offersOf({ services }: OwnerVisit): readonly Offer[] {
   return services.payments
     .providers()
@@ -93,7 +93,7 @@ function methodField({ language }: OwnerVisit, offers: readonly Offer[]): Html {
   return select({ name: 'method', label: WORDS[language].method, chosen: first?.value }, options);
 }
 
-/** Makes the order. Its page links to the payment host: a browser may not be redirected there from a form. */
+/** Makes the order. Its page links to the payment host, because a form may not redirect a browser there. */
 export async function pay(visit: OwnerVisit, sent: Form): Promise<Redirect | PayProblem> {
   const { services, account, language } = visit;
   const words = WORDS[language];
@@ -120,7 +120,7 @@ export async function pay(visit: OwnerVisit, sent: Form): Promise<Redirect | Pay
   } catch (error) {
     if (error instanceof StoreError) throw fault('store_unavailable', {}, error);
     if (!isFault(error) || error.data?.code !== 'invalid_field') throw error;
-    // The amount was looked at already: what is left is how many there are, or a provider that was just switched off.
+    // The amount was checked already, so it is too many orders, or a provider just switched off.
     return refuse(error.data.detail.field === 'amount' ? words.tooMany : words.gone);
   }
 }

@@ -1,4 +1,4 @@
-// What the phases of a payment, its refunds and its methods are called, and what they mean for who paid.
+// Names of the phases of payments, refunds and methods, and what they mean for the payer.
 import type { MethodKind } from '../../payments/contract.ts';
 import type { PaymentPhase, Refund } from '../../payments/payment.ts';
 import { defineWords, type Language } from '../language.ts';
