@@ -35,6 +35,7 @@ import type { MetricsServer } from './metrics/server.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
+import { noteCost } from './payments/play-money.ts';
 import { decideSandbox, findDemoAccount, makeDemoAccount } from './sandbox.ts';
 import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -104,7 +105,7 @@ interface Means {
 
 async function compose(config: Config, { log, store, timings }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
-  const sandbox = await decideSandbox(store, config, facts);
+  const sandbox = await decideSandbox(store, config, { facts, log });
   const catalog = await openCatalog(config, { sandbox, store, log });
   let demo = NO_DEMO;
   let metricsUrl: string | undefined;
@@ -178,7 +179,11 @@ function openCatalog(
   { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
 ): Promise<LiveCatalog> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), memoryOf });
+  const onCostly = (upstream: string) =>
+    void noteCost(store.settings, upstream).catch((err: unknown) =>
+      log.warn({ err }, 'what upstreams cost was not noted'),
+    );
+  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), memoryOf, onCostly });
 }
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {

@@ -2,6 +2,7 @@
 import { createAccounts } from './accounts/accounts.ts';
 import type { CatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
+import type { Log } from './http/log.ts';
 import { MICRO_PER_RUB } from './money/money.ts';
 import type { Store } from './store/store.ts';
 
@@ -10,7 +11,11 @@ const MODE = 'mode';
 const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
 
-export async function decideSandbox(store: Store, config: Config, facts: CatalogFacts): Promise<boolean> {
+export async function decideSandbox(
+  store: Store,
+  config: Config,
+  { facts, log }: { readonly facts: CatalogFacts; readonly log: Pick<Log, 'warn'> },
+): Promise<boolean> {
   const before = await store.settings.get(MODE);
   const unused = before === undefined && (await store.accounts.list()).length === 0;
   const byItself = !facts.real && (before === 'sandbox' || unused);
@@ -18,8 +23,12 @@ export async function decideSandbox(store: Store, config: Config, facts: Catalog
   // An override never makes a sandbox of a store that has been in real use.
   const mode = sandbox && (before === 'sandbox' || unused) ? 'sandbox' : 'real';
   if (before !== mode) await store.settings.set(MODE, mode);
+  if (before === 'sandbox' && !sandbox) log.warn(LEFT);
   return sandbox;
 }
+
+const LEFT =
+  'this store was a sandbox: money that was paid in there is not real, but can be spent on real models now; suspend those accounts or use a new store';
 
 /** The key of a new demo account with 1000 RUB; undefined when the store has accounts or had a demo. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {

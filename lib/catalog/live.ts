@@ -32,6 +32,8 @@ export interface LiveCatalogOptions {
   readonly lookEveryMs?: number;
   /** What a payment provider remembers, by its name; nothing where a catalog is only checked. */
   readonly memoryOf?: (provider: string) => HostMemory;
+  /** Called when a first upstream that costs real money takes effect. */
+  readonly onCostly?: (upstream: string) => void;
 }
 
 export interface LiveCatalogLog extends HostLog {
@@ -58,6 +60,8 @@ interface Loaded {
   readonly upstreams: ReadonlyMap<string, Opened<Provider>>;
   readonly paymentProviders: ReadonlyMap<string, Opened<PaymentProvider>>;
   readonly payments: ReadonlyMap<string, OpenPayment>;
+  /** An upstream that costs real money, if there is one. */
+  readonly costly: string | undefined;
   /** The variables that upstreams lack which are therefore switched off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
@@ -85,10 +89,11 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let looking: NodeJS.Timeout | undefined;
   let closed = false;
   const retired = new Map<Opened, NodeJS.Timeout>();
-  warn(loaded.catalog);
+  notice(loaded);
 
-  function warn(catalog: Catalog): void {
+  function notice({ catalog, costly }: Loaded, before?: Loaded): void {
     for (const warning of catalog.warnings) log.warn(warning);
+    if (costly !== undefined && before?.costly === undefined) options.onCostly?.(costly);
   }
 
   async function reload(): Promise<boolean> {
@@ -98,7 +103,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
       loaded = load(options, sections, before);
       const inForce = new Set(openedOf(loaded));
       for (const opened of openedOf(before)) if (!inForce.has(opened)) retire(opened);
-      warn(loaded.catalog);
+      notice(loaded, before);
       for (const [upstream, variables] of loaded.switchedOff) {
         if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
       }
@@ -172,11 +177,15 @@ function load(
     const extrasOf = (name: string) => ({ memory: memoryOf(name) });
     const paid = openSection(payments, { ...shared, before: before?.paymentProviders ?? new Map(), extrasOf });
     const paymentsOff = [...paid.switchedOff].map(([name, lacks]) => [`payments.${name}`, lacks] as const);
+    const catalog = buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open])));
+    const costly = [...open.opened.keys()].find((name) => !file.upstreams[name]?.sandbox);
+    const paying = paymentsOf(file, paid.opened, { sandbox, costly });
     const loaded = {
-      catalog: buildCatalog(file, new Map([...open.opened].map(([name, opened]) => [name, opened.open]))),
+      catalog: { ...catalog, warnings: [...catalog.warnings, ...paying.warnings] },
+      costly,
+      payments: paying.payments,
       upstreams: open.opened,
       paymentProviders: paid.opened,
-      payments: paymentsOf(file, paid.opened, sandbox),
       switchedOff: new Map([...open.switchedOff, ...paymentsOff]),
     };
     onSecrets(openedOf(loaded).flatMap(({ open: { secrets } }) => secrets));

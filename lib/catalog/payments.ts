@@ -23,17 +23,31 @@ export function readShortfallRule(
   return payments[provider]?.shortfall ?? 'suspend';
 }
 
+/** What else is switched on. */
+export interface Beside {
+  readonly sandbox: boolean;
+  /** An upstream that costs real money; undefined: none does. */
+  readonly costly: string | undefined;
+}
+
+export interface PaymentsInForce {
+  readonly payments: ReadonlyMap<string, OpenPayment>;
+  /** What an operator should know, one line each. */
+  readonly warnings: readonly string[];
+}
+
 /** Throws an `OperatorError` that names the entry. */
 export function paymentsOf(
   file: CatalogFile,
   opened: ReadonlyMap<string, Opened<PaymentProvider>>,
-  sandbox: boolean,
-): ReadonlyMap<string, OpenPayment> {
+  { sandbox, costly }: Beside,
+): PaymentsInForce {
   const refuse = (name: string, mistake: string) => {
     return new OperatorError(mistakeIn(file, `payments.${name}`, `payments.${name}: ${mistake}`));
   };
   const live = [...opened].find(([, { open }]) => open.provider.live)?.[0];
   const payments = new Map<string, OpenPayment>();
+  const warnings: string[] = [];
   for (const [name, { open }] of opened) {
     const { provider, lacksSecret } = open;
     if (provider.live && lacksSecret) throw refuse(name, 'it takes real money, but has an empty secret or none');
@@ -46,7 +60,16 @@ export function paymentsOf(
     if (!provider.live && live !== undefined) {
       throw refuse(name, `its money is not real, and ${live} takes real money: switch one of the two off`);
     }
+    if (!provider.live && costly !== undefined) {
+      const mistake = `its money is not real, and the upstream ${costly} costs real money`;
+      if (!file.payments[name]?.sandbox) {
+        const ways = `give it the secret of a real shop, or switch the upstream off (SANDBOX=on is for trials)`;
+        throw refuse(name, `${mistake}: ${ways}`);
+      }
+      warnings.push(`payments.${name} is off: ${mistake}`);
+      continue;
+    }
     payments.set(name, { name, provider, shortfall: file.payments[name]?.shortfall ?? 'suspend' });
   }
-  return payments;
+  return { payments, warnings };
 }

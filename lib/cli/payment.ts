@@ -150,6 +150,10 @@ function answerOf(id: string, { status, payment }: OperatorOutcome, done: string
     }
     case 'stale':
       throw new OperatorError(`The payment ${id} has just changed: look at it and try again.`);
+    case 'play_money':
+      throw new OperatorError(
+        `The payment ${id} is a test: its money is not real, and wallets here pay for upstreams that cost real money.`,
+      );
     default:
       throw new OperatorError(
         `The payment ${id} is ${payment.phase}, with ${formatMoney(payment.credited - payment.refunded)} left: it cannot be done.`,

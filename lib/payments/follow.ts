@@ -1,17 +1,17 @@
 // Makes a payment follow what its provider says of it, step by step; whoever else does the same at once, each step happens
 // once.
 import type { OpenPayment } from '../catalog/payments.ts';
-
 import { book } from '../ledger/booking.ts';
 import type { Store } from '../store/store.ts';
 import type { PaymentState, SavedMethod } from './contract.ts';
 import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from './decide.ts';
 import { factsOf } from './facts.ts';
 import { newId } from './ids.ts';
-import { nextStep } from './step.ts';
+import { costOf, isPlayMoney } from './play-money.ts';
+import { nextStep, type StepFacts } from './step.ts';
 
 export interface FollowOptions {
-  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   readonly now: () => number;
   readonly log: PaymentLog;
   /** Told of every change of a payment's phase or money, after it is stored. */
@@ -44,7 +44,7 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     let payment = first;
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
       if (payment.phase === 'succeeded') await keepMethod(payment, state);
-      const step = nextStep(payment, state, { at: now(), suspend: open.shortfall === 'suspend' });
+      const step = nextStep(payment, state, await factsFor(payment, open));
       if (!step) {
         warnOfContradiction(payment, state);
         return payment;
@@ -58,6 +58,12 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
       payment = next;
     }
     throw new Error(`the payment ${payment.id} does not come to an end`);
+  }
+
+  async function factsFor(payment: Payment, { shortfall, provider: { live } }: OpenPayment): Promise<StepFacts> {
+    const asksCost = payment.phase === 'succeeded' && isPlayMoney(payment);
+    const costly = asksCost ? await costOf(store.settings) : undefined;
+    return { at: now(), suspend: shortfall === 'suspend', live, costly };
   }
 
   async function paid(

@@ -6,12 +6,14 @@ import type { Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
 import { disputeOf, type FreePaymentChange, type Payment, refundable } from './decide.ts';
 import { newId } from './ids.ts';
+import { costOf, isPlayMoney } from './play-money.ts';
 
 /**
  * `done`; `exists` it had been done before; `refused` the payment is in no phase for it, or the amount is not there: see
- * the payment; `stale` it changed at this very moment: look at it and try again; `no_payment`.
+ * the payment; `stale` it changed at this very moment: look at it and try again; `play_money` it is not real, and wallets
+ * here pay for upstreams that cost real money; `no_payment`.
  */
-export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'no_payment';
+export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_money' | 'no_payment';
 
 export interface OperatorOutcome {
   readonly status: OperatorStatus;
@@ -23,7 +25,7 @@ type Parts = Pick<Store, 'payments' | 'ledger'>;
 
 /** Decides once about a payment in review: credits the amount that really came, or refuses it. */
 export async function decideReview(
-  store: Parts,
+  store: Parts & Pick<Store, 'settings'>,
   id: string,
   verdict: { readonly at: number; readonly reason: string; readonly credit: Micro | null },
 ): Promise<OperatorOutcome> {
@@ -36,6 +38,7 @@ export async function decideReview(
     return { status: isSame ? 'exists' : 'refused', payment };
   }
   if (credit === null) return freely(store, { kind: 'reject', id, version, at, reason });
+  if (isPlayMoney(payment) && (await costOf(store.settings)) !== undefined) return { status: 'play_money', payment };
   const change = { kind: 'credit', id, version, at, reason } as const;
   const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, payment: change };
   return paidFor(store, { kind: 'pay', wallet, at, ...paid });

@@ -17,7 +17,7 @@ import { createNotices, type NoticeEnd } from './notices.ts';
 import { createWork } from './work.ts';
 
 export interface PaymentsOptions {
-  readonly store: Pick<Store, 'payments' | 'ledger'>;
+  readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   /** Those that are switched on now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
   readonly publicUrl: () => string;

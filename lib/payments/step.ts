@@ -14,6 +14,10 @@ export interface StepFacts {
   readonly at: number;
   /** Whether a wallet without the money that goes back is suspended. */
   readonly suspend: boolean;
+  /** What its provider says now of the money it takes. */
+  readonly live: boolean;
+  /** Why play money buys something real here; undefined: it does not. */
+  readonly costly: string | undefined;
 }
 
 export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts): Step | undefined {
@@ -23,7 +27,7 @@ export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts
     case 'expired':
       return stepOfWaiting(payment, state, facts.at);
     case 'succeeded':
-      return stepOfSucceeded(payment, state, facts.at);
+      return stepOfSucceeded(payment, state, facts);
     case 'credited':
     case 'partly_refunded':
     case 'disputed':
@@ -34,7 +38,11 @@ export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts
 }
 
 /** Why what the provider says is not what was ordered; undefined when all of it agrees. */
-export function findDisagreement(payment: Payment, state: PaymentState): string | undefined {
+export function findDisagreement(
+  payment: Payment,
+  state: PaymentState,
+  { live, costly }: Pick<StepFacts, 'live' | 'costly'>,
+): string | undefined {
   const { amount, shop, test, id, ref } = payment;
   const pairs: readonly (readonly [name: string, found: unknown, wanted: unknown])[] = [
     ['status', state.status, 'succeeded'],
@@ -45,9 +53,14 @@ export function findDisagreement(payment: Payment, state: PaymentState): string 
     ['order', state.order, id],
     ['payment', state.id, ref],
   ];
-  const wrong = pairs.filter(([, found, wanted]) => found !== wanted);
-  if (wrong.length === 0) return undefined;
-  return wrong.map(([name, found, wanted]) => `${name}: ${found} instead of ${wanted}`).join('; ');
+  const wrong = pairs
+    .filter(([, found, wanted]) => found !== wanted)
+    .map(([name, found, wanted]) => `${name}: ${found} instead of ${wanted}`);
+  // The order may be older than the shop's real secret.
+  if (test && state.test && live) wrong.push('test: true, but its provider takes real money now');
+  if (!test && !state.test && !live) wrong.push('test: false, but its provider takes no real money now');
+  if ((test || state.test) && costly !== undefined) wrong.push(`test: its money is not real, and ${costly}`);
+  return wrong.length === 0 ? undefined : wrong.join('; ');
 }
 
 function stepOfWaiting(payment: Payment, state: PaymentState, at: number): Step | undefined {
@@ -80,15 +93,18 @@ function stepOfCanceled(payment: Payment, state: PaymentState, at: number): Step
   return { change: { kind: 'cancel', ...base, reason, state: jsonOf(state) } };
 }
 
-function stepOfSucceeded(payment: Payment, state: PaymentState, at: number): Step {
+function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts): Step {
   const { id, version, wallet, provider, ref, amount } = payment;
-  const disagreement = findDisagreement(payment, state);
+  const { at } = facts;
+  const disagreement = findDisagreement(payment, state, facts);
   if (disagreement !== undefined) return { change: { kind: 'review', id, version, at, reason: disagreement } };
   const credit = { kind: 'credit', id, version, at, reason: null } as const;
   return { op: { kind: 'pay', wallet, at, amount, paymentId: `${provider}:${ref}`, order: id, payment: credit } };
 }
 
-function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: StepFacts): Step | undefined {
+type RefundFacts = Pick<StepFacts, 'at' | 'suspend'>;
+
+function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: RefundFacts): Step | undefined {
   // Never another payment's refunds.
   if (state.id !== payment.ref) return undefined;
   const ours = refundsOf(payment);
@@ -116,7 +132,7 @@ interface RefundPair {
   readonly refund: RefundState;
 }
 
-function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, suspend }: StepFacts): Step | undefined {
+function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, suspend }: RefundFacts): Step | undefined {
   const { id, version, wallet, provider } = payment;
   const base = { id, version, at };
   if (ours.some((one) => one.state === 'booked' && one.ref === refund.id)) return undefined;

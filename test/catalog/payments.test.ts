@@ -34,12 +34,13 @@ describe('payment providers of a catalog', () => {
   const REAL = till({ secret: 'a-long-secret' });
   const TRIAL = till({ live: false });
 
-  function write(payments: object): void {
-    stage.folder.write(catalogOf({ upstreams: { one: up('key-of-one') }, models: [TEXT], payments }));
+  /** Its upstream costs real money unless `one` says otherwise. */
+  function write(payments: object, one: object = {}): void {
+    stage.folder.write(catalogOf({ upstreams: { one: { ...up('key-of-one'), ...one } }, models: [TEXT], payments }));
   }
 
-  async function load(payments: object, options: LoadOptions = {}): Promise<readonly string[]> {
-    write(payments);
+  async function load(payments: object, options: LoadOptions = {}, one = {}): Promise<readonly string[]> {
+    write(payments, one);
     await stage.load({ paymentsPath: [tills()], ...options });
     return [...stage.live.payments().keys()];
   }
@@ -93,7 +94,28 @@ describe('payment providers of a catalog', () => {
     const words = /models\.json: payments\.trial: its money is not real, and main takes real money/;
     expect(await mistake({ main: REAL, trial: TRIAL })).to.match(words);
     expect(await mistake({ trial: TRIAL, main: REAL })).to.match(words);
-    expect(await load({ trial: TRIAL })).to.deep.equal(['trial']);
+    expect(await load({ trial: TRIAL }, {}, { sandbox: true })).to.deep.equal(['trial']);
+  });
+
+  it('are refused where play money would buy what costs real money, at a start and by an edit', async () => {
+    const words =
+      /models\.json: payments\.trial: its money is not real, and the upstream one costs real money: .*SANDBOX=on/;
+    expect(await mistake({ trial: TRIAL })).to.match(words);
+    expect(await mistake({ trial: TRIAL }, { sandbox: true })).to.match(words);
+    await load({ trial: TRIAL }, { sandbox: true }, { sandbox: true });
+    write({ trial: TRIAL });
+    expect(await stage.live.reload()).to.equal(false);
+    expect([...stage.live.payments().keys()]).to.deep.equal(['trial']);
+    expect(stage.lines.at(-1)).to.match(/old one stays in force: .*payments\.trial: its money is not real/);
+  });
+
+  it('of the sandbox alone are off beside an upstream that costs real money, and the operator is told', async () => {
+    const trial = { ...TRIAL, sandbox: true };
+    expect(await load({ trial }, { sandbox: true })).to.deep.equal([]);
+    expect(stage.live.current().warnings).to.include(
+      'payments.trial is off: its money is not real, and the upstream one costs real money',
+    );
+    expect(await load({ trial }, { sandbox: true }, { sandbox: true })).to.deep.equal(['trial']);
   });
 
   it('take no real money in the sandbox', async () => {

@@ -105,6 +105,20 @@ const mistakes: readonly Mistake[] = [
     catalog: settings({ baseUrl: 'https://up.example/$' + '{HOME}' }),
     says: /models\.json: upstreams\.up\.settings\.baseUrl: HOME is not among the variables that CATALOG_VARIABLES allows a catalog to name/,
   },
+  {
+    name: 'the payments of a sandbox beside models that cost money',
+    spawned: true,
+    catalog: { ...base, payments: { trial: { plugin: 'sandbox' } } },
+    says: /models\.json: payments\.trial: its money is not real, and the upstream up costs real money: .*SANDBOX=on/,
+  },
+  {
+    name: 'a shop under test beside models that cost money',
+    catalog: {
+      ...base,
+      payments: { shop: { plugin: 'yookassa', settings: { shopId: '5', secret: 'test_a-secret' } } },
+    },
+    says: /models\.json: payments\.shop: its money is not real, and the upstream up costs real money/,
+  },
   { name: 'JSON that is no object', catalog: '[]', says: /models\.json: .*must be of type object/ },
   { name: 'a field nobody knows', catalog: { ...base, model: [] }, says: /models\.json: model is not allowed/ },
   {

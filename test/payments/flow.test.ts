@@ -101,6 +101,15 @@ describe('a payment through the gateway', function () {
       expect(await topped()).to.equal(0n);
     });
 
+    it('waits for an operator when its test flag is not the shop’s', async () => {
+      const payment = await order();
+      vendor.shop.spoil(ref(payment), { test: false });
+      vendor.shop.pay(ref(payment));
+      expect(await vendor.notices.send(notice, last())).to.equal(200);
+      expect((await reaches(payment.id, 'review')).reason).to.contain('test: false instead of true');
+      expect(await topped()).to.equal(0n);
+    });
+
     it('is found when its notice is lost', async () => {
       const payment = await order();
       vendor.shop.pay(ref(payment));

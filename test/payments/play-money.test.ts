@@ -1,0 +1,118 @@
+// Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
+// secret was changed, and not by an operator's hand.
+import { expect } from 'chai';
+import { decideReview } from '../../lib/payments/operator.ts';
+import type { Payment } from '../../lib/payments/payment.ts';
+import { noteCost } from '../../lib/payments/play-money.ts';
+import { mapCalls } from '../../lib/store/ports.ts';
+import { until } from '../../testkit/client.ts';
+import { refuse } from '../../testkit/faulty-store.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { RUB } from '../../testkit/payments.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
+import { newOrder } from '../contract/store/payments.ts';
+import { useStage } from './service-stage.ts';
+
+for (const kind of STORES)
+  describe(`play money on ${kind.name}`, () => {
+    const use = useStage(kind);
+    const { stage } = use;
+    afterEach(() => stage.store.settings.set('costly-upstream', ''));
+
+    const paidIn = async (live: boolean, more: object = { test: true }): Promise<Payment> => {
+      stage.settings = { live };
+      const service = stage.service('own_play');
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id, more);
+      return (await service.payments.look(payment.id)) as Payment;
+    };
+
+    it('is credited where nothing costs money', async () => {
+      expect((await paidIn(false)).phase).to.equal('credited');
+    });
+
+    it('waits for an operator in a store whose wallets pay for real models, who cannot credit it either', async () => {
+      await noteCost(stage.store.settings, 'acme');
+      const { id, phase, reason } = await paidIn(false);
+      expect([phase, await stage.topped()]).to.deep.equal(['review', 0n]);
+      expect(reason).to.contain('its money is not real').and.to.contain('the upstream acme');
+      const decided = await decideReview(stage.store, id, { at: stage.now(), reason: 'seen', credit: 5n * RUB });
+      expect([decided.status, await stage.topped()]).to.deep.equal(['play_money', 0n]);
+      const rejected = await decideReview(stage.store, id, { at: stage.now(), reason: 'seen', credit: null });
+      expect(rejected.status).to.equal('done');
+    });
+
+    it('is not credited while nobody can say whether it buys something, and then once', async () => {
+      stage.settings = { live: false };
+      const store = mapCalls(stage.store, (call, { port, name }) => (...args) => {
+        return port === 'settings' && name === 'get' ? refuse(() => call(...args), args) : call(...args);
+      });
+      const service = stage.service('own_play', store);
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id, { test: true });
+      await service.payments.look(payment.id).catch(() => undefined);
+      expect(await stage.topped()).to.equal(0n);
+      await stage.service('own_other').payments.look(payment.id);
+      expect(await stage.topped()).to.equal(1000n * RUB);
+    });
+
+    it('of an order from before the real secret waits for an operator, as real money in a shop under test does', async () => {
+      for (const [was, is, test] of [
+        [false, true, true],
+        [true, false, false],
+      ] as const) {
+        stage.settings = { live: was };
+        const payment = await stage.order(stage.service('own_was'));
+        stage.settings = { live: is };
+        stage.bank.pay(payment.id, { test });
+        const looked = await stage.service('own_is').payments.look(payment.id);
+        expect(looked?.phase).to.equal('review');
+        expect(looked?.reason).to.match(new RegExp(`^test: ${test}, but its provider takes (no )?real money now$`));
+      }
+      expect(await stage.topped()).to.equal(0n);
+    });
+
+    it('needs no look at the settings where money is real', async () => {
+      await noteCost(stage.store.settings, 'acme');
+      expect((await paidIn(true, { test: false })).phase).to.equal('credited');
+    });
+  });
+
+describe('play money through two gateways of one store', function () {
+  this.timeout(60_000);
+  let vendor: YooKassa;
+  let trial: TestGateway;
+  let real: TestGateway;
+
+  before(async () => {
+    vendor = await startYooKassa();
+    const { baseUrl, shopId, secret } = vendor;
+    const payments = { yookassa: { plugin: 'yookassa', settings: { baseUrl, shopId, secret } } };
+    trial = await startGateway({ catalog: { upstreams: {}, models: [], payments }, env: { LEASE_MS: '1000' } });
+    real = await startGateway({ catalog: chatCatalog('http://127.0.0.1:9'), database: trial.databaseUrl });
+  });
+  after(async () => {
+    await real?.stop();
+    await trial?.stop();
+    await vendor?.close();
+  });
+
+  it('goes to review though its own gateway has no model that costs money', async () => {
+    const { id: wallet } = await trial.account('0');
+    const facts = { description: 'Top-up', returnUrl: trial.url, pageUrl: trial.url, locale: 'en', saveMethod: false };
+    const order = newOrder(wallet, {
+      provider: 'yookassa',
+      shop: vendor.shopId,
+      facts: JSON.stringify(facts),
+      lease: 1,
+    });
+    await trial.store.payments.create(order);
+    const find = () => trial.store.payments.get(order.id);
+    await until(async () => (await find())?.phase === 'pending', 20_000);
+    vendor.shop.pay((await find())?.ref ?? '');
+    await until(async () => (await find())?.phase === 'review', 20_000);
+    expect((await find())?.reason).to.contain('the upstream up');
+    expect((await trial.store.ledger.wallet(wallet))?.topped).to.equal(0n);
+  });
+});
