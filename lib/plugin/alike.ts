@@ -133,11 +133,21 @@ function frameOf(last: unknown, value: unknown, text: string): Frame | undefined
   const strings = paths.map((path) => placeOf(value, path)).map(({ holder, key }) => holder[key] as string);
   const pieces = paths.length > STRINGS_MAX ? undefined : cutAt(text, strings);
   if (!pieces) return undefined;
-  const framed: Fields = JSON.parse(pieces.reduce((before, piece, index) => before + probe(index - 1) + piece));
+  const framed = parsed(pieces.reduce((before, piece, index) => before + probe(index - 1) + piece));
+  if (!framed) return undefined;
   const places = paths.map((path) => placeOf(framed, path));
   // A string may have been found where another one says the same.
   if (!places.every(({ holder, key }, index) => holder?.[key] === probe(index))) return undefined;
   return { pieces, value: framed, places };
+}
+
+/** Undefined where the text was cut between strings: what separates two of them, as in `":"`, reads like one of its own. */
+function parsed(text: string): Fields | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const probe = (index: number) => `${PROBE}:${index}`;

@@ -48,12 +48,23 @@ describe('parser of texts that are alike', () => {
     '\\',
     '"',
     '"}',
+    ':',
+    ',',
+    ': ',
+    '":"',
   ];
   const long = ['a fragment of more than twelve characters', 'одно длинное предложение'];
 
   it('gives what JSON.parse gives, whatever the strings are', () => {
     const texts = [...contents, ...long, ...contents].map((content) => event(content));
     expect(parseAll(texts)).to.deep.equal(texts.map(parsed));
+  });
+
+  it('takes strings that stand between strings as well', () => {
+    for (const content of [':', ',', '{', '}', '[', ']', '":"', ',"']) {
+      const texts = ['So', content, 'as', content].map((each) => event(each));
+      expect(parseAll(texts), content).to.deep.equal(texts.map(parsed));
+    }
   });
 
   it('gives the same object for fragments, and a new one for everything else', () => {
