@@ -111,7 +111,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   let metricsUrl: string | undefined;
   const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
   const usage = openUsage(store, log);
-  const topups = openTopups({ store, log }, () => ({ payments, alerts: web.services.alerts, owner }));
+  const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
   const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
   const limiter = createLimiter({ store: store.limits });
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
@@ -280,11 +280,11 @@ function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledge
 
 /** The ledger notices what they are for, and is there before what they need. */
 function openTopups(
-  { store, log }: Pick<Means, 'store' | 'log'>,
+  { store, log, catalog }: Pick<EngineParts, 'store' | 'log' | 'catalog'>,
   later: () => { readonly payments: Payments; readonly alerts: Alerts; readonly owner: Owner },
 ): AutoTopup {
   return createAutoTopup({
-    ...{ store, log, now: () => later().owner.now() },
+    ...{ store, log, now: () => later().owner.now(), bounds: () => catalog.current().autoTopup },
     payments: { charge: (...asked) => later().payments.charge(...asked) },
     alerts: { tell: (...news) => later().alerts.tell(...news) },
   });

@@ -11,6 +11,7 @@ import {
   type TextModel,
 } from './model.ts';
 import { type CatalogFile, mistakeIn, type SmartEntry } from './schema.ts';
+import { type TopupBounds, topupBoundsOf } from './topup-bounds.ts';
 
 /** The virtual model that picks a real one per request. */
 export interface SmartModel {
@@ -35,6 +36,8 @@ export interface Catalog {
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
+  /** What the operator allows automatic top-ups to be. */
+  readonly autoTopup: TopupBounds;
   /** What an operator should know, one line each. */
   readonly warnings: readonly string[];
 }
@@ -60,7 +63,8 @@ export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, O
     image: usableOf('image', file.defaults.image, byName)[0],
     edit: usableOf('image', file.defaults.edit, byName).find(({ edits }) => edits),
   };
-  return { models, byName, smart, vision, defaults, retired: new Map(Object.entries(file.retired)), warnings };
+  const retired = new Map(Object.entries(file.retired));
+  return { models, byName, smart, vision, defaults, retired, autoTopup: topupBoundsOf(file.autoTopup), warnings };
 }
 
 /** The models of a list that are of its type and have a route. */

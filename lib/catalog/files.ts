@@ -5,6 +5,7 @@ import stripJsonComments from 'strip-json-comments';
 import { OperatorError } from '../operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import { type CatalogFile, catalogFile, type ModelEntry, type PaymentEntry, type UpstreamEntry } from './schema.ts';
+import type { TopupEntry } from './topup-bounds.ts';
 import { forbiddenVariables } from './variables.ts';
 
 /** Every `*.json` of a folder, in order of name. */
@@ -26,6 +27,7 @@ export function catalogFilesOf(folder: string): readonly string[] {
 export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
   const payments: Record<string, PaymentEntry> = {};
+  let autoTopup: TopupEntry | undefined;
   const models: ModelEntry[] = [];
   const smart: Record<SmartTier, string[]> & { thresholds?: SmartThresholds } = { lite: [], standard: [], heavy: [] };
   const vision: string[] = [];
@@ -37,6 +39,8 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     for (const entry of entriesOf(part, models.length)) sources.set(entry, path);
     addEach(upstreams, part.upstreams, (key) => `${path}: upstream ${key} is defined twice`);
     addEach(payments, part.payments, (key) => `${path}: payments.${key} is defined twice`);
+    if (part.autoTopup && autoTopup) throw new OperatorError(`${path}: autoTopup is defined twice`);
+    autoTopup ??= part.autoTopup;
     for (const key of SMART_TIERS) smart[key].push(...[part.smart?.[key] ?? []].flat());
     if (part.smart?.thresholds) {
       if (smart.thresholds) throw new OperatorError(`${path}: smart.thresholds is defined twice`);
@@ -48,7 +52,7 @@ export function readCatalogFiles(paths: readonly string[], variables: readonly s
     defaults.edit.push(...(part.defaults?.edit ?? []));
     addEach(retired, part.retired, (key) => `${path}: retired.${key} is defined twice`);
   }
-  return { upstreams, payments, models, smart, vision, defaults, retired, sources };
+  return { upstreams, payments, ...(autoTopup && { autoTopup }), models, smart, vision, defaults, retired, sources };
 }
 
 function addEach<T>(

@@ -3,10 +3,13 @@ import Joi from 'joi';
 import { AMOUNT_MAX, type Micro, parseRub } from '../money/money.ts';
 import type { SmartThresholds, SmartTier } from '../stream/smart.ts';
 import { RESOLUTION_LABEL } from './resolution.ts';
+import { type TopupEntry, topupEntry } from './topup-bounds.ts';
 
 export interface CatalogFile {
   readonly upstreams: Readonly<Record<string, UpstreamEntry>>;
   readonly payments: Readonly<Record<string, PaymentEntry>>;
+  /** Absent: the bounds by default. */
+  readonly autoTopup?: TopupEntry;
   readonly models: readonly ModelEntry[];
   readonly smart: SmartEntry;
   readonly vision: readonly string[];
@@ -180,6 +183,7 @@ export const catalogFile: Joi.ObjectSchema<Partial<CatalogFile>> = Joi.object({
     paymentName,
     Joi.object({ ...plugged, shortfall: Joi.valid(...SHORTFALL_RULES).default('suspend') }),
   ),
+  autoTopup: topupEntry,
   models: Joi.array().items(
     Joi.alternatives().conditional('.type', {
       switch: [

@@ -2,6 +2,7 @@
 // what another process began or left behind goes on. Every rule is in `topup-rules.ts`.
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Happening } from '../alerts/watch.ts';
+import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { type Fault, isFault } from '../faults.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
@@ -15,6 +16,8 @@ import { claimed, ended, findHindrance, paused, resumed, type TopupNews } from '
 export interface AutoTopupOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'users'>;
   readonly payments: Pick<Payments, 'charge'>;
+  /** What the operator allows now. */
+  readonly bounds: () => TopupBounds;
   /** The store's clock. */
   readonly now: () => number;
   readonly log: { warn(fields: object, message: string): void };
@@ -45,7 +48,7 @@ const ROWS_PER_PAGE = 200;
 const STEPS_MAX = 6;
 
 export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
-  const { store, payments, now, log, alerts, everyMs = EVERY_MS } = options;
+  const { store, payments, bounds, now, log, alerts, everyMs = EVERY_MS } = options;
   /** Of wallets with one that is switched on, as they were at the last look. */
   const thresholds = new Map<string, Micro>();
   const looking = new Map<string, Promise<void>>();
@@ -95,7 +98,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     if (auto.order !== null) return end(auto, auto.order);
     if (auto.pausedAt !== null) return auto.enabled && resume(auto, auto.pausedAt);
     const funds = await store.ledger.wallet(wallet);
-    const hindrance = funds && findHindrance(auto, funds, now());
+    const hindrance = funds && findHindrance(auto, funds, { at: now(), bounds: bounds() });
     // A call that was refused before the last top-up needs no second one: that moved `nextAt` on.
     const isShort = refusedAt > auto.nextAt;
     if (!funds || (hindrance !== undefined && !(hindrance === 'enough' && isShort))) return false;

@@ -1,5 +1,6 @@
 // What one order may be.
 import type { OpenPayment } from '../catalog/payments.ts';
+import type { SumBounds } from '../catalog/topup-bounds.ts';
 import { MICRO_PER_RUB, type Micro } from '../money/money.ts';
 import type { MethodKind } from './contract.ts';
 
@@ -8,15 +9,18 @@ export const KOPECK = MICRO_PER_RUB / 100n;
 export const LEAST_ORDER = MICRO_PER_RUB;
 const MOST = 1_000_000n * MICRO_PER_RUB;
 
-/** Both ends included. */
-export interface OrderBounds {
-  readonly least: Micro;
-  readonly most: Micro;
+/** By a method of a provider; `least` is what the wallet has to order at least. */
+export function boundsOf(least: Micro, { provider }: OpenPayment, method: MethodKind | undefined): SumBounds {
+  const limits = method && provider.limits?.[method];
+  return commonOf({ min: least, max: MOST }, limits ?? { min: least, max: MOST });
 }
 
-/** By a method of a provider; `least` is what the wallet has to order at least. */
-export function boundsOf(least: Micro, { provider }: OpenPayment, method: MethodKind | undefined): OrderBounds {
-  const limits = method && provider.limits?.[method];
-  if (!limits) return { least, most: MOST };
-  return { least: limits.min > least ? limits.min : least, most: limits.max < MOST ? limits.max : MOST };
+/** What both allow; nothing where `min` is above `max`. */
+export function commonOf(one: SumBounds, other: SumBounds): SumBounds {
+  // biome-ignore lint/complexity/useMathMinMax: it takes no bigint
+  return { min: one.min > other.min ? one.min : other.min, max: lesser(one.max, other.max) };
+}
+
+export function lesser(one: Micro, other: Micro): Micro {
+  return one < other ? one : other;
 }

@@ -150,11 +150,11 @@ export function createPayments(options: PaymentsOptions): Payments {
     { wallet, amount, method }: Pick<OrderRequest, 'wallet' | 'amount' | 'method'>,
     open: OpenPayment,
   ): Promise<void> {
-    const { least, most } = boundsOf(await leastOrder(wallet), open, method);
+    const { min, max } = boundsOf(await leastOrder(wallet), open, method);
     const refuse = (hint: string) => fault('invalid_field', { field: 'amount', hint });
     if (amount % KOPECK !== 0n) throw refuse('must be whole kopecks');
-    if (amount < least) throw refuse(`must be at least ${formatRub(least)} RUB`);
-    if (amount > most) throw refuse(`must be at most ${formatRub(most)} RUB`);
+    if (amount < min) throw refuse(`must be at least ${formatRub(min)} RUB`);
+    if (amount > max) throw refuse(`must be at most ${formatRub(max)} RUB`);
   }
 
   function factsFor(

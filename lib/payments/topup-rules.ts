@@ -1,23 +1,29 @@
 // All rules of automatic top-ups, pure: when a wallet is charged for, and what the end of such a payment means for the next.
+import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
+import { lesser } from './bounds.ts';
 import { NEVER_BEGAN, type Payment } from './payment.ts';
 
-/** Orders begun in one day (UTC), whatever became of them. */
-export const ORDERS_PER_DAY = 3;
 /** After the first decline in a row, the second, the third; the fourth pauses it. */
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
 /** After a failure that nobody declined. */
 export const OUTAGE_MS = 900_000;
 
 /** Why nothing is charged now; undefined: something is. */
-export type Hindrance = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'day' | 'cap';
+export type Hindrance = 'off' | 'paused' | 'in_flight' | 'waits' | 'enough' | 'bounds' | 'day' | 'cap';
+
+export interface TopupFacts {
+  readonly at: number;
+  /** Those in force now, which may be tighter than when its owner set it up. */
+  readonly bounds: TopupBounds;
+}
 
 export function findHindrance(
   auto: AutoTopupRow,
   wallet: Pick<Wallet, 'avail' | 'held' | 'status'>,
-  at: number,
+  { at, bounds }: TopupFacts,
 ): Hindrance | undefined {
   const { day, month } = calendarOf(at);
   const { dayCount, monthSum } = countsAt(auto, at);
@@ -27,10 +33,11 @@ export function findHindrance(
   // A clock that was ahead must not end it for good.
   if (auto.day > day || auto.month > month) return 'waits';
   if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
-  if (dayCount >= ORDERS_PER_DAY) return 'day';
-  if (monthSum + auto.amount > auto.cap) return 'cap';
+  if (auto.amount < bounds.amount.min || auto.amount > bounds.amount.max) return 'bounds';
+  if (dayCount >= bounds.perDay) return 'day';
+  if (monthSum + auto.amount > lesser(auto.cap, bounds.cap.max)) return 'cap';
   // Last: a call that was refused for too little passes over it.
-  return wallet.avail + wallet.held >= auto.threshold ? 'enough' : undefined;
+  return wallet.avail + wallet.held >= lesser(auto.threshold, bounds.threshold.max) ? 'enough' : undefined;
 }
 
 /** As it is when an order begins. */

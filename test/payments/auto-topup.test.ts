@@ -1,6 +1,7 @@
 // Automatic top-ups against a bank, with a clock that a test sets: days pass, cards decline, gateways race.
 import { expect } from 'chai';
 import type { Happening } from '../../lib/alerts/watch.ts';
+import { type TopupBounds, topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
 import type { Payment } from '../../lib/payments/payment.ts';
@@ -22,6 +23,7 @@ function suite(kind: StoreKind): void {
   let service: Service;
   let topups: AutoTopup;
   let told: Happening[];
+  let bounds: TopupBounds;
   const opened: AutoTopup[] = [];
 
   function topupsOf({ store, payments }: Service, everyMs = 60_000): AutoTopup {
@@ -33,6 +35,7 @@ function suite(kind: StoreKind): void {
     const made = createAutoTopup({
       store,
       payments,
+      bounds: () => bounds,
       now: stage.now,
       log: { warn() {} },
       alerts,
@@ -45,6 +48,7 @@ function suite(kind: StoreKind): void {
   beforeEach(() => {
     service = use.service();
     told = [];
+    bounds = topupBoundsOf();
     topups = topupsOf(service);
   });
   afterEach(async () => {
@@ -155,6 +159,20 @@ function suite(kind: StoreKind): void {
     expect([starts(), types().at(-1)]).to.deep.equal([4, 'topup.paused']);
   });
 
+  it('keep to the operator’s bounds as they are now', async () => {
+    await setUp({ threshold: 100_000n * RUB });
+    stage.bank.charges = 'pay';
+    bounds = topupBoundsOf({ amount: { max: '499.99' } });
+    await topups.look(stage.wallet);
+    expect(starts()).to.equal(0);
+    bounds = topupBoundsOf({ perDay: 1 });
+    for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
+    expect(starts()).to.equal(1);
+    bounds = topupBoundsOf({ perDay: 4 });
+    for (let looks = 0; looks < 3; looks += 1) await topups.look(stage.wallet);
+    expect(starts()).to.equal(4);
+  });
+
   it('keep to the cap of a month, across processes', async () => {
     await setUp({ threshold: 100_000n * RUB, cap: 1200n * RUB });
     stage.bank.charges = 'pay';
@@ -186,7 +204,7 @@ function suite(kind: StoreKind): void {
   });
 
   it('are paused with the reason where the card cannot be charged any more', async () => {
-    await setUp({ amount: RUB / 1000n });
+    await setUp({ amount: RUB + RUB / 1000n });
     await spend(800);
     await topups.look(stage.wallet);
     expect((await row()).reason).to.include('kopecks');

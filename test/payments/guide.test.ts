@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import Joi from 'joi';
 import { openLiveCatalog } from '../../lib/catalog/live.ts';
+import { catalogFile } from '../../lib/catalog/schema.ts';
+import { topupEntry } from '../../lib/catalog/topup-bounds.ts';
 import { readConfig } from '../../lib/config.ts';
 import { PAYMENT_PHASES } from '../../lib/payments/decide.ts';
 import plugin from '../../payments/yookassa/index.ts';
@@ -55,6 +57,13 @@ describe('the guide to payments', () => {
     const settings = keysOf(plugin.settings(Joi));
     expect(namedIn('Setting')).to.include.members(Object.keys(settings));
     expect(namedIn('In `receipt`')).to.include.members(Object.keys(settings.receipt?.keys ?? {}));
+  });
+
+  it('names every bound of automatic top-ups, and shows some that are valid', () => {
+    expect(namedIn('In `autoTopup`')).to.include.members(Object.keys(keysOf(topupEntry)));
+    const [, example = ''] = /### Bounds.*?```json\n(.*?)```/s.exec(guide) ?? [];
+    const { value, error } = catalogFile.validate(JSON.parse(example));
+    expect([error, value?.autoTopup?.perDay]).to.deep.equal([undefined, 2]);
   });
 
   it('names every state of a payment, and no other', () => {

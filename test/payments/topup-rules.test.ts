@@ -1,13 +1,13 @@
 // When a wallet is charged for by itself, and what declines, outages, days and months do to it.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
 import { NEVER_BEGAN, type Payment } from '../../lib/payments/payment.ts';
 import {
   claimed,
   ended,
   findHindrance,
   type Hindrance,
-  ORDERS_PER_DAY,
   paused,
   resumed,
   WAITS_MS,
@@ -24,6 +24,8 @@ const ROW: AutoTopupRow = {
   ...{ method: 'pm_1', consent: 'con_1', order: null, nextAt: 0, declines: 0, pausedAt: null, reason: null },
   ...{ day: '2026-11-22', dayCount: 0, month: '2026-11', monthSum: 0n, version: 3 },
 };
+const BOUNDS = topupBoundsOf();
+const ORDERS_PER_DAY = 3;
 const LOW = { avail: 300n * RUB, held: 100n * RUB, status: 'active' } as const;
 
 const HINDRANCES: readonly [name: string, Partial<AutoTopupRow>, object, Hindrance | undefined][] = [
@@ -59,7 +61,25 @@ const FLYING = claimed(ROW, 'pay_1', AT);
 describe('rules of automatic top-ups', () => {
   for (const [name, row, wallet, hindrance] of HINDRANCES) {
     it(`${name}: ${hindrance ?? 'charges'}`, () => {
-      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, AT)).to.equal(hindrance);
+      expect(findHindrance({ ...ROW, ...row }, { ...LOW, ...wallet }, { at: AT, bounds: BOUNDS })).to.equal(hindrance);
+    });
+  }
+
+  for (const [name, bounds, row, hindrance] of [
+    ['more orders a day', { perDay: 5 }, { dayCount: 4 }, undefined],
+    ['fewer orders a day', { perDay: 1 }, { dayCount: 1 }, 'day'],
+    ['an amount that is the least', { amount: { min: '1000' } }, {}, undefined],
+    ['an amount below the least', { amount: { min: '1000.01' } }, {}, 'bounds'],
+    ['an amount that is the most', { amount: { max: '1000' } }, {}, undefined],
+    ['an amount above the most', { amount: { max: '999.99' } }, {}, 'bounds'],
+    ['a cap that is tighter than the owner’s', { cap: { max: '1999' } }, { monthSum: 1000n * RUB }, 'cap'],
+    ['a cap that is wider', { cap: { max: '90000' } }, { monthSum: 4001n * RUB }, 'cap'],
+    ['a threshold that is lower', { threshold: { max: '400' } }, {}, 'enough'],
+    ['a threshold a hair above the balance', { threshold: { max: '400.01' } }, {}, undefined],
+  ] as const) {
+    it(`follows the operator’s bounds, ${name}: ${hindrance ?? 'charges'}`, () => {
+      const facts = { at: AT, bounds: topupBoundsOf(bounds) };
+      expect(findHindrance({ ...ROW, ...row }, LOW, facts)).to.equal(hindrance);
     });
   }
 
@@ -158,7 +178,7 @@ describe('rules of automatic top-ups', () => {
         for (const { waitMs, outcome: how } of steps) {
           at += waitMs;
           if (how === 'manual' && auto.pausedAt !== null) auto = resumed(auto);
-          if (findHindrance(auto, LOW, at) !== undefined) continue;
+          if (findHindrance(auto, LOW, { at, bounds: BOUNDS }) !== undefined) continue;
           const [day, month] = [new Date(at).toISOString().slice(0, 10), new Date(at).toISOString().slice(0, 7)];
           auto = claimed(auto, 'pay_1', at);
           begun.set(day, (begun.get(day) ?? 0) + 1);

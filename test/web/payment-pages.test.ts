@@ -246,6 +246,30 @@ describe('payment pages of an owner', () => {
       expect(await auto()).to.equal(undefined);
     });
 
+    it('keep within the bounds of the operator, which an edit of the catalog changes', async () => {
+      await change({});
+      const autoTopup = { threshold: { max: '400' }, amount: { min: '600', max: '800' }, cap: { max: '2000' } };
+      test.writeCatalog({ autoTopup });
+      expect(await test.gateway.reload()).to.equal(true);
+      try {
+        expect((await owner.get(WALLET)).text).to.contain('no longer within the limits of this service');
+        for (const [fields, says] of [
+          [{ threshold: '400.01', amount: '700' }, 'from ₽0.01 to ₽400.00'],
+          [{ threshold: '400', amount: '599.99' }, 'from ₽600.00 to ₽800.00'],
+          [{ threshold: '400', amount: '800.01' }, 'from ₽600.00 to ₽800.00'],
+          [{ threshold: '400', amount: '700', cap: '2000.01' }, 'from ₽0.01 to ₽2,000.00'],
+        ] as const) {
+          const reply = await change(fields);
+          expect([reply.status, reply.text.includes(says)], says).to.deep.equal([400, true]);
+        }
+        expect((await change({ threshold: '400', amount: '800', cap: '2000' })).status).to.equal(303);
+        expect((await auto())?.amount).to.equal(800n * RUB);
+      } finally {
+        test.writeCatalog({});
+        await test.gateway.reload();
+      }
+    });
+
     it('show a pause and its reason, which only another card ends', async () => {
       await change({});
       const row = await auto();

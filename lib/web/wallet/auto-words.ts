@@ -21,7 +21,6 @@ interface AutoWords {
   readonly next: string;
   readonly month: string;
   readonly resume: string;
-  readonly badThreshold: (most: string) => string;
   readonly badAmount: string;
   readonly badCap: string;
   readonly badCard: string;
@@ -53,6 +52,7 @@ const WORDS = defineWords<AutoWords>({
       in_flight: 'a payment is under way',
       waits: 'waiting before the next try',
       enough: 'on',
+      bounds: 'on, but no longer within the limits of this service: choose another amount',
       day: 'on; no more payments today',
       cap: 'on; the monthly limit is reached',
       due: 'on; a payment is about to begin',
@@ -62,7 +62,6 @@ const WORDS = defineWords<AutoWords>({
     next: 'Next try',
     month: 'This month',
     resume: 'Pay by hand or choose another card, and it goes on.',
-    badThreshold: (most) => `Enter an amount above zero, at most ${most}.`,
     badAmount: 'Enter an amount in roubles and kopecks, such as 1500 or 1500.50.',
     badCap: 'The monthly limit must be at least the amount of one charge.',
     badCard: 'This card is not there any more. Choose another.',
@@ -93,6 +92,7 @@ const WORDS = defineWords<AutoWords>({
       in_flight: 'платёж уже идёт',
       waits: 'ждёт следующей попытки',
       enough: 'включено',
+      bounds: 'включено, но сумма больше не подходит сервису: выберите другую',
       day: 'включено; на сегодня платежей больше не будет',
       cap: 'включено; предел за месяц исчерпан',
       due: 'включено; платёж вот-вот начнётся',
@@ -102,7 +102,6 @@ const WORDS = defineWords<AutoWords>({
     next: 'Следующая попытка',
     month: 'В этом месяце',
     resume: 'Оплатите вручную или выберите другую карту, и оно продолжится.',
-    badThreshold: (most) => `Введите сумму больше нуля, не больше ${most}.`,
     badAmount: 'Введите сумму в рублях и копейках, например 1500 или 1500,50.',
     badCap: 'Предел за месяц — не меньше одного списания.',
     badCard: 'Этой карты больше нет. Выберите другую.',

@@ -1,8 +1,8 @@
 // Automatic top-up on the wallet page: its state and its form, which never charges without saying so first.
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
-import { formatRub, MICRO_PER_RUB, type Micro } from '../../money/money.ts';
-import { boundsOf, KOPECK } from '../../payments/bounds.ts';
+import { formatRub, type Micro } from '../../money/money.ts';
+import { boundsOf, commonOf, KOPECK } from '../../payments/bounds.ts';
 import type { MethodKind } from '../../payments/contract.ts';
 import { findHindrance, resumed } from '../../payments/topup-rules.ts';
 import type { AutoTopupRow, SavedMethodRow } from '../../store/ports/payments.ts';
@@ -20,7 +20,6 @@ import { consentText, keepConsent } from './consent.ts';
 import { isWithin, outside } from './pay.ts';
 
 const PATH = '/account/wallet';
-const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
 
 type FieldName = 'threshold' | 'amount' | 'cap' | 'card' | 'consent' | 'form';
 
@@ -64,7 +63,8 @@ ${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, 
 function stateOf({ language, format, services }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {
   const words = autoWords(language);
   const now = services.now();
-  const state = findHindrance(auto, wallet, now) ?? 'due';
+  const { autoTopup: bounds } = services.catalog();
+  const state = findHindrance(auto, wallet, { at: now, bounds }) ?? 'due';
   const { pausedAt, reason, month, monthSum, cap, nextAt } = auto;
   const spent = month === new Date(now).toISOString().slice(0, 7) ? monthSum : 0n;
   return html`${facts([
@@ -125,7 +125,8 @@ export async function changeAuto(visit: OwnerVisit, sent: Form): Promise<Redirec
   if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
   const wanted = { ...auto, ...sums, enabled: true, method: card.id };
   const next = isMended(auto, card) ? resumed(wanted) : wanted;
-  const isDue = findHindrance(next, wallet, services.now()) === undefined;
+  const { autoTopup: bounds } = services.catalog();
+  const isDue = findHindrance(next, wallet, { at: services.now(), bounds }) === undefined;
   if (isDue && !sent.has('confirm')) return confirmPage(visit, sent, wish);
   const consent = await keepConsent(visit, 'auto_topup');
   if (!(await services.store.payments.changeAutoTopup({ ...next, consent }))) {
@@ -152,7 +153,7 @@ interface Wish {
 }
 
 async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProblem> {
-  const { services, account, language, format } = visit;
+  const { services, account, language } = visit;
   const words = autoWords(language);
   const typed = typedIn(sent);
   const refuse = (name: FieldName, text: string): AutoProblem => ({ typed, problems: { [name]: text } });
@@ -160,12 +161,17 @@ async function readWish(visit: OwnerVisit, sent: Form): Promise<Wish | AutoProbl
   const open = services.payments.providers().find(({ name }) => name === card?.provider);
   if (!card || !open) return refuse('card', words.badCard);
   const [threshold, amount, cap] = [readRub(typed.threshold), readRub(typed.amount), readRub(typed.cap)];
-  if (threshold === undefined || threshold > THRESHOLD_MAX)
-    return refuse('threshold', words.badThreshold(format.rub(THRESHOLD_MAX)));
+  const { autoTopup: allowed } = services.catalog();
+  if (threshold === undefined || !isWithin(threshold, allowed.threshold))
+    return refuse('threshold', outside(visit, allowed.threshold));
   if (amount === undefined || amount % KOPECK !== 0n) return refuse('amount', words.badAmount);
-  const bounds = boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind);
+  const bounds = commonOf(
+    boundsOf(await services.payments.leastOrder(account.id), open, card.kind as MethodKind),
+    allowed.amount,
+  );
   if (!isWithin(amount, bounds)) return refuse('amount', outside(visit, bounds));
   if (cap === undefined || cap < amount) return refuse('cap', words.badCap);
+  if (!isWithin(cap, allowed.cap)) return refuse('cap', outside(visit, allowed.cap));
   if (!sent.has('consent')) return refuse('consent', words.noConsent);
   return { threshold, amount, cap, card };
 }

@@ -1,8 +1,9 @@
 // The form for adding money, and the order it makes.
 import type { OpenPayment } from '../../catalog/payments.ts';
+import type { SumBounds } from '../../catalog/topup-bounds.ts';
 import { fault, isFault } from '../../faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
-import { boundsOf, KOPECK, type OrderBounds } from '../../payments/bounds.ts';
+import { boundsOf, KOPECK } from '../../payments/bounds.ts';
 import type { MethodKind } from '../../payments/contract.ts';
 import { StoreError } from '../../store/store.ts';
 import { readRub } from '../amount.ts';
@@ -125,10 +126,10 @@ export async function pay(visit: OwnerVisit, sent: Form): Promise<Redirect | Pay
   }
 }
 
-export function isWithin(amount: Micro, { least, most }: OrderBounds): boolean {
-  return least <= amount && amount <= most;
+export function isWithin(amount: Micro, { min, max }: SumBounds): boolean {
+  return min <= amount && amount <= max;
 }
 
-export function outside({ language, format }: OwnerVisit, { least, most }: OrderBounds): string {
-  return WORDS[language].outside(format.rub(least), format.rub(most));
+export function outside({ language, format }: OwnerVisit, { min, max }: SumBounds): string {
+  return WORDS[language].outside(format.rub(min), format.rub(max));
 }

@@ -1,0 +1,81 @@
+// What an operator allows automatic top-ups to be: orders in a day, and the sums that owners may choose.
+import Joi from 'joi';
+import { AMOUNT_MAX, MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
+
+/** Both ends included; a sum without an end is bounded by the payment provider alone. */
+export interface SumBounds {
+  readonly min: Micro;
+  readonly max: Micro;
+}
+
+export interface TopupBounds {
+  /** Orders begun in one day (UTC), whatever became of them. */
+  readonly perDay: number;
+  readonly threshold: SumBounds;
+  readonly amount: SumBounds;
+  /** Of a month. */
+  readonly cap: SumBounds;
+}
+
+/** The same as a catalog file has it; sums are decimal strings in RUB. */
+export interface TopupEntry {
+  readonly perDay?: number;
+  readonly threshold?: SumEntry;
+  readonly amount?: SumEntry;
+  readonly cap?: SumEntry;
+}
+
+interface SumEntry {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+const PER_DAY = 3;
+const PER_DAY_MAX = 24;
+const KOPECK = MICRO_PER_RUB / 100n;
+const THRESHOLD_MAX = 1_000_000n * MICRO_PER_RUB;
+
+const sum = Joi.string().custom((value: string, helpers) => {
+  const micro = parseRub(value);
+  return micro !== undefined && micro > 0n && micro <= AMOUNT_MAX && micro % KOPECK === 0n
+    ? value
+    : helpers.error('sum.bad');
+}, 'sum');
+
+const sums = Joi.object({ min: sum, max: sum }).custom((entry: SumEntry, helpers) => {
+  const { min, max } = boundsOf(entry, AMOUNT_MAX);
+  return min > max ? helpers.error('sum.empty') : entry;
+}, 'bounds');
+
+export const topupEntry = Joi.object({
+  perDay: Joi.number().integer().min(1).max(PER_DAY_MAX),
+  threshold: sums,
+  amount: sums,
+  cap: sums,
+})
+  .custom((entry: TopupEntry, helpers) => {
+    const { amount, cap } = topupBoundsOf(entry);
+    return amount.min > cap.max ? helpers.error('cap.small') : entry;
+  }, 'bounds')
+  .messages({
+    'sum.bad': '{{#label}} must be a decimal string of whole kopecks in RUB above zero, such as "1500"',
+    'sum.empty': '{{#label}}.min must be at most {{#label}}.max',
+    'cap.small': '{{#label}}.cap.max must be at least {{#label}}.amount.min',
+  });
+
+export function topupBoundsOf({ perDay = PER_DAY, threshold, amount, cap }: TopupEntry = {}): TopupBounds {
+  return {
+    perDay,
+    threshold: boundsOf(threshold, THRESHOLD_MAX),
+    amount: boundsOf(amount, AMOUNT_MAX),
+    cap: boundsOf(cap, AMOUNT_MAX),
+  };
+}
+
+/** The schema has accepted them. */
+function boundsOf({ min, max }: SumEntry = {}, most: Micro): SumBounds {
+  return {
+    min: min === undefined ? KOPECK : (parseRub(min) as Micro),
+    max: max === undefined ? most : (parseRub(max) as Micro),
+  };
+}

@@ -1,0 +1,74 @@
+// The bounds of automatic top-ups: what a catalog may say of them, and what is refused with file and field.
+import { expect } from 'chai';
+import { catalogFilesOf, readCatalogFiles } from '../../lib/catalog/files.ts';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { type CatalogFolder, catalogOf, makeFolder, mistakeOf } from './folder.ts';
+
+const RUB = 1_000_000n;
+
+describe('bounds of automatic top-ups', () => {
+  let folder: CatalogFolder;
+  beforeEach(() => {
+    folder = makeFolder();
+  });
+  afterEach(() => folder.remove());
+  const read = () => readCatalogFiles(catalogFilesOf(folder.catalog), ['*']);
+  const boundsOf = (autoTopup: unknown) => {
+    folder.write(catalogOf({ autoTopup }));
+    return topupBoundsOf(read().autoTopup);
+  };
+
+  it('are three orders a day and what the payment provider takes, by default', () => {
+    folder.write(catalogOf());
+    const { perDay, threshold, amount, cap } = topupBoundsOf(read().autoTopup);
+    expect([perDay, threshold, amount.min, cap.min]).to.deep.equal([
+      3,
+      { min: RUB / 100n, max: 1_000_000n * RUB },
+      RUB / 100n,
+      RUB / 100n,
+    ]);
+    expect(boundsOf({})).to.deep.equal(topupBoundsOf());
+  });
+
+  it('are what the catalog says, each by itself', () => {
+    expect(boundsOf({ perDay: 1 })).to.deep.equal({ ...topupBoundsOf(), perDay: 1 });
+    const sums = { threshold: { max: '500' }, amount: { min: '100', max: '5000.50' }, cap: { max: '20000' } };
+    const { threshold, amount, cap } = boundsOf(sums);
+    expect(threshold).to.deep.equal({ min: RUB / 100n, max: 500n * RUB });
+    expect(amount).to.deep.equal({ min: 100n * RUB, max: 5000n * RUB + RUB / 2n });
+    expect(cap.max).to.equal(20_000n * RUB);
+  });
+
+  for (const [name, autoTopup, says] of [
+    ['no orders', { perDay: 0 }, /autoTopup\.perDay must be greater than or equal to 1/],
+    ['orders without end', { perDay: 25 }, /autoTopup\.perDay must be less than or equal to 24/],
+    ['half an order', { perDay: 1.5 }, /autoTopup\.perDay must be an integer/],
+    ['a number that is text', { perDay: '3' }, /autoTopup\.perDay must be a number/],
+    ['a sum that is a number', { amount: { max: 500 } }, /autoTopup\.amount\.max must be a string/],
+    ['a sum of nothing', { cap: { max: '0' } }, /autoTopup\.cap\.max must be a decimal string of whole kopecks/],
+    ['a fraction of a kopeck', { amount: { min: '0.001' } }, /autoTopup\.amount\.min must be a decimal string/],
+    ['a sum in words', { threshold: { min: 'much' } }, /autoTopup\.threshold\.min must be a decimal string/],
+    [
+      'ends the wrong way round',
+      { amount: { min: '2', max: '1.99' } },
+      /autoTopup\.amount\.min must be at most autoTopup\.amount\.max/,
+    ],
+    [
+      'a cap that no order fits in',
+      { amount: { min: '1000' }, cap: { max: '999' } },
+      /autoTopup\.cap\.max must be at least autoTopup\.amount\.min/,
+    ],
+    ['a field nobody knows', { daily: 3 }, /autoTopup\.daily is not allowed/],
+  ] as const) {
+    it(`are refused with ${name}, by file and field`, () => {
+      folder.write(catalogOf({ autoTopup }));
+      expect(mistakeOf(read)).to.match(new RegExp(`models\\.json: ${says.source}`));
+    });
+  }
+
+  it('are there once', () => {
+    folder.write(catalogOf({ autoTopup: { perDay: 2 } }), 'a.json');
+    folder.write({ autoTopup: { perDay: 2 } }, 'b.json');
+    expect(mistakeOf(read)).to.match(/b\.json: autoTopup is defined twice$/);
+  });
+});
