@@ -11,8 +11,12 @@ import { checkLimits, type WishedLimits } from './limits.ts';
 /** The most active keys an account may have. */
 export const ACTIVE_KEYS_MAX = 10;
 
+/** How long a key that was replaced may go on. */
+export const ROTATION_HOURS_MAX = 720;
+
 const NAME_LENGTH_MAX = 100;
 const ID_BYTES = 12;
+const HOUR_MS = 3_600_000;
 
 export interface AccountsOptions {
   readonly store: Pick<Store, 'accounts' | 'keys' | 'users'>;
@@ -25,6 +29,11 @@ export interface AccountsOptions {
 export interface IssuedKey {
   readonly id: string;
   readonly key: string;
+}
+
+export interface RotatedKey extends IssuedKey {
+  /** When the key before it expires, ms since the epoch. */
+  readonly endsAt: number;
 }
 
 /** Every method throws `OperatorError` for what the operator got wrong and `StoreError` when the store fails. */
@@ -40,6 +49,11 @@ export interface Accounts {
   issueKey(account: string, name: string, limits?: Partial<WishedLimits>): Promise<IssuedKey>;
   /** Changes some limits of a key that is neither revoked nor expired; the others stay. Resolves to the key. */
   limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow>;
+  /**
+   * Issues a key of the same name, limits and budget in the place of another, which works for so many hours more. What the
+   * one has spent of the budget counts for both.
+   */
+  rotateKey(id: string, hours: number): Promise<RotatedKey>;
   listKeys(account: string): Promise<readonly KeyRow[]>;
   /** `exists`: it was revoked before. */
   revokeKey(id: string): Promise<'revoked' | 'exists'>;
@@ -76,17 +90,34 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
   }
 
   async function issueKey(account: string, name: string, wish: Partial<WishedLimits> = {}): Promise<IssuedKey> {
-    const key = makeKey(keyPrefix);
-    const row = { id: makeId('key'), account, name: checkName(name), hash: hashKey(key), last4: key.slice(-4) };
-    const createdAt = clock();
+    const { key, row } = newKey();
+    const { createdAt } = row;
     const limits = { ...NO_LIMITS, ...wish, zone: await zoneOf(account) };
     checkLimits(limits, createdAt);
-    const added = await keys.add({ ...row, createdAt, limits }, ACTIVE_KEYS_MAX);
+    const added = await keys.add({ ...row, account, name: checkName(name), limits }, ACTIVE_KEYS_MAX);
     if (added === 'no_account') throw unknownAccount(account);
-    if (added === 'too_many') {
-      throw new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
-    }
+    if (added === 'too_many') throw tooManyKeys();
     return { id: row.id, key };
+  }
+
+  function newKey() {
+    const key = makeKey(keyPrefix);
+    return { key, row: { id: makeId('key'), hash: hashKey(key), last4: key.slice(-4), createdAt: clock() } };
+  }
+
+  async function rotateKey(id: string, hours: number): Promise<RotatedKey> {
+    if (!Number.isInteger(hours) || hours < 1 || hours > ROTATION_HOURS_MAX) {
+      throw new OperatorError(`A replaced key works for 1 to ${ROTATION_HOURS_MAX} hours more.`);
+    }
+    const before = await keys.get(id);
+    if (!before) throw unknownKey(id);
+    const { key, row } = newKey();
+    const endsAt = Math.min(row.createdAt + hours * HOUR_MS, before.limits.expiresAt ?? Number.POSITIVE_INFINITY);
+    const result = await keys.replace(id, { ...row, endsAt }, ACTIVE_KEYS_MAX);
+    if (result === 'no_key') throw unknownKey(id);
+    if (result === 'ended') throw endedKey(id);
+    if (result === 'too_many') throw tooManyKeys();
+    return { id: row.id, key, endsAt };
   }
 
   async function limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow> {
@@ -96,8 +127,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     checkLimits(limits, clock());
     const result = await keys.limit(id, limits, clock());
     if (result === 'no_key') throw unknownKey(id);
-    if (result === 'ended')
-      throw new OperatorError(`The key ${quote(id)} is revoked or has expired, which is for good.`);
+    if (result === 'ended') throw endedKey(id);
     return { ...row, limits };
   }
 
@@ -128,6 +158,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     resume: (id) => setStatus(id, 'active'),
     issueKey,
     limitKey,
+    rotateKey,
     listKeys,
     revokeKey,
   };
@@ -139,6 +170,14 @@ export function unknownAccount(id: string): OperatorError {
 
 function unknownKey(id: string): OperatorError {
   return new OperatorError(`There is no key ${quote(id)}.`);
+}
+
+function endedKey(id: string): OperatorError {
+  return new OperatorError(`The key ${quote(id)} is revoked or has expired, which is for good.`);
+}
+
+function tooManyKeys(): OperatorError {
+  return new OperatorError(`The account already has ${ACTIVE_KEYS_MAX} active keys, the maximum. Revoke one first.`);
 }
 
 /** An operator's text, made fit for a message: short, on one line, visible. */

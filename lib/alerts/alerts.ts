@@ -1,6 +1,7 @@
 // Checks periodically what owners asked to be alerted about, and alerts them. Every process runs this; the one that
 // advances an alarm in the store delivers it, and another takes over if it dies.
 import { forEach } from '../for-each.ts';
+import { sumKeyOf } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import type { Alarm, AlertSettings } from '../store/ports/alerts.ts';
 import type { Store } from '../store/store.ts';
@@ -89,10 +90,11 @@ export function createAlerts({ everyMs = EVERY_MS, now = Date.now, ...options }:
     const keys = (await store.keys.list(account)).filter(
       ({ revokedAt, limits }) => revokedAt === null && limits.budget !== null && !isExpired(limits, at),
     );
-    if (keys.length === 0) return [];
-    const sums = await store.ledger.budgets(keys.map(({ id }) => id));
-    const sumOf = new Map(sums.map((sum) => [sum.key, sum]));
-    return keys.map((key) => watchBudget(key, sumOf.get(key.id), at));
+    // Of keys that share a budget the last one issued stands for all.
+    const watched = new Map(keys.map((key) => [sumKeyOf(key), key]));
+    if (watched.size === 0) return [];
+    const sums = new Map((await store.ledger.budgets([...watched.keys()])).map((sum) => [sum.key, sum]));
+    return [...watched].map(([sumKey, key]) => watchBudget(key, sums.get(sumKey), at));
   }
 
   /** The current alarm; undefined when there is none, or when another process advanced it first. */

@@ -1,5 +1,5 @@
 // Watches the budget of a key: alerts once per period at each of several shares of it.
-import { type KeyBudget, spentIn } from '../money/key-budget.ts';
+import { type KeyBudget, type SharesBudget, spentIn, sumKeyOf } from '../money/key-budget.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub } from '../money/money.ts';
 import { periodAt } from '../money/period.ts';
@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts';
 /** Percent of the budget, highest first. */
 const SHARES = [100n, 95n, 80n];
 
-export interface WatchedKey {
+export interface WatchedKey extends SharesBudget {
   readonly id: string;
   readonly name: string;
   readonly limits: KeyLimits;
@@ -17,14 +17,15 @@ export interface WatchedKey {
 /**
  * Holds count as spent, and a returned one does not re-arm the alert: spending that hovers around a share alerts once.
  */
-export function watchBudget({ id, name, limits }: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
+export function watchBudget(key: WatchedKey, sum: KeyBudget | undefined, at: number): Watch {
+  const { id, name, limits } = key;
   const budget = limits.budget ?? 0n;
   // Another process whose clock is ahead may already have started the next period.
   const period = Math.max(periodAt(at, limits).start, sum?.period ?? 0);
   const spent = spentIn(sum, period);
   const reached = SHARES.find((share) => spent * 100n >= budget * share);
   return {
-    subject: `budget:${id}`,
+    subject: `budget:${sumKeyOf(key)}`,
     decide(mark) {
       const isSame = mark?.period === `${period}` && mark.budget === `${budget}`;
       if (reached === undefined) return { kind: mark && !isSame ? 'arm' : 'stay' };

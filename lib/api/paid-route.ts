@@ -109,8 +109,10 @@ export function contextOf({
   };
 }
 
-function budgetOf({ name, limits: { budget: most, reset, zone } }: KeyHolder): Pick<CallContext, 'budget'> {
-  return most === null ? {} : { budget: { name, most, reset, zone } };
+function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {
+  const { budget: most, reset, zone } = limits;
+  const shared = budgetKey !== null && { sumKey: budgetKey };
+  return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
 }
 
 type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat'>;

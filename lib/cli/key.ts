@@ -1,14 +1,16 @@
-// `tollgate key`: issues, limits, lists and revokes the API keys of an account.
+// `tollgate key`: issues, limits, rotates, lists and revokes the API keys of an account.
 import type { Command } from 'commander';
+import { sumKeyOf } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
+import { readCount } from './arguments.ts';
 import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText, spentOf } from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys of an account: issue, limit, list, revoke');
+  const key = program.command('key').description('API keys of an account: issue, limit, rotate, list, revoke');
   addLimitOptions(
     key
       .command('issue')
@@ -29,6 +31,15 @@ export function addKeyCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  tollgate key limit key_83d1… --budget 1000 --models all --expires never')
     .action(onStore(limit));
   key
+    .command('rotate')
+    .description(
+      'Issues a key in the place of another, with its name and limits; that one works for some hours more. Both spend one budget.',
+    )
+    .argument('<key-id>', 'the key, as "key list" shows it')
+    .option('--hours <number>', 'how long the key before it goes on, at most 720', readCount, 24)
+    .addHelpText('after', '\nExample:\n  tollgate key rotate key_83d1… --hours 48')
+    .action(onStore(rotate));
+  key
     .command('list')
     .description('Lists the keys of an account, including revoked ones.')
     .argument('<account>', ID_OR_NAME)
@@ -48,11 +59,25 @@ async function issue(
   { name, ...limits }: { name: string } & LimitOptions,
 ): Promise<Answer> {
   const { id, key } = await (await open(session)).issueKey(account, name, limitsOf(limits));
-  const pairs = formatPairs([
-    ['key id', id],
-    ['key', key],
-  ]);
-  return { json: { key_id: id, key }, text: `${pairs}\nSave the key now: it is not stored and cannot be shown again.` };
+  return { json: { key_id: id, key }, text: shown({ id, key }) };
+}
+
+/** Of a key that nobody can read again. */
+function shown(
+  { id, key }: { readonly id: string; readonly key: string },
+  more: readonly [string, string][] = [],
+): string {
+  const pairs = formatPairs([['key id', id], ['key', key], ...more]);
+  return `${pairs}\nSave the key now: it is not stored and cannot be shown again.`;
+}
+
+async function rotate(session: Session, before: string, { hours }: { hours: number }): Promise<Answer> {
+  const { id, key, endsAt } = await (await open(session)).rotateKey(before, hours);
+  const end = toTime(endsAt) ?? '';
+  return {
+    json: { key_id: id, key, replaces: before, ends_at: end },
+    text: shown({ id, key }, [[`${before} ends`, end]]),
+  };
 }
 
 async function limit(session: Session, id: string, options: LimitOptions): Promise<Answer> {
@@ -64,13 +89,13 @@ async function list(session: Session, account: string): Promise<Answer> {
   const { id } = await findAccount(session, account);
   const keys = await (await open(session)).listKeys(id);
   const limited = keys.filter(({ limits }) => limits.budget !== null);
-  const sums = await session.store.ledger.budgets(limited.map((key) => key.id));
+  const sums = await session.store.ledger.budgets(limited.map(sumKeyOf));
   const spent = new Map(
     limited.map((key) => [
       key.id,
       spentOf(
         key,
-        sums.find((sum) => sum.key === key.id),
+        sums.find((sum) => sum.key === sumKeyOf(key)),
       ),
     ]),
   );
@@ -116,5 +141,6 @@ function toJson(key: KeyRow, spent: Micro | undefined) {
     last_used_at: toTime(key.lastUsedAt),
     ...limitsJson(key.limits),
     spent_rub: spent === undefined ? null : toRub(spent),
+    budget_shared_with: key.budgetKey,
   };
 }

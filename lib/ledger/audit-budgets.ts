@@ -1,4 +1,5 @@
-// The audit of budgets: what a key has spent in its current period is the sum of what its calls of the period moved.
+// The audit of budgets: what a key has spent in its current period is the sum of what its calls of the period moved, and
+// those of the keys in its place.
 import type { KeyBudget } from '../money/key-budget.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
@@ -12,7 +13,7 @@ export interface BudgetCheck {
   end(wallet: string, isThere: boolean): void;
 }
 
-/** Of one key: the last period that a call counts in, and what the calls of it come to. */
+/** Of one budget: the last period that a call counts in, and what the calls of it come to. */
 interface Sum {
   period: number;
   spent: Micro;
@@ -31,7 +32,7 @@ export function createBudgetCheck(found: Found): BudgetCheck {
       if (!charge || typeof charge.period !== 'number') continue;
       const ofWallet = sums.get(entry.wallet) ?? new Map<string, Sum>();
       sums.set(entry.wallet, ofWallet);
-      count(ofWallet, charge.key, { period: charge.period, spent: -entry.avail });
+      count(ofWallet, charge.budgetKey ?? charge.key, { period: charge.period, spent: -entry.avail });
     }
   }
 

@@ -1,7 +1,7 @@
 // The audit: holds every wallet against its journal, every charge against its entries, and says what does not add up.
 
 import { countOf } from '../count.ts';
-import type { Entry } from '../money/decide.ts';
+import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
 import { compareIds, journalPages } from '../store/journal.ts';
@@ -110,7 +110,7 @@ function createNotes() {
 
 function checkCharges(page: JournalPage, found: Found): void {
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
-  const keys = new Map(page.keys.map(({ id, account }) => [id, account]));
+  const keys = new Map(page.keys.map((key) => [key.id, key]));
   const keyed = new Set(page.keyed);
   const groups = groupByCharge([...page.entries, ...page.others]);
   for (const [id, wallet] of new Map(page.entries.flatMap(subjectOfPage))) {
@@ -118,11 +118,20 @@ function checkCharges(page: JournalPage, found: Found): void {
     const charge = charges.get(id);
     const onFinding = ({ problem, drift }: ChargeFinding) => found(wallet, `call ${id}: ${problem}`, drift);
     for (const finding of checkCharge({ id, wallet, charge, entries })) onFinding(finding);
-    if (!charge || keys.get(charge.key) === wallet) continue;
-    // An account without any key was written by a program that uses none.
-    if (keys.has(charge.key) || keyed.has(wallet))
-      onFinding({ problem: `its key ${charge.key} is not of this account` });
+    const problem = charge && problemOfKey(charge, keys.get(charge.key), keyed);
+    if (problem !== undefined) onFinding({ problem });
   }
+}
+
+function problemOfKey(
+  { wallet, key: id, period, budgetKey }: Charge,
+  key: JournalPage['keys'][number] | undefined,
+  keyed: ReadonlySet<string>,
+): string | undefined {
+  // An account without any key was written by a program that uses none.
+  if (key?.account !== wallet) return key || keyed.has(wallet) ? `its key ${id} is not of this account` : undefined;
+  const wanted = period === null ? null : key.budgetKey;
+  return budgetKey === wanted ? undefined : `it counts in the budget of ${budgetKey ?? id} instead of ${wanted ?? id}`;
 }
 
 function subjectOfPage(entry: Entry): readonly (readonly [charge: string, wallet: string])[] {

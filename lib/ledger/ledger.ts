@@ -63,6 +63,8 @@ export interface HoldRequest {
 /** The budget of a key, and the key's name for a refusal. */
 export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
   readonly name: string;
+  /** Whose sum it counts in; absent: its own key's. */
+  readonly sumKey?: string;
   readonly most: Micro;
 }
 
@@ -263,7 +265,9 @@ interface Begun extends Asked {
 }
 
 function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'budget'> {
-  return budget ? { budget: { period: periodAt(at, budget).start, most: budget.most } } : {};
+  if (!budget) return {};
+  const { sumKey, most } = budget;
+  return { budget: { ...(sumKey !== undefined && { key: sumKey }), period: periodAt(at, budget).start, most } };
 }
 
 function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Begun & { readonly owed: Micro }): Hold {

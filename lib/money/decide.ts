@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Job } from '../jobs/decide.ts';
 import type { Payment } from '../payments/decide.ts';
-import { isOverBudget, type KeyBudget, periodOf } from './key-budget.ts';
+import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import {
   type AdjustOp,
@@ -53,8 +53,8 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
  */
 export type Usage = Readonly<Record<string, number | string>>;
 
-/** One call's money. */
-export interface Charge {
+/** One call's money; `budgetKey` as its key had it when it began with a budget. */
+export interface Charge extends SharesBudget {
   /** The request's id. */
   readonly id: string;
   readonly wallet: string;
@@ -150,7 +150,7 @@ export interface Decision extends Outcome {
 export interface Known {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
-  /** The sum of the operation's key, if it has one. */
+  /** The sum that the operation's key counts in, if it has one. */
   readonly budget?: KeyBudget | undefined;
   /** The entry with the operation's id, if there is one. */
   readonly prior: Entry | undefined;
@@ -261,6 +261,7 @@ export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge
     createdAt: op.at,
     endedAt: holds ? null : op.at,
     period,
+    budgetKey: op.budget?.key ?? null,
   };
 }
 

@@ -95,8 +95,8 @@ export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
 }
 
 function budgetKeyOf(op: Operation, charge: Charge | undefined): string | undefined {
-  if ('budget' in op && op.budget) return op.key;
-  return charge && charge.period !== null ? charge.key : undefined;
+  if ('budget' in op && op.budget) return op.budget.key ?? op.key;
+  return charge && charge.period !== null ? (charge.budgetKey ?? charge.key) : undefined;
 }
 
 export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
@@ -146,8 +146,8 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
 /** What a call takes from the wallet, or gives back, counts in the period it began in. */
 function bookedOf(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
-  const { key, wallet, period } = charge;
-  return book(budget, { key, wallet, period, amount: -entry.avail });
+  const { key, budgetKey, wallet, period } = charge;
+  return book(budget, { key: budgetKey ?? key, wallet, period, amount: -entry.avail });
 }
 
 interface RepeatsSoFar {

@@ -1,9 +1,10 @@
-// The running sum of a key with a budget: what it holds and was charged, less what went back, in the current period.
+// The running sum of a budget: what its key holds and was charged, less what went back, in the current period. A key that
+// was issued in the place of another counts in that one's sum: both spend one budget.
 import type { Micro } from './money.ts';
 
 /** Kept from the first call under a budget on; calls of a key without one leave it as it is. */
 export interface KeyBudget {
-  /** The id of the key. */
+  /** The id of the key that the sum began with. */
   readonly key: string;
   readonly wallet: string;
   /** The beginning of the period, ms since the epoch; 0 for a budget that never starts anew. It never goes back. */
@@ -13,6 +14,8 @@ export interface KeyBudget {
 
 /** What a call that begins says of the budget of its key. */
 export interface BudgetTerms {
+  /** Whose sum it counts in; absent: its own key's. */
+  readonly key?: string;
   /** The period by the caller's clock. */
   readonly period: number;
   /** The most that may be spent in it; null where it was asked before: in a copy of the journal. */
@@ -27,6 +30,17 @@ export interface Spending extends Omit<KeyBudget, 'spent'> {
 /** The period that a call counts in: of callers whose clocks differ, the one that is ahead has begun it for all. */
 export function periodOf(budget: KeyBudget | undefined, { period }: BudgetTerms): number {
   return budget && budget.period > period ? budget.period : period;
+}
+
+/** The key whose sum another counts in. */
+export interface SharesBudget {
+  /** The first of those in whose place the key was issued, one after the other; null for a key with a sum of its own. */
+  readonly budgetKey: string | null;
+}
+
+/** The key that the sum of this one is found by. */
+export function sumKeyOf({ id, budgetKey }: SharesBudget & { readonly id: string }): string {
+  return budgetKey ?? id;
 }
 
 export function isOverBudget(budget: KeyBudget | undefined, terms: BudgetTerms, amount: Micro): boolean {

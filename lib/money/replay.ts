@@ -43,9 +43,10 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   }
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
-  const { key, kind: chargeKind, model, prices, usage, owner, lease, period } = charge;
+  const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey } = charge;
   // It was within the budget when it began.
-  const budget = period !== null && { budget: { period, most: null } };
+  const shared = budgetKey !== null && { key: budgetKey };
+  const budget = period !== null && { budget: { ...shared, period, most: null } };
   const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail, ...budget };
   // A hold that has ended has none of its own any more.
   return kind === 'charge'

@@ -252,8 +252,7 @@ async function copyKeys(from: CopySource, to: Store, account: string): Promise<n
     const { id, revokedAt, requestsCount, lastUsedAt } = row;
     const found = copied.get(id);
     if (!found) await to.keys.add(row, Number.MAX_SAFE_INTEGER);
-    // As of long ago, when none had expired.
-    else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.limit(id, row.limits, 0);
+    else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.put(id, row.limits);
     if (revokedAt !== null) await to.keys.revoke(id, revokedAt);
     const count = requestsCount - (found?.requestsCount ?? 0);
     if (lastUsedAt !== null && (count !== 0 || found?.lastUsedAt !== lastUsedAt)) {

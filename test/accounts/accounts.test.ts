@@ -77,6 +77,7 @@ describe('accounts', () => {
       requestsCount: 0,
       lastUsedAt: null,
       limits: NO_LIMITS,
+      budgetKey: null,
     });
     expect(JSON.stringify(row)).to.not.include(issued.key.slice(6, 40));
   });
@@ -119,6 +120,26 @@ describe('accounts', () => {
       await refused(accounts.limitKey(key, wish), says);
     }
     expect(await accounts.listKeys(id)).to.have.length(1);
+  });
+
+  it('rotates a key: another with its name, limits and budget, and it goes on for some hours', async () => {
+    const { id } = await accounts.create('rotating');
+    const wish = { budget: 5_000_000n, reset: 'day', expiresAt: now + 10_000_000, models: ['a'] } as const;
+    const { id: old } = await accounts.issueKey(id, 'laptop', wish);
+    const rotated = await accounts.rotateKey(old, 2);
+    const rows = await accounts.listKeys(id);
+    const [before, after] = [old, rotated.id].map((key) => rows.find((row) => row.id === key));
+    expect([before?.limits.expiresAt, rotated.endsAt]).to.deep.equal([now + 7_200_000, now + 7_200_000]);
+    expect(after).to.include({ name: 'laptop', hash: hashKey(rotated.key), budgetKey: old, requestsCount: 0 });
+    expect(after?.limits).to.deep.equal({ ...before?.limits, expiresAt: null });
+    // Sooner than the hours say.
+    expect((await accounts.rotateKey(old, 720)).endsAt).to.equal(now + 7_200_000);
+    for (const hours of [0, -1, 1.5, 721, Number.NaN]) await refused(accounts.rotateKey(old, hours), '1 to 720 hours');
+    now += 7_200_000;
+    await refused(accounts.rotateKey(old, 1), 'which is for good');
+    await refused(accounts.rotateKey('key_none', 1), 'no key "key_none"');
+    for (let more = 2; more < 10; more += 1) await accounts.issueKey(id, `${more}`);
+    await refused(accounts.rotateKey(rotated.id, 1), '10 active keys');
   });
 
   async function refused(work: Promise<unknown>, says: string): Promise<void> {

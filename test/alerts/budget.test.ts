@@ -23,7 +23,7 @@ const START = periodAt(AT, LIMITS).start;
 function decide(mark: Mark | null, { spent, budget = 100, at = AT, period = periodAt(at, LIMITS).start }: Now) {
   const limits = { ...LIMITS, budget: micro(budget) };
   const sum = spent === undefined ? undefined : { key: 'key_1', wallet: 'acc_1', period, spent: micro(spent) };
-  return watchBudget({ id: 'key_1', name: 'laptop', limits }, sum, at).decide(mark);
+  return watchBudget({ id: 'key_1', name: 'laptop', limits, budgetKey: null }, sum, at).decide(mark);
 }
 
 const told = (percent: number, budget = 100, period = START): Mark => ({
@@ -69,7 +69,9 @@ describe('watch of a budget', () => {
     });
   });
 
-  it('is an alarm of its own for each key', () => {
-    expect(watchBudget({ id: 'key_2', name: '', limits: LIMITS }, undefined, AT).subject).to.equal('budget:key_2');
+  it('is an alarm of its own for each key, and the same for a key in the place of another', () => {
+    const subjectOf = (budgetKey: string | null) =>
+      watchBudget({ id: 'key_2', name: '', limits: LIMITS, budgetKey }, undefined, AT).subject;
+    expect([subjectOf(null), subjectOf('key_1')]).to.deep.equal(['budget:key_2', 'budget:key_1']);
   });
 });

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { isWellFormedKey } from '../../lib/accounts/key.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { applied, charge, RUB, topup } from '../contract/store/context.ts';
 import { createRig, type Rig, runCommand, spawnCommand } from './command.ts';
 
 describe('cli key', () => {
@@ -79,6 +80,37 @@ describe('cli key', () => {
     expect(await listed()).to.deep.include({ budget: null, spent_rub: null });
     expect(await rig.refused(2, 'key', 'limit', String(id), '--budget', '-5')).to.include('above zero');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--reset', 'year')).to.include('Allowed choices');
+  });
+
+  it('issues a key in the place of another, which goes on for some hours and shares the budget', async () => {
+    const owner = String((await rig.json('account', 'create', '--name', 'rotation')).account_id);
+    const { key_id: old } = await rig.json('key', 'issue', owner, '--name', 'laptop', '--budget', '5');
+    const before = Date.now();
+    const rotated = await rig.json('key', 'rotate', String(old), '--hours', '2');
+    expect(Object.keys(rotated)).to.deep.equal(['key_id', 'key', 'replaces', 'ends_at']);
+    expect(isWellFormedKey('tg-', String(rotated.key))).to.equal(true);
+    expect(rotated.replaces).to.equal(old);
+    expect(Date.parse(String(rotated.ends_at))).to.be.within(before + 7_200_000, Date.now() + 7_200_000);
+    const store = await openStore(`sqlite:${join(rig.folder, 'test.db')}`);
+    const budget = { key: String(old), period: 0, most: 5n * RUB };
+    await applied(
+      store,
+      topup(owner, 1000n * RUB),
+      charge(owner, { key: String(rotated.key_id), amount: RUB, budget }),
+    );
+    await store.close();
+    const { keys } = (await rig.json('key', 'list', owner)) as { keys: Record<string, unknown>[] };
+    const budgets = keys.map((key) => [key.key_id, key.spent_rub, key.budget_shared_with, key.expires_at]);
+    expect(budgets).to.deep.equal([
+      [old, 1, null, rotated.ends_at],
+      [rotated.key_id, 1, old, null],
+    ]);
+    expect(await rig.text('key', 'rotate', String(rotated.key_id))).to.match(
+      new RegExp(`^key id +key_\\w+\nkey +tg-sk-\\w+\n${rotated.key_id} ends +\\S+Z\nSave the key now`),
+    );
+    expect(await rig.refused(2, 'key', 'rotate', String(old), '--hours', '0')).to.include('at least 1');
+    expect(await rig.refused(1, 'key', 'rotate', String(old), '--hours', '721')).to.include('1 to 720 hours');
+    expect(await rig.refused(1, 'key', 'rotate', 'key_none')).to.include('no key "key_none"');
   });
 
   it('refuses limits that are none', async () => {

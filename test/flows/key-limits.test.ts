@@ -1,6 +1,7 @@
 // What an owner allows a key, over real HTTP: its last moment, its models and its budget, on every endpoint.
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
+import { hashKey } from '../../lib/accounts/key.ts';
 import type { WishedLimits } from '../../lib/accounts/limits.ts';
 import { ask, CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
@@ -221,6 +222,29 @@ describe('limits of a key', () => {
         expect(countAnswers(await Promise.all(calls), path)).to.deep.equal({ paid: 3, refused: 9 });
         expect(await spentOf(id)).to.equal(3n * price * 1_000_000n);
       }
+      await gateway.checkMoney();
+    });
+
+    it('is one for a key and the one in its place: what was spent counts on, and calls on both at once never exceed it', async () => {
+      const { id, key: old } = await issue({ budget: 70n * 1_000_000n, reset: 'month' });
+      const draw = (key: string) => post(key, GENERATIONS, { prompt: 'a hill' });
+      for (let calls = 0; calls < 2; calls += 1) expect((await draw(old)).status).to.equal(200);
+      const { key: fresh } = await accounts().rotateKey(id, 1);
+      const { id: last, key: newest } = await accounts().rotateKey(
+        (await accounts().listKeys(account.id)).find((row) => row.hash === hashKey(fresh))?.id ?? '',
+        1,
+      );
+      const calls = Array.from({ length: 24 }, (_, at) => draw([old, fresh, newest][at % 3] as string));
+      expect(countAnswers(await Promise.all(calls), GENERATIONS)).to.deep.equal({ paid: 5, refused: 19 });
+      expect(await spentOf(id)).to.equal(70n * 1_000_000n);
+      await gateway.checkMoney();
+      // Also when the one before has gone, and by its own limit.
+      await accounts().revokeKey(id);
+      expectRefusal(await draw(newest), GENERATIONS, OVER);
+      await accounts().limitKey(last, { budget: 85n * 1_000_000n });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const more = await Promise.all([draw(fresh), draw(newest), draw(fresh)]);
+      expect(countAnswers(more, GENERATIONS)).to.deep.equal({ paid: 1, refused: 2 });
       await gateway.checkMoney();
     });
 

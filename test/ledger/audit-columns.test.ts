@@ -46,6 +46,11 @@ const BLIND: readonly Blind[] = [
   { at: /^wallets\.status$/, why: 'what the operator has decided last; no entry is made of it' },
   { at: /^keys\.(name|createdAt|revokedAt)$/, why: 'said once, by the operator' },
   { at: /^keys\.(limits|budget|reset|zone|expiresAt|models)$/, why: 'a wish of the owner, said once' },
+  {
+    at: /^keys\.budgetKey$/,
+    why: 'a key that made no call with a budget',
+    rows: ({ id }) => !/_(limited|next)$/.test(String(id)),
+  },
   { at: /^keys\.(hash|last4)$/, why: 'of a secret that nobody keeps' },
   { at: /^keys\.id$/, why: 'a key that made no call', rows: ({ id }) => id === 'key_idle' || id === 'key_old' },
   {

@@ -149,6 +149,10 @@ export async function fillStore(store: Store): Promise<void> {
   ] as const) {
     await store.keys.add({ id, account, name: 'n', hash: newId('hash'), last4: 'abcd', createdAt: AT }, 10);
   }
+  for (const key of ['key_a', 'key_b']) {
+    const next = { id: `${key}_next`, hash: newId('hash'), last4: 'abcd', createdAt: AT, endsAt: AT + 50 };
+    await store.keys.replace(`${key}_limited`, next, 10);
+  }
   await store.keys.revoke('key_old', AT + 1);
   await applied(store, topup('acc_a', 10_000n * RUB, { paymentId: 'pay_a' }));
   await applied(store, topup('acc_b', 1000n * RUB, { paymentId: 'pay_b' }));
@@ -204,6 +208,13 @@ async function makeCalls(store: Store, wallet: string, key: string): Promise<voi
   const budget = { period: 1000, most: 100n * RUB };
   const limited = { ...start('limited'), key: `${key}_limited`, ...call, budget } as const;
   await applied(store, { kind: 'charge', ...limited, at: AT + 38 });
+  const shared = {
+    ...limited,
+    ...start('shared'),
+    key: `${key}_next`,
+    budget: { ...budget, key: limited.key },
+  } as const;
+  await applied(store, { kind: 'charge', ...shared, at: AT + 38 });
   await applied(store, { kind: 'charge', ...start('sorry'), ...call, at: AT + 38 }, back('refund', 'sorry', AT + 39));
   const job = (name: string) => {
     const of = { id: `job_${name}_${wallet}`, wallet, charge: `${name}_${wallet}`, model: 'model-1', upstream: 'up-1' };

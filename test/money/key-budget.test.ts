@@ -126,6 +126,25 @@ describe('budget of a key', () => {
     expect(sums.map((sum) => sum?.[1])).to.deep.equal([6, 6, 6, 4, 4, 4]);
   });
 
+  it('is one sum for a key and those in its place, each by the limit it was given', () => {
+    const books = newBooks();
+    run(books, operation('topup', 'pay', 1000));
+    const call = (kind: 'reserve' | 'charge', id: string, rub: number, key: string, most: number) => {
+      const shared = key === 'k' ? {} : { key: 'k' };
+      const budget = { ...shared, period: 0, most: BigInt(most) * 1_000_000n };
+      return run(books, { ...operation(kind, id, rub), key, budget } as Operation);
+    };
+    expect(call('reserve', 'a', 6, 'k', 10)).to.equal('done');
+    expect(call('reserve', 'b', 5, 'k2', 10)).to.equal('key_budget');
+    expect(call('charge', 'b', 4, 'k2', 10)).to.equal('done');
+    expect(call('charge', 'c', 1, 'k', 10)).to.equal('key_budget');
+    expect(call('reserve', 'c', 1, 'k3', 11)).to.equal('done');
+    const ends = [operation('settle', 'a', 2), operation('refund', 'b', 0), operation('release', 'c', 0)];
+    expect(ends.map((op) => run(books, op))).to.deep.equal(['done', 'done', 'done']);
+    expect([...books.budgets.values()]).to.deep.equal([{ key: 'k', wallet: 'w', period: 0, spent: 2_000_000n }]);
+    expect(['a', 'b', 'c'].map((id) => books.charges.get(id)?.budgetKey)).to.deep.equal([null, 'k', 'k']);
+  });
+
   it('says first what is wrong with the wallet', () => {
     play([
       ['reserve', 'a', 1001, [0, 1], 'insufficient'],

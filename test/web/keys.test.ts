@@ -1,10 +1,12 @@
 // The keys of an account on its page: issued once, revoked by name, and nobody else's.
 import { expect } from 'chai';
+import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 
+const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
 
 describe('the page of keys', () => {
@@ -117,6 +119,16 @@ describe('the page of keys', () => {
       before + 7_200_000,
       Date.now() + 7_200_000,
     );
+    // What is spent by one is spent of the budget of both, and a change of it holds for both.
+    const day = { reset: 'day', zone: 'Europe/Moscow' } as const;
+    await test.store.ledger.apply([paid(fresh?.id ?? '', 2_000_000n, { ...day, sum: old?.id ?? '' })]);
+    const bars = (await owner.get('/account/keys')).text.match(/<meter min="0" max="5000000" value="2000000"/g);
+    expect(bars).to.have.length(2);
+    expect((await owner.get(`/account/keys/${fresh?.id}/limits`)).text).to.contain(`shared with …${old?.last4}:`);
+    expect((await owner.get(`${path}/limits?lang=ru`)).text).to.contain(`Бюджет общий с …${fresh?.last4}:`);
+    await owner.get('/account/keys?lang=en');
+    await owner.submit(`/account/keys/${fresh?.id}/limits`, { budget: '7', reset: 'day', expires: '', models: '' });
+    expect((await of()).map(({ limits }) => limits.budget)).to.deep.equal([7_000_000n, 7_000_000n]);
     const foreign = await test.account();
     expect((await owner.get(`/account/keys/${foreign.keyId}/limits`)).status).to.equal(404);
     expect((await owner.post(`/account/keys/${foreign.keyId}/rotate`, { csrf, hours: '2' })).status).to.equal(404);
@@ -124,11 +136,22 @@ describe('the page of keys', () => {
   });
 
   /** A call on the key's budget. */
-  function paid(key: string, amount: bigint) {
+  function paid(
+    key: string,
+    amount: bigint,
+    { sum = key, ...rhythm }: Partial<typeof MONTHLY> & { sum?: string } = {},
+  ) {
     const at = Date.now();
-    const period = periodAt(at, { reset: 'month', zone: 'Europe/Moscow' }).start;
+    const period = periodAt(at, { ...MONTHLY, ...rhythm }).start;
     const call = { kind: 'charge', chargeKind: 'image', model: 'm', prices: '{}', chargeId: `call-${key}` } as const;
-    const op = { ...call, wallet: account.id, key, at, amount, budget: { period, most: 12_500_000n } };
+    const op = {
+      ...call,
+      wallet: account.id,
+      key,
+      at,
+      amount,
+      budget: { ...(sum !== key && { key: sum }), period, most: 12_500_000n },
+    };
     return { op, tried: false, abandoned: false };
   }
 

@@ -103,8 +103,12 @@ async function readRelated(reading: Reading, entries: readonly Entry[]) {
   const charges = (await find(reading, 'charges', listed(ids))).map(chargeOf);
   const others = await find(reading, 'entries', listed(operations));
   const keyIds = new Set(charges.map(({ key }) => key));
-  const keys = await find(reading, 'keys', listed(keyIds), { fields: ['account'] });
-  return { charges, others: others.map(entryOf), keys: keys.map((row) => ({ id: row._id, account: row.account })) };
+  const keys = await find(reading, 'keys', listed(keyIds), { fields: ['account', 'budgetKey'] });
+  return {
+    charges,
+    others: others.map(entryOf),
+    keys: keys.map(({ _id: id, account, budgetKey }) => ({ id, account, budgetKey })),
+  };
 }
 
 async function countKeys({ db, ...sending }: Reading, accounts: readonly string[]): Promise<Map<string, number>> {

@@ -1,7 +1,7 @@
 // API keys in the MongoDB store.
 import type { Document } from 'mongodb';
-import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
-import type { KeyHolder, KeyRow, KeyStore, NewKey } from '../ports/keys.ts';
+import { isExpired, type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
+import type { KeyHolder, KeyRow, KeyStore, NewKey, Successor } from '../ports/keys.ts';
 import { StoreError } from '../store.ts';
 import { runOnce } from './batches.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -36,13 +36,11 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       if (n === 1) return 'revoked';
       return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'exists' : 'no_key';
     },
-    async limit(id, limits, now) {
-      const updates = [{ q: { _id: id, ...activeAt(now) }, u: { $set: { limits: limitsRow(limits) } } }];
-      const { n } = await call({ repeatable: true }, (signal) =>
-        send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
-      );
-      if (n === 1) return 'limited';
-      return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'ended' : 'no_key';
+    replace: (id, key, activeMax) => replaceKey(transactions, id, { key, activeMax }),
+    limit: (id, limits, now) => limitKey(transactions, id, { limits, now }),
+    async put(id, limits) {
+      const updates = [{ q: { _id: id }, u: { $set: { limits: limitsRow(limits) } } }];
+      await call({ repeatable: true }, (signal) => send(db, { update: 'keys', updates, ...MAJORITY }, { signal }));
     },
     async use(uses, batch) {
       if (uses.length === 0) return;
@@ -62,24 +60,82 @@ function activeAt(now: number): Document {
 }
 
 async function addKey(transactions: Transactions, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
-  const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS } = key;
+  return transactions.run({ steps: (step) => insertKey(step, key, activeMax) });
+}
+
+async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType<KeyStore['add']> {
+  const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
   const unused = { revokedAt: null, requestsCount: 0, lastUsedAt: null };
-  const row = { _id: id, account, name, hash, last4, createdAt, ...unused, limits: limitsRow(limits) };
+  const row = { _id: id, account, name, hash, last4, createdAt, ...unused, limits: limitsRow(limits), budgetKey };
   const filter = { account, ...activeAt(createdAt) };
+  const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
+  const [found] = await firstBatch(step(count));
+  if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
+  // Written, so that one of two concurrent adders must count again.
+  const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
+  const { n } = await step({ update: 'accounts', updates: [adding] });
+  if (n === 0) return 'no_account';
+  await refuseTwins(step, key);
+  await step({ insert: 'keys', documents: [row] });
+  return 'added';
+}
+
+interface Replacement {
+  readonly key: Successor;
+  readonly activeMax: number;
+}
+
+async function replaceKey(
+  transactions: Transactions,
+  id: string,
+  { key: { endsAt, ...key }, activeMax }: Replacement,
+): ReturnType<KeyStore['replace']> {
   return transactions.run({
     steps: async (step) => {
-      const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
-      const [found] = await firstBatch(step(count));
-      if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
-      // Written, so that one of two concurrent adders must count again.
-      const account = { q: { _id: key.account }, u: { $inc: { keysAdded: 1 } } };
-      const { n } = await step({ update: 'accounts', updates: [account] });
-      if (n === 0) return 'no_account';
-      await refuseTwins(step, key);
-      await step({ insert: 'keys', documents: [row] });
-      return 'added';
+      const before = await findActive(step, id, key.createdAt);
+      if (typeof before === 'string') return before;
+      const { account, name, limits, budgetKey } = before;
+      const successor = { ...key, account, name, limits: { ...limits, expiresAt: null }, budgetKey: budgetKey ?? id };
+      const added = await insertKey(step, successor, activeMax);
+      if (added !== 'added') return added === 'too_many' ? added : 'no_key';
+      const end = { q: { _id: id }, u: { $set: { 'limits.expiresAt': Math.min(endsAt, limits.expiresAt ?? endsAt) } } };
+      await step({ update: 'keys', updates: [end] });
+      return 'replaced';
     },
   });
+}
+
+async function limitKey(
+  transactions: Transactions,
+  id: string,
+  { limits, now }: { readonly limits: KeyLimits; readonly now: number },
+): ReturnType<KeyStore['limit']> {
+  return transactions.run({
+    steps: async (step) => {
+      const found = await findActive(step, id, now);
+      if (typeof found === 'string') return found;
+      const { account, budgetKey } = found;
+      const row = limitsRow(limits);
+      const { budget, reset, zone } = row;
+      const first = budgetKey ?? id;
+      const sharing = { account, $and: [activeAt(now), { $or: [{ _id: first }, { budgetKey: first }] }] };
+      const shared = { 'limits.budget': budget, 'limits.reset': reset, 'limits.zone': zone };
+      const updates = [
+        { q: { _id: id }, u: { $set: { limits: row } } },
+        { q: { ...sharing, _id: { $ne: id } }, u: { $set: shared }, multi: true },
+      ];
+      await step({ update: 'keys', updates });
+      return 'limited';
+    },
+  });
+}
+
+/** A key that is neither revoked nor expired, or why there is none. */
+async function findActive(step: Step, id: string, now: number): Promise<KeyRow | 'ended' | 'no_key'> {
+  const [row] = await firstBatch(step({ find: 'keys', filter: { _id: id }, limit: 1 }));
+  if (!row) return 'no_key';
+  const key = keyOf(row);
+  return key.revokedAt !== null || isExpired(key.limits, now) ? 'ended' : key;
 }
 
 async function refuseTwins(step: Step, { id, hash }: NewKey): Promise<void> {
@@ -89,13 +145,26 @@ async function refuseTwins(step: Step, { id, hash }: NewKey): Promise<void> {
 }
 
 function keyOf(row: Document): KeyRow {
-  const { _id: id, account, name, hash, last4, createdAt, revokedAt, requestsCount, lastUsedAt, limits } = row;
+  const {
+    _id: id,
+    account,
+    name,
+    hash,
+    last4,
+    createdAt,
+    revokedAt,
+    requestsCount,
+    lastUsedAt,
+    limits,
+    budgetKey,
+  } = row;
   return {
     ...{ id, account, name, hash, last4, createdAt: Number(createdAt) },
     revokedAt: revokedAt === null ? null : Number(revokedAt),
     requestsCount: Number(requestsCount),
     lastUsedAt: lastUsedAt === null ? null : Number(lastUsedAt),
     limits: { ...limits, expiresAt: limits.expiresAt === null ? null : Number(limits.expiresAt) },
+    budgetKey,
   };
 }
 

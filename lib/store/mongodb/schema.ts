@@ -93,6 +93,7 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
         },
         ...{ expiresAt: orNull(time), models: { bsonType: ['null', 'array'], items: name } },
       }).$jsonSchema,
+      budgetKey: orNull(name),
     }),
     indexes: [
       { key: { hash: 1 }, name: 'hash', unique: true },

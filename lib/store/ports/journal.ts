@@ -1,6 +1,6 @@
 // The port of walks over a whole store, for the audit and the copy: bounded pages, each of one moment.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
+import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
 
 export interface JournalStore {
   /** How many wallets there are, and how many entries they count: the size of a walk. */
@@ -38,7 +38,7 @@ export interface JournalPage {
   /** The entries of these charges that are not in the page. */
   readonly others: readonly Entry[];
   /** The keys of these charges. */
-  readonly keys: readonly { readonly id: string; readonly account: string }[];
+  readonly keys: readonly ({ readonly id: string; readonly account: string } & SharesBudget)[];
   /** Which of the accounts of this page have keys at all. */
   readonly keyed: readonly string[];
   /** Undefined after the last page. */

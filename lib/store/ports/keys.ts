@@ -1,9 +1,10 @@
 // The port of API keys, of their limits and of the counts of their uses.
+import type { SharesBudget } from '../../money/key-budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
 import type { Batch } from './batches.ts';
 
-export interface KeyRow {
+export interface KeyRow extends SharesBudget {
   readonly id: string;
   readonly account: string;
   readonly name: string;
@@ -30,9 +31,15 @@ export interface KeyUse {
   readonly lastUsedAt: number;
 }
 
-/** Without limits: none. */
+/** Without limits: none; without another's budget: one of its own. */
 export type NewKey = Pick<KeyRow, 'id' | 'account' | 'name' | 'hash' | 'last4' | 'createdAt'> &
-  Partial<Pick<KeyRow, 'limits'>>;
+  Partial<Pick<KeyRow, 'limits' | 'budgetKey'>>;
+
+/** A key that goes on in the place of another. */
+export interface Successor extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'createdAt'> {
+  /** When the key before it expires, if it does not sooner; ms since the epoch. */
+  readonly endsAt: number;
+}
 
 export interface KeyStore {
   /**
@@ -46,8 +53,18 @@ export interface KeyStore {
   list(account: string): Promise<readonly KeyRow[]>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
-  /** Puts these limits in the place of the key's. `ended`: it is revoked, or has expired by `now`. */
+  /**
+   * Adds a key in the place of another: of the same account, name and limits but for the expiry, with the same budget; the
+   * one before it expires. One step, decided like `add`. `ended`: that one is revoked, or has expired when the new one is made.
+   */
+  replace(id: string, key: Successor, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
+  /**
+   * Puts these limits in the place of the key's, and what they say of the budget in the place of that of all active keys that
+   * share it. `ended`: the key is revoked, or has expired by `now`.
+   */
   limit(id: string, limits: KeyLimits, now: number): Promise<'limited' | 'ended' | 'no_key'>;
+  /** Writes the limits of one key as they are in another store, whatever was there: for a copy. */
+  put(id: string, limits: KeyLimits): Promise<void>;
   /** Adds to the counters; `lastUsedAt` never goes back. */
   use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;
 }

@@ -97,7 +97,7 @@ type Related = Pick<JournalPage, 'charges' | 'others' | 'keys' | 'keyed'>;
 function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related {
   const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
   const others = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
-  const keys = db.prepare(`SELECT id, account FROM keys WHERE id IN ${LISTED}`);
+  const keys = db.prepare(`SELECT id, account, budget_key AS budgetKey FROM keys WHERE id IN ${LISTED}`);
   const keyed = db.prepare(`SELECT DISTINCT account FROM keys WHERE account IN ${LISTED}`);
   const all = (statement: StatementSync, ids: Iterable<string>) => statement.all(JSON.stringify([...ids]));
   return (entries) => {
@@ -110,7 +110,7 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
     return {
       charges: found,
       others: all(others, operations).map(entryOf),
-      keys: all(keys, keyIds).map((row) => ({ id: row.id as string, account: row.account as string })),
+      keys: all(keys, keyIds).map((row) => ({ ...row }) as unknown as Related['keys'][number]),
       keyed: all(keyed, wallets).map((row) => row.account as string),
     };
   };

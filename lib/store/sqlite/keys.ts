@@ -2,43 +2,80 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type KeyLimits, NO_LIMITS } from '../../money/key-limits.ts';
 import type { Batch } from '../ports/batches.ts';
-import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey } from '../ports/keys.ts';
+import type { KeyHolder, KeyRow, KeyStore, KeyUse, NewKey, Successor } from '../ports/keys.ts';
 import { createOnce } from './batches.ts';
 import type { Connection } from './connection.ts';
 
 const SELECT_KEY = `SELECT keys.id, account, name, hash, last4, created_at, revoked_at, requests_count, last_used_at,
-  budget, reset, zone, expires_at, models`;
+  budget, reset, zone, expires_at, models, budget_key`;
 
-export function keyWrites({ db, write }: Connection) {
-  const countActive = db.prepare(
-    `SELECT count(*) AS active FROM keys
-    WHERE account = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
-  );
+/** Neither revoked nor expired. */
+const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
+
+export function keyWrites(connection: Connection) {
+  return { ...newKeyWrites(connection), ...changeWrites(connection) };
+}
+
+function newKeyWrites({ db, write }: Connection) {
+  const countActive = db.prepare(`SELECT count(*) AS active FROM keys WHERE account = :account AND ${ACTIVE}`);
   const hasAccount = db.prepare('SELECT 1 FROM accounts WHERE id = ?');
-  const insertKey = db.prepare(
-    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const insert = db.prepare(
+    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, expires_at, models, budget_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const succeed = db.prepare(
+    `INSERT INTO keys (id, account, name, hash, last4, created_at, budget, reset, zone, models, budget_key)
+    SELECT :id, account, name, :hash, :last4, :now, budget, reset, zone, models, coalesce(budget_key, id)
+    FROM keys WHERE id = :before`,
+  );
+  const expire = db.prepare(
+    'UPDATE keys SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt) WHERE id = :before',
+  );
+  const accountOf = createAccountOf(db);
+  const isFull = (account: string, now: number, max: number) =>
+    Number(countActive.get({ account, now })?.active) >= max;
+  return {
+    addKey: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
+      write(() => {
+        const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS, budgetKey = null } = key;
+        if (!hasAccount.get(account)) return 'no_account';
+        if (isFull(account, createdAt, activeMax)) return 'too_many';
+        const { budget, reset, zone, expires, models } = cellsOf(limits);
+        const cells = [budget, reset, zone, expires, models, budgetKey] as const;
+        insert.run(id, account, name, hash, last4, createdAt, ...cells);
+        return 'added';
+      }),
+    replaceKey: (before: string, key: Successor, activeMax: number): Awaited<ReturnType<KeyStore['replace']>> =>
+      write(() => {
+        const { id, hash, last4, createdAt: now, endsAt } = key;
+        const { account, problem } = accountOf(before, now);
+        if (account === undefined) return problem;
+        if (isFull(account, now, activeMax)) return 'too_many';
+        succeed.run({ id, hash, last4, now, before });
+        expire.run({ before, endsAt });
+        return 'replaced';
+      }),
+  };
+}
+
+function changeWrites({ db, write }: Connection) {
   const hasKey = db.prepare('SELECT 1 FROM keys WHERE id = ?');
   const revoke = db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-  const limit = db.prepare(
-    `UPDATE keys SET budget = ?, reset = ?, zone = ?, expires_at = ?, models = ?
-    WHERE id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+  const put = db.prepare(
+    'UPDATE keys SET budget = :budget, reset = :reset, zone = :zone, expires_at = :expires, models = :models WHERE id = :id',
+  );
+  const share = db.prepare(
+    `UPDATE keys SET budget = :budget, reset = :reset, zone = :zone
+    WHERE account = :account AND ${ACTIVE}
+      AND coalesce(budget_key, id) = (SELECT coalesce(budget_key, id) FROM keys WHERE id = :id)`,
   );
   const use = db.prepare(
     `UPDATE keys SET requests_count = requests_count + ?, last_used_at = max(coalesce(last_used_at, 0), ?)
     WHERE id = ?`,
   );
+  const accountOf = createAccountOf(db);
   const once = createOnce(db);
   return {
-    addKey: (key: NewKey, activeMax: number): Awaited<ReturnType<KeyStore['add']>> =>
-      write(() => {
-        if (!hasAccount.get(key.account)) return 'no_account';
-        if (Number(countActive.get(key.account, key.createdAt)?.active) >= activeMax) return 'too_many';
-        const { id, account, name, hash, last4, createdAt, limits = NO_LIMITS } = key;
-        insertKey.run(id, account, name, hash, last4, createdAt, ...cellsOf(limits));
-        return 'added';
-      }),
     revokeKey: (id: string, at: number): Awaited<ReturnType<KeyStore['revoke']>> =>
       write(() => {
         if (revoke.run(at, id).changes === 1) return 'revoked';
@@ -46,15 +83,34 @@ export function keyWrites({ db, write }: Connection) {
       }),
     limitKey: (id: string, limits: KeyLimits, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
       write(() => {
-        if (limit.run(...cellsOf(limits), id, now).changes === 1) return 'limited';
-        return hasKey.get(id) ? 'ended' : 'no_key';
+        const { account, problem } = accountOf(id, now);
+        if (account === undefined) return problem;
+        const { budget, reset, zone, ...own } = cellsOf(limits);
+        share.run({ account, id, now, budget, reset, zone });
+        put.run({ id, budget, reset, zone, ...own });
+        return 'limited';
       }),
+    putKey: (id: string, limits: KeyLimits): void => write(() => void put.run({ id, ...cellsOf(limits) })),
     useKeys: (uses: readonly KeyUse[], batch?: Batch): void =>
       write(() => {
         once(batch, () => {
           for (const { id, count, lastUsedAt } of uses) use.run(count, lastUsedAt, id);
         });
       }),
+  };
+}
+
+type Owned =
+  | { readonly account: string; readonly problem?: never }
+  | { readonly account?: never; readonly problem: 'ended' | 'no_key' };
+
+/** Of a key that is neither revoked nor expired, or why there is none. */
+function createAccountOf(db: DatabaseSync): (id: string, now: number) => Owned {
+  const find = db.prepare(`SELECT account, ${ACTIVE} AS active FROM keys WHERE id = :id`);
+  return (id, now) => {
+    const row = find.get({ id, now });
+    if (!row) return { problem: 'no_key' };
+    return row.active === 1 ? { account: row.account as string } : { problem: 'ended' };
   };
 }
 
@@ -93,9 +149,10 @@ function keyOf(row: Record<string, unknown>): KeyRow {
       expiresAt: row.expires_at as number | null,
       models: row.models === null ? null : JSON.parse(row.models as string),
     },
+    budgetKey: row.budget_key as string | null,
   };
 }
 
 function cellsOf({ budget, reset, zone, expiresAt, models }: KeyLimits) {
-  return [budget, reset, zone, expiresAt, models && JSON.stringify(models)] as const;
+  return { budget, reset, zone, expires: expiresAt, models: models && JSON.stringify(models) };
 }

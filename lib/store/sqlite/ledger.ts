@@ -163,13 +163,13 @@ function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
 
 function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
-    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (charge) => {
     const { id, wallet, key, kind, state, reserved, charged, model, prices } = charge;
-    const { usage, owner, lease, createdAt, endedAt, period } = charge;
+    const { usage, owner, lease, createdAt, endedAt, period, budgetKey } = charge;
     const money = [id, wallet, key, kind, state, reserved, charged, model, prices] as const;
-    insert.run(...money, usage, owner, lease, createdAt, endedAt, period);
+    insert.run(...money, usage, owner, lease, createdAt, endedAt, period, budgetKey);
   };
 }
 

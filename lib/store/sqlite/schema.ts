@@ -46,7 +46,8 @@ const MIGRATIONS: readonly string[] = [
     reset TEXT NOT NULL CHECK (reset IN ('none', 'day', 'week', 'month')),
     zone TEXT NOT NULL,
     expires_at INTEGER,
-    models TEXT
+    models TEXT,
+    budget_key TEXT
   ) STRICT;
   CREATE INDEX keys_of_account ON keys (account, created_at);
 
@@ -66,6 +67,7 @@ const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL,
     ended_at INTEGER,
     period INTEGER,
+    budget_key TEXT CHECK (budget_key IS NULL OR period IS NOT NULL),
     CHECK ((state = 'held') = (owner IS NOT NULL)),
     CHECK ((state = 'held') = (lease IS NOT NULL)),
     CHECK ((state = 'held') = (ended_at IS NULL)),

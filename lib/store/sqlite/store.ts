@@ -82,7 +82,9 @@ function createStore(parts: Parts): Store {
       get: (id) => reader.call('key', id),
       list: (account) => reader.call('keys', account),
       revoke: (id, at) => writer.call('revokeKey', id, at),
+      replace: (id, key, activeMax) => writer.call('replaceKey', id, key, activeMax),
       limit: (id, limits, now) => writer.call('limitKey', id, limits, now),
+      put: (id, limits) => writer.call('putKey', id, limits),
       use: (uses, batch) => writer.call('useKeys', uses, batch),
     },
     limits: {

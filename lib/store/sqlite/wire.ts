@@ -234,13 +234,15 @@ function nextRepeat(next: Reader['next']) {
 }
 
 function pushBudget(cells: Cell[], { budget }: ReserveOp | ChargeOp): void {
-  if (budget) cells.push(budget.period, budget.most);
+  if (budget) cells.push(budget.period, budget.most, budget.key ?? null);
   else cells.push(null);
 }
 
 function nextBudget(next: Reader['next']) {
   const period = next<number | null>();
-  return period === null ? {} : { budget: { period, most: next<bigint | null>() } };
+  if (period === null) return {};
+  const [most, key] = [next<bigint | null>(), next<string | null>()];
+  return { budget: { ...(key !== null && { key }), period, most } };
 }
 
 function nextStart(next: Reader['next']) {
@@ -276,9 +278,9 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
 
 /** Its id and its wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
-  const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt, period } =
-    charge;
-  cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt, period);
+  const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
+  cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);
+  cells.push(charge.period, charge.budgetKey);
 }
 
 function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
@@ -300,5 +302,6 @@ function nextCharge({ next }: Reader, op: Operation): Charge | undefined {
     createdAt: next(),
     endedAt: next(),
     period: next(),
+    budgetKey: next(),
   };
 }

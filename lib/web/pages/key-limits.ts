@@ -1,8 +1,9 @@
 // The limits of a key on its pages (form fields, display, changes) and key rotation.
 
+import { ROTATION_HOURS_MAX } from '../../accounts/accounts.ts';
 import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../faults.ts';
-import { type KeyBudget, spentIn } from '../../money/key-budget.ts';
+import { type KeyBudget, spentIn, sumKeyOf } from '../../money/key-budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
 import { formatRub, parseRub } from '../../money/money.ts';
 import { formatMoment, momentOf, periodAt } from '../../money/period.ts';
@@ -31,9 +32,11 @@ const WORDS = defineWords({
     save: 'Save',
     wrong: 'These limits are not valid: check the budget, the day and the models.',
     unknown: (names: string) => `There is no such model: ${names}.`,
+    shared: (keys: string) => `The budget is shared with ${keys}: a change holds for all of them.`,
     rotate: 'Rotate',
     rotateTitle: 'Replace this key',
-    rotateHint: 'Issues a new key with the same name, models and budget; this one keeps working for so many hours.',
+    rotateHint:
+      'Issues a new key with the same name and models. This one keeps working for so many hours; both spend the same budget.',
     hours: 'Hours',
     all: 'all',
     never: 'never',
@@ -55,9 +58,11 @@ const WORDS = defineWords({
     save: 'Сохранить',
     wrong: 'Таких ограничений не бывает: проверьте бюджет, день и модели.',
     unknown: (names: string) => `Такой модели нет: ${names}.`,
+    shared: (keys: string) => `Бюджет общий с ${keys}: изменение действует на всех.`,
     rotate: 'Заменить',
     rotateTitle: 'Другой ключ вместо этого',
-    rotateHint: 'Будет выпущен ключ с тем же названием, моделями и бюджетом; этот проработает ещё столько часов.',
+    rotateHint:
+      'Будет выпущен ключ с тем же названием и моделями. Этот проработает ещё столько часов; бюджет у них общий.',
     hours: 'Часов',
     all: 'все',
     never: 'нет',
@@ -67,9 +72,6 @@ const WORDS = defineWords({
     back: 'Назад к ключам',
   },
 });
-
-const HOURS_MAX = 720;
-const HOUR_MS = 3_600_000;
 
 /** The form fields of limits, filled in; ids are unique when a page has several forms. */
 export function limitFields(visit: OwnerVisit, limits: KeyLimits): Html {
@@ -136,11 +138,13 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Key
 
 /** An active key of this account; any other is a 404. */
 export async function activeKey(visit: OwnerVisit): Promise<KeyRow> {
-  const { store, now } = visit.services;
-  const key = await store.keys.get(String(visit.request.params.id));
-  const isActive = key?.account === visit.account.id && key.revokedAt === null && !isExpired(key.limits, now());
-  if (!key || !isActive) throw fault('not_found');
+  const key = await visit.services.store.keys.get(String(visit.request.params.id));
+  if (key?.account !== visit.account.id || !isActive(visit, key)) throw fault('not_found');
   return key;
+}
+
+export function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow): boolean {
+  return revokedAt === null && !isExpired(limits, services.now());
 }
 
 export const keyLimits = page({
@@ -150,7 +154,7 @@ export const keyLimits = page({
   async post(visit, sent) {
     const key = await activeKey(visit);
     const wish = readLimits(visit, sent, key.limits);
-    if (typeof wish === 'string') return { ...limitsPage(visit, key, wish), status: 400 };
+    if (typeof wish === 'string') return { ...(await limitsPage(visit, key, wish)), status: 400 };
     await visit.services.accounts.limitKey(key.id, wish);
     await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
     return { to: linkTo(visit, '/account/keys') };
@@ -168,16 +172,14 @@ export const rotateKey = page({
   who: 'owner',
   async post(visit, sent) {
     const words = WORDS[visit.language];
-    const { accounts, now } = visit.services;
+    const { accounts } = visit.services;
     const key = await activeKey(visit);
     const hours = Number(sent.text('hours') || Number.NaN);
-    if (!Number.isInteger(hours) || hours < 1 || hours > HOURS_MAX) {
-      return { ...limitsPage(visit, key, words.wrong), status: 400 };
+    if (!Number.isInteger(hours) || hours < 1 || hours > ROTATION_HOURS_MAX) {
+      return { ...(await limitsPage(visit, key, words.wrong)), status: 400 };
     }
-    const end = now() + hours * HOUR_MS;
     try {
-      const issued = await accounts.issueKey(key.account, key.name, { ...key.limits, expiresAt: null });
-      await accounts.limitKey(key.id, { expiresAt: Math.min(end, key.limits.expiresAt ?? end) });
+      const issued = await accounts.rotateKey(key.id, hours);
       await audit(visit, { action: 'key.rotate', target: key.id, detail: { to: issued.id, hours } });
       const shown = html`${words.issued}<br><code class="key" data-copy>${issued.key}</code>`;
       const body = html`${message('done', shown)}
@@ -185,17 +187,22 @@ export const rotateKey = page({
       return { title: words.rotateTitle, body };
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
-      return { ...limitsPage(visit, key, words.full), status: 400 };
+      return { ...(await limitsPage(visit, key, words.full)), status: 400 };
     }
   },
 });
 
-function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string): Page {
+async function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string): Promise<Page> {
   const words = WORDS[visit.language];
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
   const hours = field({ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint });
+  const sharing = (await visit.services.store.keys.list(key.account)).filter(
+    (other) => other.id !== key.id && sumKeyOf(other) === sumKeyOf(key) && isActive(visit, other),
+  );
+  const names = sharing.map(({ last4 }) => `…${last4}`).join(', ');
   const body = html`${problem !== undefined && message('error', problem)}
+${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}
 ${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits), button: words.save })}
 <h2>${words.rotateTitle}</h2>
 ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}

@@ -1,7 +1,6 @@
 // The keys of an account: issue (shown once), list, revoke by typing the name.
 import { ACTIVE_KEYS_MAX } from '../../accounts/accounts.ts';
-import type { KeyBudget } from '../../money/key-budget.ts';
-import { isExpired } from '../../money/key-limits.ts';
+import { type KeyBudget, sumKeyOf } from '../../money/key-budget.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
@@ -10,7 +9,7 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { activeKey, detailOf, limitCells, limitFields, noLimits, readLimits } from './key-limits.ts';
+import { activeKey, detailOf, isActive, limitCells, limitFields, noLimits, readLimits } from './key-limits.ts';
 
 const WORDS = defineWords({
   en: {
@@ -106,7 +105,7 @@ interface Shown {
 async function keysPage(visit: OwnerVisit, { issued, name, problem }: Shown): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
-  const sums = await visit.services.store.ledger.budgets(rows.map(({ id }) => id));
+  const sums = await visit.services.store.ledger.budgets(rows.map(sumKeyOf));
   const active = rows.filter((key) => isActive(visit, key)).length;
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
@@ -120,10 +119,6 @@ ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;
   return { title: words.title, body };
-}
-
-function isActive({ services }: OwnerVisit, { revokedAt, limits }: KeyRow): boolean {
-  return revokedAt === null && !isExpired(limits, services.now());
 }
 
 function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly KeyBudget[]): Html {
@@ -142,7 +137,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Key
     ...limitCells(
       visit,
       key,
-      sums.find((sum) => sum.key === key.id),
+      sums.find((sum) => sum.key === sumKeyOf(key)),
     ),
     format.date(key.createdAt),
     key.lastUsedAt === null ? words.never : format.time(key.lastUsedAt),

@@ -9,10 +9,11 @@ import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '../playground/answer.ts';
 import { askImage, askText, startVideo, streamText } from '../playground/call.ts';
-import { activeKeys, kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
+import { kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
 import { mistakeIn, readWish, type Wish } from '../playground/wish.ts';
 import { WORDS } from '../playground/words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { isActive } from './key-limits.ts';
 
 const SCRIPT = 'playground.js';
 const WRITTEN = { written: true } as const;
@@ -103,7 +104,8 @@ interface Shown {
 
 async function playPage(visit: OwnerVisit, wish: Wish, { answer, status = 200 }: Shown = {}): Promise<Page> {
   const words = WORDS[visit.language];
-  const keys = activeKeys(visit, await visit.services.store.keys.list(visit.account.id));
+  const rows = await visit.services.store.keys.list(visit.account.id);
+  const keys = rows.filter((key) => isActive(visit, key));
   const main = async () =>
     html`${await playForm(visit, wish, keys)}${answer ?? answerPlace(visit)}${samples(visit, wish)}`;
   const lack =

@@ -1,7 +1,6 @@
 // The playground's form, with the price of the call and the same call as code.
 import { IMAGE_SIZES } from '../../api/media-fields.ts';
 import { isFault } from '../../faults.ts';
-import { isExpired } from '../../money/key-limits.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { select } from '../charge-query.ts';
 import { faultWords } from '../fault-words.ts';
@@ -24,10 +23,6 @@ export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
     return html`<li><a href="${linkTo(visit, `${PLAYGROUND}?kind=${name}`)}"${current}>${words.kinds[name]}</a></li>`;
   });
   return html`<nav class="kinds" aria-label="${words.kind}"><ul>${links}</ul></nav>`;
-}
-
-export function activeKeys({ services }: OwnerVisit, rows: readonly KeyRow[]): readonly KeyRow[] {
-  return rows.filter(({ revokedAt, limits }) => revokedAt === null && !isExpired(limits, services.now()));
 }
 
 /** Enter in a field only shows the price; only the button sends. */

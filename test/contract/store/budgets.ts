@@ -39,6 +39,41 @@ export function budgetContract(kind: StoreKind): void {
     expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
   });
 
+  it('lets three through on a budget for three, of holds by a key and by two in its place, from two openers', async () => {
+    const openers = [context.store, await context.open()];
+    const [wallet, key] = [await newWallet(context.store), newId('key')];
+    const calls = Array.from({ length: 60 }, (_, at) => {
+      const budget = at % 3 === 0 ? terms(7) : { ...terms(7), key };
+      return reserve(wallet, { key: at % 3 === 0 ? key : `${key}_${at % 3}`, amount: 2n * RUB, budget });
+    });
+    const answers = await Promise.all(calls.map((op, at) => applied(openers[at % 2] as Store, op)));
+    const held = answers.flat().filter(({ status }) => status === 'done');
+    expect(held).to.have.length(3);
+    expect(answers.flat().filter(({ status }) => status === 'key_budget')).to.have.length(57);
+    expect(await sumOf(context.store, key)).to.deep.equal({ period: 1000, rub: 6 });
+    expect(await context.store.ledger.budgets([`${key}_1`, `${key}_2`])).to.deep.equal([]);
+    for (const { charge: row } of held) {
+      expect(await openers[1]?.ledger.charge(row?.id ?? '')).to.deep.equal(row);
+      expect(row?.budgetKey).to.equal(row?.key === key ? null : key);
+    }
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('gives back to the sum that a call counts in, whoever ends it', async () => {
+    const { store } = context;
+    const other = await context.open();
+    const [wallet, key] = [await newWallet(store), newId('key')];
+    const ids = [newId('req'), newId('req'), newId('req')] as const;
+    const by = { key: newId('key'), amount: 2n * RUB, budget: { ...terms(6), key } };
+    const begun = ids.map((chargeId) => reserve(wallet, { ...by, chargeId }));
+    expect(await statuses(store, ...begun)).to.deep.equal(['done', 'done', 'done']);
+    expect(await statuses(other, settle(wallet, ids[0], { amount: RUB }))).to.deep.equal(['done']);
+    const ends = [giveBack('refund', wallet, ids[0]), giveBack('release', wallet, ids[1]), settle(wallet, ids[2])];
+    expect(await statuses(store, ...ends)).to.deep.equal(['done', 'done', 'done']);
+    expect(await sumOf(other, key)).to.deep.equal({ period: 1000, rub: 1 });
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
   it('counts the operations of one batch one after the other', async () => {
     const { store } = context;
     const [wallet, key] = [await newWallet(store), newId('key')];

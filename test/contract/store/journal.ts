@@ -78,7 +78,7 @@ export function journalContract(kind: StoreKind): void {
     const start = { wallet, at: AT, chargeId: newId('req'), key: used, chargeKind: 'text', model: 'm' } as const;
     await applied(store, { kind: 'charge', ...start, prices: '{}', amount: 1n });
     const page = (await pagesOf(store, 1000)).at(-1);
-    expect(page?.keys).to.deep.equal([{ id: used, account: wallet }]);
+    expect(page?.keys).to.deep.equal([{ id: used, account: wallet, budgetKey: null }]);
     expect(page?.keyed).to.deep.equal([wallet]);
   });
 

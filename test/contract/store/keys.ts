@@ -4,19 +4,20 @@ import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { AT, newAccount, newId, type StoreContext, type StoreKind, useStore } from './context.ts';
+import { AT, newAccount, newId, RUB, type StoreContext, type StoreKind, useStore } from './context.ts';
 
 const MAX = 10;
-const UNUSED = { revokedAt: null, requestsCount: 0, lastUsedAt: null, limits: NO_LIMITS };
+const UNUSED = { revokedAt: null, requestsCount: 0, lastUsedAt: null, limits: NO_LIMITS, budgetKey: null };
 
 export function keyContract(kind: StoreKind): void {
   const context = useStore(kind);
   addTests(context);
+  describe('replacement', () => replacementTests(context));
   describe('revocation', () => revocationTests(context));
   describe('counters', () => counterTests(context));
 }
 
-function newKey(account: string, createdAt = AT): Parameters<Store['keys']['add']>[0] {
+function newKey(account: string, createdAt = AT) {
   const id = newId('key');
   return { id, account, name: 'laptop', hash: createHash('sha256').update(id).digest('hex'), last4: 'Ab9z', createdAt };
 }
@@ -120,6 +121,103 @@ function addTests(context: StoreContext): void {
     await store.keys.revoke(keys[3]?.id ?? '', AT);
     expect(await store.keys.add(newKey(account), MAX)).to.equal('added');
     expect(await store.keys.add(newKey(account), MAX)).to.equal('too_many');
+  });
+}
+
+function replacementTests(context: StoreContext): void {
+  const LIMITS = { budget: 5n * RUB, reset: 'month', zone: 'Asia/Omsk', expiresAt: null, models: ['a'] } as const;
+
+  function newSuccessor(endsAt: number, createdAt = AT) {
+    const { id, hash, last4 } = newKey('');
+    return { id, hash, last4, createdAt, endsAt };
+  }
+
+  async function addLimited(account: string, expiresAt: number | null = null): Promise<KeyRow> {
+    const key = { ...newKey(account), limits: { ...LIMITS, expiresAt } };
+    expect(await context.store.keys.add(key, MAX)).to.equal('added');
+    return { ...UNUSED, ...key };
+  }
+
+  it('goes on with the name, the limits and the budget of the key before, which expires', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const key = await addLimited(account);
+    const [second, third] = [newSuccessor(AT + 50, AT + 1), newSuccessor(AT + 90, AT + 2)];
+    expect(await store.keys.replace(key.id, second, MAX)).to.equal('replaced');
+    expect(await store.keys.replace(second.id, third, MAX)).to.equal('replaced');
+    const rowOf = ({ endsAt: _, ...fresh }: typeof second, expiresAt: number | null) => ({
+      ...{ ...UNUSED, ...fresh, account, name: key.name, limits: { ...LIMITS, expiresAt }, budgetKey: key.id },
+    });
+    const first = { ...key, limits: { ...LIMITS, expiresAt: AT + 50 } };
+    const other = await context.open();
+    expect(await other.keys.list(account)).to.deep.equal([first, rowOf(second, AT + 90), rowOf(third, null)]);
+    expect(await other.keys.find(third.hash)).to.deep.equal({ ...rowOf(third, null), accountStatus: 'active' });
+  });
+
+  it('leaves an end that comes sooner', async () => {
+    const { store } = context;
+    const key = await addLimited(await newAccount(store), AT + 10);
+    expect(await store.keys.replace(key.id, newSuccessor(AT + 50), MAX)).to.equal('replaced');
+    expect((await store.keys.get(key.id))?.limits.expiresAt).to.equal(AT + 10);
+  });
+
+  it('is none of a key that is not there, is revoked or has expired, nor beyond the maximum, and then changes nothing', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const [expired, revoked, key] = [
+      await addLimited(account, AT),
+      await addLimited(account),
+      await addLimited(account),
+    ];
+    await store.keys.revoke(revoked.id, AT);
+    const before = await store.keys.list(account);
+    const replace = (id: string, max = MAX) => store.keys.replace(id, newSuccessor(AT + 5), max);
+    expect(await replace(newId('key'))).to.equal('no_key');
+    expect(await replace(expired.id)).to.equal('ended');
+    expect(await replace(revoked.id)).to.equal('ended');
+    expect(await replace(key.id, 1)).to.equal('too_many');
+    expect(await store.keys.list(account)).to.deep.equal(before);
+  });
+
+  it('holds the maximum when several openers replace at once', async () => {
+    const openers = [context.store, await context.open()];
+    const account = await newAccount(context.store);
+    const key = await addLimited(account);
+    const tries = Array.from({ length: 8 }, (_, at) => openers[at % 2]?.keys.replace(key.id, newSuccessor(AT + 9), 4));
+    const results = await Promise.all(tries);
+    expect(results.filter((result) => result === 'replaced')).to.have.length(3);
+    expect(results.filter((result) => result === 'too_many')).to.have.length(5);
+    expect(await context.store.keys.list(account)).to.have.length(4);
+  });
+
+  it('lets a change of the budget hold for every active key that shares it, and the rest for one', async () => {
+    const { store } = context;
+    const account = await newAccount(store);
+    const [key, stranger] = [await addLimited(account), await addLimited(account)];
+    const [second, third] = [newSuccessor(AT + 2), newSuccessor(AT + 99)];
+    await store.keys.replace(key.id, second, MAX);
+    await store.keys.replace(second.id, third, MAX);
+    const change = { budget: 9n * RUB, reset: 'day', zone: 'UTC', expiresAt: AT + 70, models: null } as const;
+    expect(await (await context.open()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
+    const limitsOf = async (id: string) => (await store.keys.get(id))?.limits;
+    // The first has ended by then.
+    expect(await limitsOf(key.id)).to.deep.equal({ ...LIMITS, expiresAt: AT + 2 });
+    const shared = { ...LIMITS, budget: change.budget, reset: change.reset, zone: change.zone };
+    expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
+    expect(await limitsOf(third.id)).to.deep.equal(change);
+    expect(await limitsOf(stranger.id)).to.deep.equal(LIMITS);
+    await store.keys.put(third.id, LIMITS);
+    expect(await limitsOf(third.id)).to.deep.equal(LIMITS);
+    expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
+  });
+
+  it('lets the first of the keys change the budget of those in its place', async () => {
+    const { store } = context;
+    const key = await addLimited(await newAccount(store));
+    const second = newSuccessor(AT + 99);
+    await store.keys.replace(key.id, second, MAX);
+    expect(await store.keys.limit(key.id, { ...NO_LIMITS, expiresAt: AT + 98 }, AT + 3)).to.equal('limited');
+    expect((await store.keys.get(second.id))?.limits).to.deep.equal({ ...NO_LIMITS, models: ['a'] });
   });
 }
 

@@ -63,6 +63,7 @@ function rowTests(context: StoreContext): void {
       createdAt: AT,
       endedAt: null,
       period: null,
+      budgetKey: null,
     });
     await applied(store, settle(wallet, chargeId, { amount: 2n * RUB, at: AT + 5 }));
     expect(await store.ledger.charge(chargeId)).to.deep.include({

@@ -31,14 +31,20 @@ interface Sketch {
   readonly id: number;
   readonly rub: number;
   /** Of one of two keys; null for a call without a budget. */
-  readonly budget: { readonly period: number; readonly rub: number } | null;
+  readonly budget: { readonly period: number; readonly rub: number; readonly isShared: boolean } | null;
 }
 
 const sketch: fc.Arbitrary<Sketch> = fc.record({
   kind: fc.constantFrom(...KINDS),
   id: fc.integer({ min: 0, max: 9 }),
   rub: fc.integer({ min: 1, max: 700 }),
-  budget: fc.option(fc.record({ period: fc.integer({ min: 0, max: 2 }), rub: fc.integer({ min: 1, max: 1200 }) })),
+  budget: fc.option(
+    fc.record({
+      period: fc.integer({ min: 0, max: 2 }),
+      rub: fc.integer({ min: 1, max: 1200 }),
+      isShared: fc.boolean(),
+    }),
+  ),
 });
 
 const RUNS = longer(4, 20);
@@ -113,8 +119,10 @@ const keysOf = (run: string): readonly string[] => [`${run}-key-0`, `${run}-key-
 function operationOf({ kind, id, rub, budget }: Sketch, { wallet, run }: { wallet: string; run: string }): Operation {
   const amount = BigInt(rub) * RUB;
   const chargeId = `${run}-${id}`;
-  const terms = budget && { budget: { period: budget.period * 1000, most: BigInt(budget.rub) * RUB } };
-  const start = { chargeId, amount, key: keysOf(run)[id % 2] as string, ...terms };
+  const [first, key] = [keysOf(run)[0] as string, keysOf(run)[id % 2] as string];
+  const shared = budget?.isShared && { key: first };
+  const terms = budget && { budget: { ...shared, period: budget.period * 1000, most: BigInt(budget.rub) * RUB } };
+  const start = { chargeId, amount, key, ...terms };
   switch (kind) {
     case 'topup':
       return topup(wallet, amount, { paymentId: chargeId });

@@ -61,17 +61,20 @@ describe('sqlite wire', () => {
       createdAt: 1,
       endedAt: null,
       period: 0,
+      budgetKey: 'k0',
     };
     const begun = reserve('w', { chargeId: 'c2' }) as ReserveOp;
     const paid = charge('w', { chargeId: 'c3' }) as ChargeOp;
     const budget = { period: 7, most: 2n ** 50n };
     const limited = { ...begun, budget };
+    const sharing = { ...begun, budget: { ...budget, key: 'k0' } };
     const answered: [Operation, Outcome][] = [
       [settle('x', 'c', {}), { status: 'no_wallet' }],
       [begun, { status: 'insufficient', wallet }],
       [begun, { status: 'done', wallet, charge: startOf(begun, null) }],
       [limited, { status: 'done', wallet, charge: startOf(limited, 9) }],
       [limited, { status: 'key_budget', wallet }],
+      [sharing, { status: 'done', wallet, charge: startOf(sharing, 9) }],
       [paid, { status: 'done', wallet, charge: startOf(paid, null) }],
       [
         { ...paid, budget },

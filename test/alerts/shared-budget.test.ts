@@ -1,0 +1,50 @@
+// Alerts of a budget that several keys share, on both stores: one alarm, in the name of the last key issued.
+import { expect } from 'chai';
+import pino from 'pino';
+import { createAlerts } from '../../lib/alerts/alerts.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { periodAt } from '../../lib/money/period.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { AT, applied, newId, newWallet, RUB, reserve, useStore } from '../contract/store/context.ts';
+
+for (const kind of STORES) {
+  describe(`alerts of a shared budget on ${kind.name}`, () => {
+    const context = useStore(kind);
+
+    it('tell of each share once, and not again for the key in the place of another', async () => {
+      const { store } = context;
+      const account = await newWallet(store);
+      const wish = { account, balanceBelow: null, budgets: true, webhook: null, version: 0 };
+      await store.alerts.change(wish);
+      const limits = { ...NO_LIMITS, budget: 10n * RUB, reset: 'day', zone: 'UTC' } as const;
+      const [old, fresh] = [newId('key'), newId('key')];
+      await store.keys.add(
+        { id: old, account, name: 'laptop', hash: newId('hash'), last4: 'abcd', createdAt: AT, limits },
+        10,
+      );
+      const spendBy = (key: string, amount: bigint) => {
+        const shared = key === old ? {} : { key: old };
+        const budget = { ...shared, period: periodAt(AT, limits).start, most: limits.budget };
+        return applied(store, reserve(account, { key, amount, at: AT, budget }));
+      };
+      const alerts = createAlerts({
+        ...{ store, mailer: undefined, publicUrl: () => 'https://gate.example', log: pino({ level: 'silent' }) },
+        ...{ fetcher: () => ({ post: () => Promise.reject(new Error('no post')) }), now: () => AT },
+      });
+      const told = async () => {
+        for (let looks = 0; looks < 2; looks += 1) await alerts.look();
+        const budgets = (await alerts.last(account)).filter(({ event }) => event.type === 'budget.used');
+        return budgets.map(({ event: { id, data } }) => ({ id, data: [data.key, data.percent, data.spent] }));
+      };
+      await spendBy(old, 8n * RUB);
+      const [first, ...none] = await told();
+      expect([first?.data, none]).to.deep.equal([[old, '80', '8.00'], []]);
+      const next = { id: fresh, hash: newId('hash'), last4: 'abce', createdAt: AT + 1, endsAt: AT + 60_000 };
+      expect(await store.keys.replace(old, next, 10)).to.equal('replaced');
+      await spendBy(fresh, RUB);
+      expect(await told()).to.deep.equal([first]);
+      await spendBy(old, RUB);
+      expect((await told()).map(({ data }) => data)).to.deep.equal([[fresh, '100', '10.00']]);
+    });
+  });
+}

@@ -1,0 +1,54 @@
+// Copies of keys that share a budget: each with the limits it has, and what they have spent together.
+import { expect } from 'chai';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
+import { StoreError } from '../../lib/store/store.ts';
+import { type FaultyStore, lose, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { AT, applied, charge, newWallet, RUB, rejection } from '../contract/store/context.ts';
+
+describe('copy of keys that share a budget', () => {
+  let from: FaultyStore;
+  let to: FaultyStore;
+  let wallet: string;
+
+  beforeEach(async () => {
+    [from, to] = (await Promise.all([openFaultyStore(), openFaultyStore()])) as [FaultyStore, FaultyStore];
+    wallet = await newWallet(from.real);
+  });
+  afterEach(async () => {
+    await from.close();
+    await to.close();
+  });
+
+  const copy = () => copyStore({ from: from.store, to: to.store, live: false });
+  const breakOff = () => to.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
+
+  it('takes the limits of each, also those that have changed since it broke off', async () => {
+    const { keys } = from.real;
+    const limits = { ...NO_LIMITS, budget: 5n * RUB };
+    const first = { id: 'key_1', account: wallet, name: 'n', hash: 'h1', last4: 'abcd', createdAt: AT, limits };
+    await keys.add(first, 10);
+    await copy();
+    await breakOff();
+    await keys.replace('key_1', { id: 'key_2', hash: 'h2', last4: 'abcd', createdAt: AT, endsAt: AT + 1 }, 10);
+    await keys.limit('key_2', { ...limits, budget: 9n * RUB }, AT + 1);
+    const call = { key: 'key_2', amount: RUB, budget: { key: 'key_1', period: 0, most: 9n * RUB } };
+    await applied(from.real, charge(wallet, call));
+    await copy();
+    const rows = await to.real.keys.list(wallet);
+    expect(rows).to.deep.equal(await keys.list(wallet));
+    expect(rows.map((row) => [row.budgetKey, row.limits.budget])).to.deep.equal([
+      [null, 5n * RUB],
+      ['key_1', 9n * RUB],
+    ]);
+    expect((await to.real.ledger.budgets(['key_1', 'key_2'])).map(({ spent }) => spent)).to.deep.equal([RUB]);
+    await breakOff();
+    await keys.limit('key_2', limits, AT + 1);
+    to.next('keys.put', lose);
+    expect(await rejection(copy())).to.be.instanceOf(StoreError);
+    await copy();
+    expect(await to.real.keys.list(wallet)).to.deep.equal(await keys.list(wallet));
+    expect((await verifyLedger(to.real)).problems).to.deep.equal([]);
+  });
+});
