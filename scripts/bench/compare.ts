@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { asked, cpuOf, type Running } from './process.ts';
+import type { Profile } from './profile.ts';
 
 export interface Compared {
   readonly load: ChildProcess;
@@ -15,6 +16,9 @@ interface Measured extends LoadResult {
   /** CPU of the measured process per call, in µs. */
   readonly cpuUs: number;
 }
+
+/** Parts and functions of a profile. */
+const SHOWN = 24;
 
 export const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
 const fixed = (value: number, digits = 1) => value.toFixed(digits).padStart(9);
@@ -43,6 +47,35 @@ async function measure({ child, url, path, key }: Running, load: ChildProcess, t
   const result = await asked<LoadResult>(load, job);
   if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${calls} calls failed`);
   return { ...result, cpuUs: ((cpuOf(child) - before) * 1e6) / calls };
+}
+
+/** What a call costs of the main thread, by who spends it; a profile makes everything a little slower. */
+export async function reportProfile(test: Case, { pipe, gateway, load }: Compared): Promise<void> {
+  const [floor, spent] = [await profile(pipe, load, test), await profile(gateway, load, test)];
+  const per = test.calls * (test.events ?? 1);
+  console.log(`\n${test.name}: µs of the main thread${test.events ? ` for each of ${test.events} events` : ''}`);
+  console.log(`${''.padEnd(50)}${'gateway'.padStart(9)}${'pipe'.padStart(9)}`);
+  printShares(spent.parts, floor.parts, per);
+  console.log('  of Node:');
+  printShares(spent.node, floor.node, per);
+}
+
+/** The largest, and the sum of all. */
+function printShares(spent: Readonly<Record<string, number>>, floor: Readonly<Record<string, number>>, per: number) {
+  const names = [...new Set([...Object.keys(spent), ...Object.keys(floor)])];
+  const line = (name: string, us: number, floorUs: number) =>
+    console.log(`  ${name.slice(0, 47).padEnd(48)}${fixed(us / per, 2)}${fixed(floorUs / per, 2)}`);
+  const byCost = names.sort((a, b) => (spent[b] ?? 0) - (spent[a] ?? 0));
+  for (const name of byCost.slice(0, SHOWN)) line(name, spent[name] ?? 0, floor[name] ?? 0);
+  const sum = (of: Readonly<Record<string, number>>) => Object.values(of).reduce((total, us) => total + us, 0);
+  line('all together', sum(spent), sum(floor));
+}
+
+async function profile({ child, url, path, key }: Running, load: ChildProcess, test: Case): Promise<Profile> {
+  const { model, stream, calls, atOnce } = test;
+  await asked(child, 'profile');
+  await asked<LoadResult>(load, { url, path, key, model, stream, calls, atOnce } satisfies LoadJob);
+  return asked<Profile>(child, 'profiled');
 }
 
 function report(test: Case, who: string, list: readonly Measured[], floors: readonly Measured[]): void {

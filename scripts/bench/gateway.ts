@@ -10,6 +10,7 @@ import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { heldMemory } from './held.ts';
+import { endProfile, startProfile } from './profile.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
@@ -59,6 +60,8 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
+  profile: startProfile,
+  profiled: endProfile,
   reload: async () => ({ reloaded: await gateway.reload() }),
   async audit() {
     const books = await openOwnStore(config);

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Agent, request as ask } from 'undici';
 import { heldMemory } from './held.ts';
+import { endProfile, startProfile } from './profile.ts';
 
 const upstream = process.argv[2] as string;
 const dispatcher = new Agent({ connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
@@ -33,10 +34,15 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 // Beside a gateway under load it is idle: its delay says what the machine itself adds.
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-process.on('message', async (what) => {
-  if (what === 'delay') {
-    process.send?.({ p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 });
+const answers: Readonly<Record<string, () => unknown>> = {
+  delay() {
+    const figures = { p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 };
     delay.reset();
-  } else process.send?.(await heldMemory());
-});
+    return figures;
+  },
+  memory: heldMemory,
+  profile: startProfile,
+  profiled: endProfile,
+};
+process.on('message', async (what: string) => process.send?.(await answers[what]?.()));
 process.on('disconnect', () => process.exit(0));

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { type Against, startAgainst } from './against.ts';
 import { casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
-import { compare, printHead, reportFirstByte } from './compare.ts';
+import { compare, printHead, reportFirstByte, reportProfile } from './compare.ts';
 import { reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, said, serve, start } from './process.ts';
@@ -13,6 +13,7 @@ import { hasTaskset, OTHER_CORE, type Running, said, serve, start } from './proc
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
+    profile: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     against: { type: 'string' },
@@ -43,7 +44,10 @@ async function main(): Promise<void> {
   );
   const cases = casesOf({ only, quick });
   if (cases.length > 0 || wanted('wallet')) printHead(rounds);
-  for (const test of cases) await compare(test, cast, rounds);
+  for (const test of cases) {
+    await compare(test, cast, rounds);
+    if (values.profile) await reportProfile(test, cast);
+  }
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
   if (wanted('wallet')) await oneWallet(cast);
   for (const streams of wanted('idle') ? IDLE_STREAMS : [])
