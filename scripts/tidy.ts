@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/money/', 'lib/jobs/decide.ts', 'lib/payments/decide.ts', 'lib/payments/payment.ts'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/payments/contract.ts', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
+  ['lib/plugin/', 'lib/wire/', 'lib/payments/contract.ts', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/', 'lib/alerts/'],
   ['lib/call/', 'lib/smart/'],
   ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],

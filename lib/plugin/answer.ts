@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { ASK, type AskableIterator, type Waiter } from '../stream/drive.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
+import type { AnswerReader } from './answer-contract.ts';
 import type { Asking } from './ask.ts';
 import type { HostFault } from './fault-contract.ts';
 import { Frames } from './frames.ts';
-import type { AnswerReader } from './host-contract.ts';
 import type { KeyRing } from './keys.ts';
 import type { HostRequest } from './request-contract.ts';
 

@@ -8,6 +8,7 @@ import type { Host } from './host-contract.ts';
 import type { VideoProvider } from './video-contract.ts';
 
 export type * from './account-contract.ts';
+export type * from './answer-contract.ts';
 export type * from './call-contract.ts';
 export type * from './content-contract.ts';
 export type * from './fault-contract.ts';
@@ -17,6 +18,7 @@ export type * from './job-contract.ts';
 export type * from './output-contract.ts';
 export type * from './request-contract.ts';
 export type * from './video-contract.ts';
+export type * from './wire-contract.ts';
 export type { FinishReason, ProviderPart };
 
 /** What a plugin folder exports by default from its `index`. */

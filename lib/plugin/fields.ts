@@ -6,7 +6,11 @@ const NONE: JsonObject = {};
 /** `Host.fields`. */
 export function fieldsOf(value: unknown, ...path: readonly (string | number)[]): JsonObject {
   const [step, ...rest] = path;
-  if (typeof value !== 'object' || value === null) return NONE;
-  const fields = value as JsonObject;
-  return step === undefined ? fields : fieldsOf(fields[step], ...rest);
+  if (!isFields(value)) return NONE;
+  return step === undefined ? value : fieldsOf(value[step], ...rest);
+}
+
+/** Lists too: what they have no field of is not there. */
+export function isFields(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
 }

@@ -5,8 +5,8 @@ import type { Decoder } from '../stream/bytes.ts';
 import { LINE_LIMITS, LineSplitter } from '../stream/lines.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
 import { AlikeParser } from './alike.ts';
+import type { AnswerReader } from './answer-contract.ts';
 import type { HostFault } from './fault-contract.ts';
-import type { AnswerReader } from './host-contract.ts';
 import type { JsonObject } from './request-contract.ts';
 import { Writer } from './writer.ts';
 

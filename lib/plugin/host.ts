@@ -1,6 +1,10 @@
 // What a plugin is given: requests, answers, polling, faults, a log and a clock, for one upstream.
 import Joi from 'joi';
 import { readArguments } from '../stream/arguments.ts';
+import { ChatReply } from '../wire/chat/reply.ts';
+import { chatBody } from '../wire/chat/request.ts';
+import { MessageReply } from '../wire/message/reply.ts';
+import { messageBody } from '../wire/message/request.ts';
 import { createAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
 import type { Content } from './content-contract.ts';
@@ -55,6 +59,7 @@ export function createHost(options: HostOptions): ClosableHost {
   const { ask, request } = createAsking({ request: send, keys: ring, fault });
   const log: HostLog = { warn: (message, fields) => options.log.warn(message, { ...fields, upstream }) };
 
+  const words = { fault, finishReason: createFinishReason(fault) };
   const perRoute = createPerRoute({ schema, log });
   const poll: Host['poll'] = (polling) => pollWith(polling, { sleep: clock.sleep, random: Math.random });
 
@@ -73,13 +78,14 @@ export function createHost(options: HostOptions): ClosableHost {
     perRoute,
     bearer,
     fields: fieldsOf,
-    finishReason: createFinishReason(fault),
     textOf,
     async authorize(auth, keyId) {
       const key = ring.take(keyId);
       return key ? auth(key.value, NEVER) : {};
     },
     argumentsOf: readArguments,
+    chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
+    message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,
@@ -87,7 +93,7 @@ export function createHost(options: HostOptions): ClosableHost {
       dataUrl: dataUrlOf,
     },
     video: createHostVideo({ ask, json, fault, perRoute }),
-    fault,
+    ...words,
     log,
     clock,
     keyHealth: () => ring.health(),

@@ -1,6 +1,6 @@
 // The calls of tools in one answer, put in order: pieces may come interleaved, parts go out one call after the other.
 import { randomBytes } from 'node:crypto';
-import type { ToolPiece } from './host-contract.ts';
+import type { ToolPiece } from './answer-contract.ts';
 
 /** Where calls go, one after the other. */
 export interface ToolSink {

@@ -1,6 +1,7 @@
 // Writes the parts of one answer in their grammar, whatever the order and the pieces an upstream tells them in.
 import type { Block, FinishReason, ProviderPart } from '../stream/provider-part.ts';
-import type { AnswerWriter, ToolPiece } from './host-contract.ts';
+import type { AnswerWriter, ToolPiece } from './answer-contract.ts';
+import { tokenCountOf } from './token-counts.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 export class Writer implements AnswerWriter {
@@ -128,8 +129,8 @@ export class Writer implements AnswerWriter {
 
   usage(tokens: { readonly input?: unknown; readonly output?: unknown }): void {
     this.#hasUsage = true;
-    const input = countOf(tokens.input);
-    const output = countOf(tokens.output);
+    const input = tokenCountOf(tokens.input);
+    const output = tokenCountOf(tokens.output);
     const changes = (input ?? this.#input) !== this.#input || (output ?? this.#output) !== this.#output;
     if (!changes) return;
     this.#input = input ?? this.#input;
@@ -193,10 +194,3 @@ const TEXT: Block = { type: 'text' };
 const FIRST_HALF = 0xd800;
 const SECOND_HALF = 0xdc00;
 const REPLACEMENT = '\uFFFD';
-
-/** A believable count, also from text; zero is what servers send that have not counted yet, so it counts as absent. */
-function countOf(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof number !== 'number' || !(number > 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
-  return Math.ceil(number);
-}

@@ -1,6 +1,5 @@
 // Plugin for every upstream that speaks messages as Anthropic does.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { Reply } from './reply.ts';
+import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, THINKING_STYLES, urlOf } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
@@ -26,6 +25,17 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+/** Bedrock adds counts to the last event. */
+const QUIRKS: MessageQuirks = {
+  counts: {
+    at: ['amazon-bedrock-invocationMetrics'],
+    names: {
+      input: ['inputTokenCount', 'cacheWriteInputTokenCount', 'cacheReadInputTokenCount'],
+      output: ['outputTokenCount'],
+    },
+  },
+};
+
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({
     url: urlOf(wire),
@@ -36,8 +46,8 @@ function createProvider(settings: Settings, host: Host): Provider {
     tools: true,
     text(call, signal) {
       const { url, request, wire } = targetOf(call);
-      const body = bodyOf(call, wire, host.argumentsOf);
-      return host.answer(url, { ...request, body, signal }, new Reply(host));
+      const body = bodyOf(call, wire, host);
+      return host.answer(url, { ...request, body, signal }, host.message.reader(QUIRKS));
     },
   };
 }

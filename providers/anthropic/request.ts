@@ -1,6 +1,5 @@
 // Settings of an upstream that speaks messages, and the request one text call becomes.
 import type { AccountSettings, Host, JsonBody, KeyHeaders, ReasoningOn, TextCall } from '../../lib/plugin/contract.ts';
-import { messageOf, toolsOf } from './messages.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
@@ -35,18 +34,8 @@ export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
   return auth === 'bearer' ? bearer : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf(call: TextCall, { thinking }: Pick<Wire, 'thinking'>, read: Host['argumentsOf']): JsonBody {
-  const { model, maxTokens, system, messages } = call;
-  return (base64) => ({
-    model,
-    max_tokens: maxTokens,
-    ...(system !== undefined && { system }),
-    messages: messages.map((message) => messageOf(message, { base64, read })),
-    ...toolsOf(call),
-    stream: true,
-    ...thinkingOf(call, thinking),
-    ...outputOf(call, thinking),
-  });
+export function bodyOf(call: TextCall, { thinking }: Wire, { message }: Host): JsonBody {
+  return (base64) => ({ ...message.body(call, base64), ...thinkingOf(call, thinking), ...outputOf(call, thinking) });
 }
 
 /** Newer models decide themselves how long they think and are told an effort; older ones are told a number of tokens. */

@@ -1,6 +1,5 @@
 // Plugin for every upstream that speaks chat completions as OpenAI does, or nearly so.
-import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { Reply } from './reply.ts';
+import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import {
   AUTH_STYLES,
   authOf,
@@ -42,16 +41,25 @@ const plugin: ProviderPlugin<Settings> = {
 
 export default plugin;
 
+const HEADERS = { accept: 'text/event-stream, application/json' };
+
+/** Where counts are that are not where the format has them. */
+const COUNTS: readonly CountsPlace[] = [
+  { at: ['x_groq', 'usage'] },
+  { at: ['amazon-bedrock-invocationMetrics'], names: { input: ['inputTokenCount'], output: ['outputTokenCount'] } },
+  // Of llama.cpp.
+  { at: ['timings'], names: { input: ['prompt_n', 'cache_n'], output: ['predicted_n'] } },
+];
+
 function createProvider(settings: Settings, host: Host): Provider {
   const targetOf = host.perRoute(settings, (wire) => ({ wire, url: urlOf(wire), auth: authOf(wire) }));
   return {
     tools: true,
     text(call, signal) {
       const { wire, url, auth } = targetOf(call);
-      const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire), signal } as const;
-      return host.answer(url, request, new Reply(host, wire.deltas));
+      const request = { method: 'POST', headers: HEADERS, ...auth, body: bodyOf(call, wire, host), signal } as const;
+      const reader = host.chat.reader({ isCumulative: wire.deltas === 'cumulative', counts: COUNTS });
+      return host.answer(url, request, reader);
     },
   };
 }
-
-const HEADERS = { accept: 'text/event-stream, application/json' };

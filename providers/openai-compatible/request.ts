@@ -1,13 +1,13 @@
 // Settings of an upstream that speaks chat completions, and the request one text call becomes.
 import type {
   AccountSettings,
+  Host,
   HostRequest,
   JsonBody,
   OutputFormat,
   Reasoning,
   TextCall,
 } from '../../lib/plugin/contract.ts';
-import { messagesOf, toolsOf } from './messages.ts';
 
 export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
 export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
@@ -51,22 +51,15 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function bodyOf(call: TextCall, { maxTokensParam, usage, reasoning }: Wire): JsonBody {
-  return (base64) => {
-    const messages: object[] = call.messages.flatMap((message) => messagesOf(message, base64));
-    if (call.system !== undefined) messages.unshift({ role: 'system', content: call.system });
-    return {
-      model: call.model,
-      messages,
-      ...(call.tools && toolsOf(call.tools)),
-      stream: true,
-      [maxTokensParam]: call.maxTokens,
-      ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
-      ...(usage === 'usage_include' && { usage: { include: true } }),
-      ...(call.format && { response_format: formatOf(call.format) }),
-      ...(call.reasoning && reasoningOf(call.reasoning, reasoning)),
-    };
-  };
+export function bodyOf(call: TextCall, { maxTokensParam, usage, reasoning }: Wire, { chat }: Host): JsonBody {
+  return (base64) => ({
+    ...chat.body(call, base64),
+    [maxTokensParam]: call.maxTokens,
+    ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
+    ...(usage === 'usage_include' && { usage: { include: true } }),
+    ...(call.format && { response_format: formatOf(call.format) }),
+    ...(call.reasoning && reasoningOf(call.reasoning, reasoning)),
+  });
 }
 
 function formatOf(format: OutputFormat): object {

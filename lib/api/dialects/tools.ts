@@ -1,21 +1,13 @@
 // The definitions of tools and the choice between them, as either dialect writes them.
 import type { Tool, Tools } from '../../plugin/contract.ts';
 import type { RequestTools } from '../../text/request.ts';
+import type { ToolShape } from '../../wire/tools.ts';
 import { constant, type Json, list, object, text } from '../openapi/schema.ts';
 import { type FieldRule, invalidField, isRecord } from './fields.ts';
 
 export const TOOLS_MAX = 512;
 export const TOOLS_CHARACTERS_MAX = 1024 * 1024;
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
-
-/** Where a dialect has what defines a tool. */
-export interface ToolShape {
-  /** The object that has name and description; undefined where it is the tool itself. */
-  readonly inside: string | undefined;
-  readonly schema: string;
-  /** What `type` may be besides absent. */
-  readonly type: string;
-}
 
 type Choice = NonNullable<Tools['choice']>;
 

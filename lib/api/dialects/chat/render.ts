@@ -3,6 +3,7 @@ import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
 import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
+import { chatCall } from '../../../wire/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { toWireId } from '../tool-id.ts';
 import { chatFault } from './fault.ts';
@@ -92,7 +93,7 @@ function usageOf({ input, output }: { input: number; output: number }): object {
 }
 
 function toolCall(call: ToolBlock, json: string): object {
-  return { id: toWireId(call), type: 'function', function: { name: call.name, arguments: json } };
+  return chatCall({ id: toWireId(call), name: call.name }, json);
 }
 
 function messageOf(reply: CollectedReply): object {

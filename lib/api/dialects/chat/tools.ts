@@ -1,12 +1,11 @@
 // The tools of a chat-style request, and its choice between them.
 import type { Tools } from '../../../plugin/contract.ts';
 import type { RequestTools } from '../../../text/request.ts';
+import { CHAT_TOOL } from '../../../wire/tools.ts';
 import { choice, constant, object, text } from '../../openapi/schema.ts';
 import { type FieldRules, invalidField, isRecord } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { chatTool, readTools, toolsRule } from '../tools.ts';
-
-const SHAPE = { inside: 'function', schema: 'parameters', type: 'function' } as const;
 
 export function readChatTools({
   tools,
@@ -15,7 +14,7 @@ export function readChatTools({
 }: TextFields): RequestTools | undefined {
   const chosen = given == null ? undefined : choiceOf(given);
   const choiceField = 'tool_choice.function.name';
-  return readTools({ tools, shape: SHAPE, choice: chosen, choiceField, single: parallel === false });
+  return readTools({ tools, shape: CHAT_TOOL, choice: chosen, choiceField, single: parallel === false });
 }
 
 const CHOICES: readonly unknown[] = ['none', 'auto', 'required'];

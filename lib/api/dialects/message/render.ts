@@ -4,6 +4,7 @@ import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
 import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '../../../stream/part.ts';
 import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
+import { messageCall } from '../../../wire/tools.ts';
 import { billingBlock } from '../billing.ts';
 import { toWireId } from '../tool-id.ts';
 import { messageFault } from './fault.ts';
@@ -78,7 +79,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
 }
 
 function toolUse(call: ToolBlock, input: object): object {
-  return { type: 'tool_use', id: toWireId(call), name: call.name, input };
+  return messageCall({ id: toWireId(call), name: call.name }, input);
 }
 
 function contentOf(block: ReplyBlock): object {

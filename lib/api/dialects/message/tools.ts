@@ -1,12 +1,11 @@
 // The tools of a message-style request, and its choice between them.
 import type { Tools } from '../../../plugin/contract.ts';
 import type { RequestTools } from '../../../text/request.ts';
+import { MESSAGE_TOOL } from '../../../wire/tools.ts';
 import { choice, object, text } from '../../openapi/schema.ts';
 import { type FieldRules, invalidField, isRecord } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
 import { messageTool, readTools, toolsRule } from '../tools.ts';
-
-const SHAPE = { inside: undefined, schema: 'input_schema', type: 'custom' } as const;
 
 export function readMessageTools({ tools, tool_choice: given }: TextFields): RequestTools | undefined {
   const { type, name, disable_parallel_tool_use: single } = isRecord(given) ? given : {};
@@ -15,7 +14,7 @@ export function readMessageTools({ tools, tool_choice: given }: TextFields): Req
   }
   const choiceField = 'tool_choice.name';
   const chosen = given == null ? undefined : choiceOf(type, name);
-  return readTools({ tools, shape: SHAPE, choice: chosen, choiceField, single: single === true });
+  return readTools({ tools, shape: MESSAGE_TOOL, choice: chosen, choiceField, single: single === true });
 }
 
 function choiceOf(type: unknown, name: unknown): NonNullable<Tools['choice']> {

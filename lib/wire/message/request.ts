@@ -1,37 +1,46 @@
 // Messages and tools of a call in the words of the messages format.
-import type { Base64, Content, Host, TextCall, TextMessage, Tools } from '../../lib/plugin/contract.ts';
+import type { Base64, Content, JsonObject, TextCall, TextMessage, Tools } from '../../plugin/contract.ts';
+import { readArguments } from '../../stream/arguments.ts';
+import { MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
 
-interface Writing {
-  readonly base64: Base64;
-  readonly read: Host['argumentsOf'];
+export function messageBody(call: TextCall, base64: Base64): JsonObject {
+  const { model, maxTokens, system, messages } = call;
+  return {
+    model,
+    max_tokens: maxTokens,
+    ...(system !== undefined && { system }),
+    messages: messages.map((message) => messageOf(message, base64)),
+    ...toolsOf(call),
+    stream: true,
+  };
 }
 
 /** One block of text goes as a plain string: it reads the same and small servers take nothing else. */
-export function messageOf({ role, content }: TextMessage, writing: Writing): object {
+function messageOf({ role, content }: TextMessage, base64: Base64): object {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
   // Results are refused after anything else.
   const results = content.filter((part) => part.type === 'tool-result');
   const inOrder = results.length > 0 ? [...results, ...content.filter((part) => part.type !== 'tool-result')] : content;
-  return { role, content: inOrder.map((part) => blockOf(part, writing)) };
+  return { role, content: inOrder.map((part) => blockOf(part, base64)) };
 }
 
-function blockOf(content: Content, writing: Writing): object {
+function blockOf(content: Content, base64: Base64): object {
   switch (content.type) {
     case 'text':
       return { type: 'text', text: content.text };
     case 'image': {
       const { mediaType, bytes } = content;
-      return { type: 'image', source: { type: 'base64', media_type: mediaType, data: writing.base64(bytes) } };
+      return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64(bytes) } };
     }
     case 'tool-call':
-      return { type: 'tool_use', id: idOf(content), name: content.name, input: writing.read(content.json) };
+      return messageCall({ id: idOf(content), name: content.name }, readArguments(content.json));
     case 'tool-result': {
       const { isError, content: blocks } = content;
       const result = {
         type: 'tool_result',
         tool_use_id: idOf(content),
-        content: blocks.map((part) => blockOf(part, writing)),
+        content: blocks.map((part) => blockOf(part, base64)),
       };
       return isError ? { ...result, is_error: true } : result;
     }
@@ -44,19 +53,15 @@ function idOf({ id }: { readonly id: string }): string {
 }
 
 /** History with calls is refused without definitions. */
-export function toolsOf({ tools, messages }: TextCall): object {
-  if (tools) return { tools: tools.list.map(toolOf), ...choiceOf(tools) };
+function toolsOf({ tools, messages }: TextCall): object {
+  if (tools) return { tools: tools.list.map((tool) => writeTool(tool, MESSAGE_TOOL)), ...choiceOf(tools) };
   const names = new Set<string>();
   for (const { content } of messages) for (const part of content) if (part.type === 'tool-call') names.add(part.name);
   if (names.size === 0) return {};
   return {
-    tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
+    tools: [...names].map((name) => writeTool({ name, schema: { type: 'object' } }, MESSAGE_TOOL)),
     tool_choice: { type: 'none' },
   };
-}
-
-function toolOf({ name, description, schema, strict }: Tools['list'][number]): object {
-  return { name, description, input_schema: schema, strict };
 }
 
 function choiceOf({ choice, single }: Tools): object {

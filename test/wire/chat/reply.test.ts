@@ -1,18 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
-import type { ProviderPart } from '../../lib/plugin/contract.ts';
-import { createFinishReason } from '../../lib/plugin/finish-words.ts';
-import { Frames } from '../../lib/plugin/frames.ts';
-import { createHostFault } from '../../lib/plugin/host-fault.ts';
-import { Reply } from '../../providers/openai-compatible/reply.ts';
-import { usageOf } from '../../providers/openai-compatible/usage.ts';
+import type { ChatQuirks, ProviderPart } from '../../../lib/plugin/contract.ts';
+import { createFinishReason } from '../../../lib/plugin/finish-words.ts';
+import { Frames } from '../../../lib/plugin/frames.ts';
+import { createHostFault } from '../../../lib/plugin/host-fault.ts';
+import { ChatReply } from '../../../lib/wire/chat/reply.ts';
 
 const fault = createHostFault({ secrets: [] });
 
-/** The plugin's reader behind the host's frames, a list of lines at a time. */
-function open() {
+/** The reader behind the host's frames, a list of lines at a time. */
+function open(quirks: ChatQuirks = {}) {
   const frames = new Frames({
-    reader: new Reply({ fault, finishReason: createFinishReason(fault) }, 'incremental'),
+    reader: new ChatReply({ fault, finishReason: createFinishReason(fault) }, quirks),
     fault,
   });
   const collect = (read: (parts: ProviderPart[]) => void): readonly ProviderPart[] => {
@@ -40,7 +39,7 @@ const types = (parts: readonly ProviderPart[]) => parts.map(({ type }) => type);
 const joined = (parts: readonly ProviderPart[]) =>
   parts.map((part) => (part.type === 'block-delta' ? part.text : '')).join('');
 
-describe('openai-compatible: reply', () => {
+describe('answers in the chat format', () => {
   it('gives one array for the lines that arrived together', () => {
     const reply = open();
     expect(types(reply.push([text('A'), text('B')]))).to.deep.equal([
@@ -145,53 +144,32 @@ describe('openai-compatible: reply', () => {
     for (let at = 0; at < 8 && !reply.done; at += 1) reply.push([piece]);
     expect(reply.failure).to.include({ kind: 'protocol' });
   });
-});
 
-describe('openai-compatible: usage', () => {
-  const rows: readonly (readonly [
-    what: string,
-    usage: object,
-    input: number | undefined,
-    output: number | undefined,
-  ])[] = [
-    ['plain', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }, 5, 2],
-    ['nothing', {}, undefined, undefined],
-    ['zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, undefined, undefined],
-    ['total of both and more', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10 }, 5, 5],
-    ['no prompt but a total', { completion_tokens: 2, total_tokens: 10 }, 8, 2],
-    ['no answer but a total', { prompt_tokens: 8, total_tokens: 10 }, 8, 2],
-    ['a total too small', { prompt_tokens: 5, completion_tokens: 2, total_tokens: 3 }, 5, 2],
-    [
-      'reasoning inside',
-      { prompt_tokens: 5, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 9 } },
-      5,
-      9,
-    ],
-    [
-      'reasoning outside',
-      { prompt_tokens: 5, completion_tokens: 2, output_tokens_details: { reasoning_tokens: 9 } },
-      5,
-      11,
-    ],
-    ['cache inside', { prompt_tokens: 9, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 8 } }, 9, 2],
-    ['cache outside', { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 8 }, 9, 2],
-    ['the other names', { input_tokens: 4, output_tokens: 3, input_tokens_details: { cached_tokens: 2 } }, 4, 3],
-    ['the other names with a cache apart', { input_tokens: 4, cache_read_input_tokens: 2, output_tokens: 3 }, 6, 3],
-    ['both names', { prompt_tokens: 4, input_tokens: 0, completion_tokens: 3, output_tokens: 0 }, 4, 3],
-    ['text', { prompt_tokens: '4', completion_tokens: ' 3 ' }, 4, 3],
-    ['rubbish', { prompt_tokens: 'many', completion_tokens: [1] }, undefined, undefined],
-    ['beyond all numbers', { prompt_tokens: 2 ** 60, completion_tokens: Number.NaN }, undefined, undefined],
-  ];
-  for (const [what, usage, input, output] of rows) {
-    it(what, () => {
-      const expected = { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
-      expect(usageOf({ usage }, undefined, false)).to.deep.equal(expected);
+  it('looks for counts in other places only at the end, and takes the first that there is', () => {
+    const counts = [
+      { at: ['x_acme', 'usage'] },
+      { at: ['timings'], names: { input: ['prompt_n', 'cache_n'], output: ['predicted_n'] } },
+    ];
+    const nested = { x_acme: { usage: { prompt_tokens: 3, completion_tokens: 1 } } };
+    const timings = { timings: { prompt_n: 2, cache_n: 5, predicted_n: 4 } };
+    const reply = open({ counts });
+    expect(types(reply.push([line({ content: 'A' }, undefined, nested)]))).to.not.include('usage');
+    expect(reply.push([line({}, 'stop', { ...timings, ...nested })])).to.deep.include({
+      type: 'usage',
+      input: 3,
+      output: 1,
     });
-  }
+    expect(open({ counts }).push([line({ content: 'A' }, 'stop', timings)])).to.deep.include({
+      type: 'usage',
+      input: 7,
+      output: 4,
+    });
+    expect(types(open().push([line({ content: 'A' }, 'stop', timings)]))).to.not.include('usage');
+  });
 
-  it('looks into the fields of vendors only at the end', () => {
-    const chunk = { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 1 } } };
-    expect(usageOf(chunk, undefined, false)).to.equal(undefined);
-    expect(usageOf(chunk, undefined, true)).to.deep.equal({ input: 3, output: 1 });
+  it('cuts off what deltas repeat where they say the whole text so far', () => {
+    const lines = [text('Hel'), text('Hello'), text('Hello')];
+    expect(joined(open({ isCumulative: true }).push(lines))).to.equal('Hello');
+    expect(joined(open().push(lines))).to.equal('HelHelloHello');
   });
 });

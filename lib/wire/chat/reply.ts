@@ -1,23 +1,31 @@
 // Maps the values of a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does
 // not stream although it was asked to.
-import type { AnswerReader, AnswerWriter, FinishReason, Host } from '../../lib/plugin/contract.ts';
+import type {
+  AnswerReader,
+  AnswerWriter,
+  ChatQuirks,
+  CountsPlace,
+  FinishReason,
+  Host,
+  JsonObject,
+  TokenCounts,
+} from '../../plugin/contract.ts';
+import { isFields } from '../../plugin/fields.ts';
+import { findCounts, readUsage } from '../usage.ts';
 import { Calls } from './calls.ts';
-import type { Wire } from './request.ts';
-import { usageOf } from './usage.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-interface Choice extends Fields {
-  readonly delta?: Fields | null;
-  readonly message?: Fields | null;
+interface Choice extends JsonObject {
+  readonly delta?: JsonObject | null;
+  readonly message?: JsonObject | null;
 }
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
 /** Reads one reply. */
-export class Reply implements AnswerReader {
+export class ChatReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #isCumulative: boolean;
+  readonly #places: readonly CountsPlace[];
   /** Characters of text so far. */
   #chars = 0;
   #hasDeltas = false;
@@ -25,12 +33,13 @@ export class Reply implements AnswerReader {
   #isRefused = false;
   readonly #calls = new Calls();
 
-  constructor(kit: Kit, deltas: Wire['deltas']) {
+  constructor(kit: Kit, { isCumulative = false, counts = [] }: ChatQuirks) {
     this.#kit = kit;
-    this.#isCumulative = deltas === 'cumulative';
+    this.#isCumulative = isCumulative;
+    this.#places = counts;
   }
 
-  take(chunk: Fields, out: AnswerWriter): void {
+  take(chunk: JsonObject, out: AnswerWriter): void {
     const choice = firstChoice(chunk.choices);
     if (choice === undefined || chunk.error || chunk.base_resp) {
       const complaint = this.#kit.fault.ofComplaint(chunk);
@@ -42,7 +51,7 @@ export class Reply implements AnswerReader {
     // It ends with itself.
     const isWhole = chunk.object === 'chat.completion' && Boolean(choice?.message);
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
-    const tokens = usageOf(chunk, choice, this.#hasReason || choice === undefined);
+    const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
     const reason = this.#kit.finishReason(word, choice?.error) ?? (isWhole ? 'stop' : undefined);
     if (reason) this.#finish(reason, word, out);
@@ -51,6 +60,13 @@ export class Reply implements AnswerReader {
   /** After a refusal the end mark alone does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
+  }
+
+  /** At its end an answer may be counted elsewhere. */
+  #countsOf(chunk: JsonObject, choice: Choice | undefined): TokenCounts | undefined {
+    if (isFields(chunk.usage)) return readUsage(chunk.usage);
+    if (!this.#hasReason && choice) return undefined;
+    return isFields(choice?.usage) ? readUsage(choice.usage) : findCounts(chunk, this.#places);
   }
 
   #takeText(choice: Choice, out: AnswerWriter): void {
@@ -102,12 +118,12 @@ function firstChoice(choices: unknown): Choice | undefined {
   return undefined;
 }
 
-/** Content is text, a number (Workers AI), or a list of parts of which only text is one (Magistral). */
+/** Content is text, of some servers a number, or a list of parts of which only some are text. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return String(content);
   if (Array.isArray(content)) return content.map(textOf).join('');
   if (typeof content !== 'object' || content === null) return '';
-  const { type = 'text', text } = content as Fields;
+  const { type = 'text', text } = content as JsonObject;
   return (type === 'text' || type === 'output_text') && typeof text === 'string' ? text : '';
 }

@@ -1,21 +1,24 @@
 // Maps the events of a messages stream to parts, or the whole message of an endpoint that does not stream.
-import type { AnswerReader, AnswerWriter, Host } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, Host, JsonObject, MessageQuirks } from '../../plugin/contract.ts';
+import { fieldsOf, isFields } from '../../plugin/fields.ts';
 import { Usage } from './usage.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
 /** Reads one reply. Events name their type in their data, so that the field `event` is not needed. */
-export class Reply implements AnswerReader {
-  readonly #host: Host;
+export class MessageReply implements AnswerReader {
+  readonly #kit: Kit;
+  readonly #quirks: MessageQuirks;
   readonly #usage = new Usage();
   /** The open call of a tool. */
   #call: unknown;
 
-  constructor(host: Host) {
-    this.#host = host;
+  constructor(kit: Kit, quirks: MessageQuirks) {
+    this.#kit = kit;
+    this.#quirks = quirks;
   }
 
-  take(event: Fields, out: AnswerWriter): void {
+  take(event: JsonObject, out: AnswerWriter): void {
     switch (event.type) {
       case 'content_block_delta':
         this.#takeDelta(event, out);
@@ -34,7 +37,7 @@ export class Reply implements AnswerReader {
         this.#takeEnding(event.delta, event.usage, out);
         break;
       case 'message_stop':
-        out.usage(this.#usage.reportMetrics(event['amazon-bedrock-invocationMetrics']));
+        this.#takeLastCounts(event, out);
         out.done(STOP);
         break;
       case 'message':
@@ -56,8 +59,14 @@ export class Reply implements AnswerReader {
     if (isFields(delta)) this.#finish(delta.stop_reason, out);
   }
 
+  /** Counts that were reported before stand. */
+  #takeLastCounts(event: JsonObject, out: AnswerWriter): void {
+    const { counts } = this.#quirks;
+    if (counts && !this.#usage.hasOutput) out.usage(this.#usage.report(fieldsOf(event, ...counts.at), counts.names));
+  }
+
   /** The whole message, as an endpoint sends it that does not stream. */
-  #takeMessage(message: Fields, out: AnswerWriter): void {
+  #takeMessage(message: JsonObject, out: AnswerWriter): void {
     this.#takeStart(message, out);
     const content = typeof message.content === 'string' ? [{ text: message.content }] : message.content;
     if (Array.isArray(content)) for (const [index, block] of content.entries()) this.#takeBlock(index, block, out);
@@ -65,7 +74,7 @@ export class Reply implements AnswerReader {
     out.done(STOP);
   }
 
-  #takeDelta({ index, delta }: Fields, out: AnswerWriter): void {
+  #takeDelta({ index, delta }: JsonObject, out: AnswerWriter): void {
     if (!isFields(delta)) return;
     const { type, text, partial_json: json } = delta;
     if (typeof text === 'string' && (type === 'text_delta' || type === undefined)) out.text(text, index);
@@ -84,15 +93,15 @@ export class Reply implements AnswerReader {
   }
 
   #finish(stopReason: unknown, out: AnswerWriter): void {
-    const reason = this.#host.finishReason(stopReason);
+    const reason = this.#kit.finishReason(stopReason);
     if (reason) out.finish(reason, `${stopReason}`);
   }
 
   /** An event of a type to come is passed over, an error in any shape is not. */
-  #takeOther(event: Fields): void {
+  #takeOther(event: JsonObject): void {
     const isKnown = event.type === undefined || event.type === 'error';
     if (!isKnown && !event.error && event.success !== false) return;
-    const complaint = this.#host.fault.ofComplaint(event);
+    const complaint = this.#kit.fault.ofComplaint(event);
     if (complaint) throw complaint;
   }
 }
@@ -100,10 +109,6 @@ export class Reply implements AnswerReader {
 /** The end mark, as the word for a reason where there is no other. */
 const STOP = 'message_stop';
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
-}
-
-function isText(block: Fields): block is Fields & { readonly text: string } {
+function isText(block: JsonObject): block is JsonObject & { readonly text: string } {
   return typeof block.text === 'string' && (block.type === 'text' || block.type === undefined);
 }

@@ -1,7 +1,6 @@
 // The calls of tools in a chat-completions reply: the pieces of a stream, or whole ones.
-import type { AnswerWriter } from '../../lib/plugin/contract.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { AnswerWriter, JsonObject } from '../../plugin/contract.ts';
+import { isFields } from '../../plugin/fields.ts';
 
 interface Call {
   /** Empty until one came. */
@@ -14,14 +13,14 @@ export class Calls {
   readonly #byId = new Map<string, Call>();
   #last: Call | undefined;
 
-  take({ tool_calls: calls, function_call: legacy }: Fields, out: AnswerWriter): void {
+  take({ tool_calls: calls, function_call: legacy }: JsonObject, out: AnswerWriter): void {
     if (Array.isArray(calls)) for (const call of calls) if (isFields(call)) this.#takeCall(call, out);
     if (!Array.isArray(calls) && isFields(legacy)) {
       out.tool({ block: LEGACY, name: legacy.name, json: legacy.arguments });
     }
   }
 
-  #takeCall(piece: Fields, out: AnswerWriter): void {
+  #takeCall(piece: JsonObject, out: AnswerWriter): void {
     const { name, arguments: json } = isFields(piece.function) ? piece.function : piece;
     const id = typeof piece.id === 'string' ? piece.id : '';
     const call = this.#find(piece.index, id, name) ?? { id };
@@ -44,7 +43,3 @@ export class Calls {
 }
 
 const LEGACY = 'function_call';
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
-}

@@ -3,18 +3,29 @@ import type {
   Base64,
   Content,
   ImageContent,
+  JsonObject,
+  TextCall,
   TextContent,
   TextMessage,
   ToolResultContent,
   Tools,
-} from '../../lib/plugin/contract.ts';
+} from '../../plugin/contract.ts';
+import { dataUrlOf } from '../../plugin/data-url.ts';
+import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
+
+export function chatBody({ model, system, messages, tools }: TextCall, base64: Base64): JsonObject {
+  const written = messages.flatMap((message) => messagesOf(message, base64));
+  if (system !== undefined) written.unshift({ role: 'system', content: system });
+  return { model, messages: written, ...(tools && toolsOf(tools)), stream: true };
+}
 
 /** A message, or several: results of tools are messages of their own, and come first. */
-export function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
   const said = content.filter((part) => part.type === 'text' || part.type === 'image');
   if (said.length === content.length) return [{ role, content: contentOf(said, base64) }];
-  if (role === 'assistant')
-    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, ...callsOf(content) }];
+  if (role === 'assistant') {
+    return [{ role, content: said.length > 0 ? contentOf(said, base64) : null, tool_calls: callsOf(content) }];
+  }
   const results = content.filter((part) => part.type === 'tool-result');
   return [
     ...results.map(resultOf),
@@ -32,14 +43,11 @@ function contentOf(content: readonly (TextContent | ImageContent)[], base64: Bas
 
 function blockOf(content: TextContent | ImageContent, base64: Base64): object {
   if (content.type === 'text') return { type: 'text', text: content.text };
-  const { mediaType, bytes } = content;
-  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${base64(bytes)}` } };
+  return { type: 'image_url', image_url: { url: dataUrlOf(content, base64) } };
 }
 
-function callsOf(content: readonly Content[]): object {
-  const calls = content.filter((part) => part.type === 'tool-call');
-  const tool_calls = calls.map(({ id, name, json }) => ({ id, type: 'function', function: { name, arguments: json } }));
-  return { tool_calls };
+function callsOf(content: readonly Content[]): readonly object[] {
+  return content.filter((part) => part.type === 'tool-call').map((call) => chatCall(call, call.json));
 }
 
 /** The format has no field for errors: the text says it. */
@@ -61,12 +69,9 @@ function picturesOf(results: readonly ToolResultContent[], base64: Base64): read
   return blocks.length > 0 ? [{ role: 'user', content: blocks }] : [];
 }
 
-export function toolsOf({ list, choice, single }: Tools): object {
+function toolsOf({ list, choice, single }: Tools): object {
   return {
-    tools: list.map(({ name, description, schema, strict }) => ({
-      type: 'function',
-      function: { name, description, parameters: schema, strict },
-    })),
+    tools: list.map((tool) => writeTool(tool, CHAT_TOOL)),
     ...(choice !== undefined && { tool_choice: choiceOf(choice) }),
     ...(single && { parallel_tool_calls: false }),
   };

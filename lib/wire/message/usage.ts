@@ -1,0 +1,32 @@
+// Token counts of an answer, gathered from all the places that report a part of them.
+import type { CountNames, TokenCounts } from '../../plugin/contract.ts';
+import { fieldsOf } from '../../plugin/fields.ts';
+import { namedCountsOf, tokenCountOf } from '../../plugin/token-counts.ts';
+
+/** The input is the sum of what was read anew, written to the cache and read from it. */
+const NAMES: CountNames = {
+  input: ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
+  output: ['output_tokens'],
+};
+
+/**
+ * Adds up what an answer reports. Every count keeps its last number: some endpoints count at the start of a message, some
+ * at its end, and some repeat at the end a part of what they said at the start.
+ */
+export class Usage {
+  #input: readonly number[] = [];
+  #output = 0;
+
+  /** True once an answer was counted. */
+  get hasOutput(): boolean {
+    return this.#output > 0;
+  }
+
+  /** The counts so far; zero where nothing was reported. */
+  report(usage: unknown, names = NAMES): TokenCounts {
+    const fields = fieldsOf(usage);
+    this.#input = names.input.map((name, at) => tokenCountOf(fields[name]) ?? this.#input[at] ?? 0);
+    this.#output = namedCountsOf(fields, names).output ?? this.#output;
+    return { input: this.#input.reduce((sum, count) => sum + count, 0), output: this.#output };
+  }
+}

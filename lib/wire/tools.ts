@@ -1,0 +1,32 @@
+// How each wire format writes tools and calls of them: to clients and to upstreams alike.
+import type { Tool } from '../plugin/contract.ts';
+import type { ToolBlock } from '../stream/provider-part.ts';
+
+/** Where a format has what defines a tool. */
+export interface ToolShape {
+  /** The object that has name and description; undefined where it is the tool itself. */
+  readonly inside: string | undefined;
+  readonly schema: string;
+  /** What `type` may be besides absent. */
+  readonly type: string;
+}
+
+export const CHAT_TOOL: ToolShape = { inside: 'function', schema: 'parameters', type: 'function' };
+export const MESSAGE_TOOL: ToolShape = { inside: undefined, schema: 'input_schema', type: 'custom' };
+
+export function writeTool({ name, description, schema, strict }: Tool, shape: ToolShape): object {
+  const definition = { name, description, [shape.schema]: schema, strict };
+  return shape.inside === undefined ? definition : { type: shape.type, [shape.inside]: definition };
+}
+
+type Named = Pick<ToolBlock, 'id' | 'name'>;
+
+/** A call as the chat format has it, its arguments as text. */
+export function chatCall({ id, name }: Named, json: string): object {
+  return { id, type: 'function', function: { name, arguments: json } };
+}
+
+/** And as the message format has it, as an object. */
+export function messageCall({ id, name }: Named, input: object): object {
+  return { type: 'tool_use', id, name, input };
+}
