@@ -1,4 +1,4 @@
-// Secrets as letters and digits: 256 random bits in 43 of them.
+// Secrets as letters and digits: 256 random bits in 43 characters.
 import { randomBytes } from 'node:crypto';
 
 /** 62^43 > 2^256. */
@@ -8,12 +8,12 @@ const SECRET_BYTES = 32;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE62 = /^[0-9A-Za-z]+$/;
 
-/** A text that nobody can guess. */
+/** A text nobody can guess. */
 export function makeSecret(): string {
   return toBase62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_DIGITS);
 }
 
-/** The whole number in exactly so many digits: every value has one text, so no digit is likelier by a modulo. */
+/** A whole number in a fixed number of digits. Every value has exactly one text, so there is no modulo bias. */
 export function toBase62(value: bigint, digits: number): string {
   let text = '';
   for (let rest = value; text.length < digits; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;

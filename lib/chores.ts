@@ -1,4 +1,4 @@
-// What is done now and then while the service runs: the ledger is verified, what has expired is removed, sums are kept.
+// Background chores while the service runs: verify the ledger, remove what has expired, keep usage sums up to date.
 import type { Log } from './http/log.ts';
 import { verifyLedger } from './ledger/audit.ts';
 import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
@@ -22,9 +22,9 @@ interface ChoreParts {
 }
 
 export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
-  const onError = (err: unknown) => log.warn({ err }, 'stored media that has expired is not removed');
+  const onError = (err: unknown) => log.warn({ err }, 'could not remove expired media');
   const ofMedia = createCleaner({ expiring: store.media, onError, onRemoved: metrics?.media.onRemoved });
-  const onKeysError = (err: unknown) => log.warn({ err }, 'idempotency keys that have expired are not removed');
+  const onKeysError = (err: unknown) => log.warn({ err }, 'could not remove expired idempotency keys');
   const ofKeys = createCleaner({ expiring: store.idempotency, onError: onKeysError });
   const chores = [createAudits(store, log, metrics?.onAudit), ofMedia, ofKeys, ...more];
   return {
@@ -33,7 +33,7 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   };
 }
 
-/** Verifies the ledger now and then. */
+/** Verifies the ledger periodically. */
 function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {
@@ -41,7 +41,7 @@ function createAudits(store: Store, log: Log, onAudit?: (problems: number) => vo
     onAudit?.(problems.length);
     if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
   };
-  const onError = (err: unknown) => log.warn({ err }, 'the audit of the ledger did not finish');
+  const onError = (err: unknown) => log.warn({ err }, 'could not finish the audit of the ledger');
   return {
     start() {
       timer = setInterval(() => void audit().catch(onError), AUDIT_EVERY_MS).unref();
@@ -51,6 +51,6 @@ function createAudits(store: Store, log: Log, onAudit?: (problems: number) => vo
 }
 
 export function openUsage(store: Store, log: Log): UsageChore {
-  const onError = (err: unknown) => log.warn({ err }, 'the sums of usage are not brought up to date');
+  const onError = (err: unknown) => log.warn({ err }, 'could not update the usage sums');
   return createUsageChore({ store, onError });
 }

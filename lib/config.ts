@@ -11,30 +11,30 @@ export interface Config {
   /** True when `PUBLIC_URL` was set. */
   readonly publicUrlSet: boolean;
   readonly databaseUrl: string;
-  /** Files of the service itself: stored media, where the database is SQLite. */
+  /** Files of the service itself: stored media when the database is SQLite. */
   readonly dataDir: string;
   /** How long stored media can be read. */
   readonly mediaTtlHours: number;
-  /** Who may make an account on the pages: nobody, those with an invitation, anybody with an address of mail. */
+  /** Who may register on the pages: nobody, people with an invitation, or anybody with an email address. */
   readonly registration: 'closed' | 'invite' | 'open';
-  /** The server that sends letters; without it the operator hands out links. */
+  /** The server that sends email; without it the operator hands out links. */
   readonly smtpUrl: string | undefined;
   readonly catalogDir: string;
   /** Origins that pictures and results may be fetched from although they are not public. */
   readonly imageTrustedOrigins: string;
-  /** Names of variables that a catalog may name, `*` for any text; never one of the service's own. */
+  /** Names of variables that a catalog may use, `*` matching any text; never one of the service's own. */
   readonly catalogVariables: readonly string[];
   readonly providersPath: readonly string[];
-  /** As `providersPath`, of payment plugins. */
+  /** Like `providersPath`, for payment plugins. */
   readonly paymentsPath: readonly string[];
   readonly logLevel: string;
   readonly sandbox: 'auto' | 'on' | 'off';
   readonly keyPrefix: string;
   readonly rateLimitPerMinute: number;
   readonly balanceRateLimitPerMinute: number;
-  /** Looks at videos. */
+  /** Polls of videos. */
   readonly videoRateLimitPerMinute: number;
-  /** Request bodies held at once; one key may hold half of it. */
+  /** Total size of request bodies held at once; one key may hold half of it. */
   readonly bodyMemoryBytes: number;
   /** Upstream: until the first fragment, between fragments, in all. */
   readonly firstTokenTimeoutMs: number;
@@ -42,14 +42,14 @@ export interface Config {
   readonly totalTimeoutMs: number;
   /** A reader that takes nothing for this long counts as gone. */
   readonly clientStallMs: number;
-  /** The first interval at which an upstream is asked for a video, and when a video that is not finished has failed. */
+  /** The first interval of polling an upstream for a video, and when an unfinished video fails. */
   readonly videoPollMs: number;
   readonly videoDeadlineMs: number;
-  /** Life of a hold's or a job's lease; the sweeper runs at least as often. */
+  /** Lifetime of a hold's or a job's lease; the sweeper runs at least as often. */
   readonly leaseMs: number;
   /** How long a shutdown waits for calls to finish. */
   readonly drainMs: number;
-  /** Where `/metrics` is served; nothing is collected while there is no port. */
+  /** Where `/metrics` is served; without a port nothing is collected. */
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
   /** The rest of the environment, for the catalog's `${NAME}`. */
@@ -60,7 +60,7 @@ export interface Config {
 
 const milliseconds = (byDefault: number) => Joi.number().integer().min(1).max(2_147_483_647).default(byDefault);
 
-/** What upstreams need: their keys, addresses and the like. */
+/** What upstreams need: keys, addresses and the like. */
 const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SCOPE,*_AUTH_URL,*_CA';
 
 const schema = Joi.object({
@@ -69,7 +69,7 @@ const schema = Joi.object({
   PUBLIC_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
   DATABASE_URL: Joi.string()
     .pattern(/^(?:sqlite:|mongodb(?:\+srv)?:\/\/).+/, 'database')
-    // Without the value: it may hold a password.
+    // Without the value: it may contain a password.
     .messages({ 'string.pattern.name': '{#label} is neither sqlite:<path> nor mongodb://<hosts>/<database>' })
     .default('sqlite:./data/tollgate.db'),
   DATA_DIR: Joi.string().default('./data'),
@@ -91,7 +91,7 @@ const schema = Joi.object({
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
   VIDEO_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
-  // Half of it must hold one body of the maximum size.
+  // Half of it must fit one body of the maximum size.
   BODY_MEMORY_MB: Joi.number().integer().min(96).max(1_000_000).default(96),
   FIRST_TOKEN_TIMEOUT_MS: milliseconds(60_000),
   IDLE_TIMEOUT_MS: milliseconds(60_000),
@@ -106,7 +106,7 @@ const schema = Joi.object({
     .integer()
     .min(0)
     .max(65_535)
-    // 0 is any free port, for both.
+    // 0 means any free port, for both.
     .when('PORT', { is: 0, otherwise: Joi.invalid(Joi.ref('PORT')) })
     .messages({ 'any.invalid': '{#label} must differ from PORT' }),
 })

@@ -17,14 +17,14 @@ interface Row {
   readonly type: FaultType;
   /** `error.code` of the chat-style envelope. */
   readonly chatCode: string;
-  /** Whether the same request may succeed when sent again; false becomes `x-should-retry: false`. */
+  /** Whether the same request may succeed when retried; false becomes `x-should-retry: false`. */
   readonly retryable: boolean;
   readonly text: (detail: FaultDetail) => string;
-  /** A name by which clients know the fault; they find it in `error.details`. */
+  /** The name by which clients recognise the fault, in `error.details`. */
   readonly errorCode?: string;
 }
 
-/** Values for the words of a fault; all of them are safe to show to a client. */
+/** Values for the message of a fault; all of them are safe to show to a client. */
 export interface FaultDetail {
   /** A request field, as a path: `messages[0].role`. */
   readonly field?: string;
@@ -33,14 +33,16 @@ export interface FaultDetail {
   readonly model?: string;
   /** Amounts for money refusals, already formatted in RUB. */
   readonly priceRub?: string;
-  /** True when the price is a reserve, which the request can make smaller. */
+  /** True when the price is a reserve, which a smaller request would lower. */
   readonly isReserve?: boolean;
   readonly balanceRub?: string;
   readonly heldRub?: string;
   readonly minimumRub?: string;
   /** The page where its owner adds money. */
   readonly walletUrl?: string;
-  /** The budget of a key, its period (`day`), and when the next one begins; without these two it has one period. */
+  /**
+   * The budget of a key, its period (`day`), and when the next one starts; without these two there is only one period.
+   */
   readonly budgetRub?: string;
   readonly reset?: string;
   readonly resetsAt?: string;
@@ -48,9 +50,9 @@ export interface FaultDetail {
   /** The id of a charge. */
   readonly charge?: string;
   readonly bytes?: number;
-  /** True once the hold of the call was returned: the text then says so. */
+  /** True once the hold of the call was returned; the message then says so. */
   readonly refunded?: boolean;
-  /** True while nobody knows whether the hold of the call was made. */
+  /** True while it is unknown whether the hold of the call was made. */
   readonly unconfirmed?: boolean;
 }
 
@@ -345,7 +347,7 @@ export interface FaultData {
   readonly errorCode?: string;
 }
 
-/** A failure a client may see: a Boom whose message is one of ours. */
+/** A failure that a client may see: a Boom whose message is one of ours. */
 export type Fault = Boom<FaultData>;
 
 /** Makes a fault from the table; `cause` stays in the process, for the log. */
@@ -363,19 +365,19 @@ export function isFault(value: unknown): value is Fault {
   return value instanceof Boom && typeof value.data === 'object' && value.data !== null && 'chatCode' in value.data;
 }
 
-/** Anything thrown → a fault; what is not one already is our own failure. */
+/** Turns anything thrown into a fault; whatever is not one already is our own failure. */
 export function toFault(thrown: unknown): Fault {
   return isFault(thrown) ? thrown : fault('internal', {}, thrown);
 }
 
-/** The same fault, saying where money is added, if that is what it lacks. */
+/** The same fault with the page to add money at, if money is what is missing. */
 export function faultWithWallet(original: Fault, walletUrl: string): Fault {
   const { code, detail } = original.data as FaultData;
   if (code !== 'insufficient_balance' && code !== 'never_topped_up') return original;
   return fault(code, { ...detail, walletUrl }, original.cause);
 }
 
-/** The same fault, saying that the hold went back. */
+/** The same fault, saying that the hold was returned. */
 export function refundedFault(original: Fault): Fault {
   const { code, detail } = original.data as FaultData;
   return fault(code, { ...detail, refunded: true }, original.cause);

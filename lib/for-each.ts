@@ -1,6 +1,6 @@
-// Work on a list, a few items at a time.
+// Works through a list a few items at a time.
 
-/** Begins them in order; rejects with the first failure. */
+/** Starts them in order; rejects with the first failure. */
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {

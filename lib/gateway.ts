@@ -1,4 +1,4 @@
-// The composition root: everything the service is made of is put together here, for main, tests and benchmarks.
+// The composition root: assembles the whole service, for main, tests and benchmarks.
 import type { Server } from '@hapi/hapi';
 import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
@@ -49,9 +49,9 @@ export interface Gateway {
   readonly server: Server;
   /** Starts listening; rejects with an `OperatorError` when the port is taken. */
   start(): Promise<void>;
-  /** Takes no new calls, lets those under way finish for up to `drainMs`, then ends and settles the rest. */
+  /** Takes no new calls, lets running ones finish for up to `drainMs`, then ends and settles the rest. */
   stop(): Promise<void>;
-  /** Reads the catalog again. */
+  /** Reloads the catalog. */
   reload(): Promise<boolean>;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
@@ -59,32 +59,32 @@ export interface Gateway {
 
 export interface GatewayFacts {
   readonly sandbox: boolean;
-  /** The demo account's key, when this start made it. */
+  /** The demo account's key, if this start created it. */
   readonly demoKey: string | undefined;
   /** The id of the demo account, in the sandbox while it can be used. */
   readonly demoAccount: string | undefined;
   /** Links that let the first visitors of the pages in, once started. */
   readonly links: FirstLinks;
-  /** Models that can be used. */
+  /** The models that can be used. */
   readonly models: readonly { readonly id: string; readonly type: string }[];
   readonly switchedOff: readonly string[];
   /** Where metrics are served, once started. */
   readonly metricsUrl: string | undefined;
 }
 
-/** Times that no operator has a reason to change; tests shorten them. */
+/** Intervals that no operator needs to change; tests shorten them. */
 export interface Timings {
   /** How often a stream without a fragment yet sends a heartbeat. */
   readonly heartbeatMs?: number;
   readonly headersTimeoutMs?: number;
   readonly bodyLimits?: BodyLimits;
-  /** Between two looks at what owners want to be told of. */
+  /** Average pause between two rounds of alerts. */
   readonly alertsEveryMs?: number;
 }
 
 /** How long the ledger may take to finish once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
-/** How long closing the store may take; another process's lock could hold it up for many times four seconds. */
+/** How long closing the store may take; another process's lock could otherwise delay it for many times that. */
 const CLOSE_MS = 5_000;
 
 export async function createGateway(config: Config, log: Log, timings: Timings = {}): Promise<Gateway> {
@@ -205,7 +205,7 @@ async function endCalls(calls: LiveCalls, drainMs: number): Promise<void> {
 
 const HOUR_MS = 3_600_000;
 
-/** What fetches, keeps and links pictures and videos. */
+/** What fetches, stores and links pictures and videos. */
 function openMedia(
   config: Config,
   server: Server,
@@ -215,7 +215,7 @@ function openMedia(
   const publicUrl = () => publicUrlOf(config, server);
   let made: Fetcher | undefined;
   const fetcher = () => {
-    // Only when it is needed: the address of the service may not be known before.
+    // Called late: the service's address may not be known before.
     made ??= createFetcher({ trustedOrigins, ownOrigin: publicUrl() });
     return made;
   };
@@ -227,7 +227,7 @@ function openMedia(
 }
 
 function openHolders({ keyPrefix }: Config, store: Store, log: Log): Holders {
-  const onFlushError = (err: unknown) => log.warn({ err }, 'the usage counters of keys were not written');
+  const onFlushError = (err: unknown) => log.warn({ err }, 'could not write the usage counters of keys');
   return createHolders({ store, prefix: keyPrefix, onFlushError });
 }
 
@@ -260,7 +260,7 @@ async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolea
   return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-/** Metrics and their port; without a port not even their code is loaded. */
+/** Metrics and their port; without a port not even the code is loaded. */
 async function openMetrics(config: Config, log: Log, facts: SeriesFacts): Promise<OpenMetrics | undefined> {
   const { metricsHost: host, metricsPort: port } = config;
   if (port === undefined) return undefined;
@@ -300,7 +300,7 @@ interface EngineParts {
   readonly results: Results;
 }
 
-/** Logs once that a route fails and once that it has recovered, however many calls notice. */
+/** Logs once when a route starts failing and once when it has recovered, however many calls notice. */
 function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
   const onChange = (change: RouteChange) => {
     const { way, to, kind, openMs } = change;
@@ -312,7 +312,7 @@ function openHealth(log: Log, metrics: Metrics | undefined): RouteHealth {
   return createRouteHealth({ onChange });
 }
 
-/** What answers calls, by their kind, and what it learns of the upstreams. */
+/** The engines that answer calls, and what they learn about the upstreams. */
 function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log, results, ...more }: EngineParts) {
   const paidCalls = createPaidCalls(ledger);
   const health = openHealth(log, metrics);
@@ -325,7 +325,7 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   return { text, images, upstreams, videos };
 }
 
-/** Pages answer as pages also where there is none. */
+/** Paths of the pages get HTML errors even where there is no page. */
 function faceAt(path: string): Face {
   return isPagePath(path) ? pageFace : apiFaceAt(path);
 }
@@ -349,7 +349,7 @@ type Demo = Pick<GatewayFacts, 'demoKey' | 'demoAccount'>;
 
 const NO_DEMO: Demo = { demoKey: undefined, demoAccount: undefined };
 
-/** After everything else: a start that fails would leave an account whose key nobody has seen. */
+/** Last of all: if the start failed after this, the account's key would never have been shown. */
 async function openDemo(store: Store, config: Config): Promise<Demo> {
   return { demoKey: await makeDemoAccount(store, config), demoAccount: await findDemoAccount(store) };
 }
@@ -360,7 +360,7 @@ async function warnOfDemo(store: Store, log: Log): Promise<Demo> {
   return NO_DEMO;
 }
 
-/** pino takes the fields first, plugins and the catalog the message. */
+/** pino takes the fields first; plugins and the catalog pass the message first. */
 function adviceLog(log: Log): LiveCatalogLog {
   return {
     info: (message, fields) => log.info(fields, message),

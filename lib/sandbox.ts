@@ -1,4 +1,4 @@
-// Sandbox mode: whether this start enters it, and the demo account that the first one creates.
+// Sandbox mode: whether this start enters it, and the demo account created by the first one.
 import { createAccounts } from './accounts/accounts.ts';
 import type { CatalogFacts } from './catalog/live.ts';
 import type { Config } from './config.ts';
@@ -6,7 +6,7 @@ import type { Log } from './http/log.ts';
 import { MICRO_PER_RUB } from './money/money.ts';
 import type { Store } from './store/store.ts';
 
-/** What the store remembers: a store once used without the sandbox never enters it again by itself. */
+/** Stored, so that a store once used without the sandbox never enters it again by itself. */
 const MODE = 'mode';
 const DEMO = 'demo-account';
 const DEMO_BALANCE = 1000n * MICRO_PER_RUB;
@@ -20,7 +20,7 @@ export async function decideSandbox(
   const unused = before === undefined && (await store.accounts.list()).length === 0;
   const byItself = !facts.real && (before === 'sandbox' || unused);
   const sandbox = config.sandbox === 'auto' ? byItself : config.sandbox === 'on';
-  // An override never makes a sandbox of a store that has been in real use.
+  // An override never turns a store that has been in real use into a sandbox.
   const mode = sandbox && (before === 'sandbox' || unused) ? 'sandbox' : 'real';
   if (before !== mode) await store.settings.set(MODE, mode);
   if (before === 'sandbox' && !sandbox) log.warn(LEFT);
@@ -30,7 +30,7 @@ export async function decideSandbox(
 const LEFT =
   'this store was a sandbox: money that was paid in there is not real, but can be spent on real models now; suspend those accounts or use a new store';
 
-/** The key of a new demo account with 1000 RUB; undefined when the store has accounts or had a demo. */
+/** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
   if ((await store.settings.get(DEMO)) !== undefined || (await store.accounts.list()).length > 0) return undefined;
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });

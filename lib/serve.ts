@@ -31,16 +31,16 @@ async function start(): Promise<void> {
   }
 }
 
-/** The command line, called as this service was. */
+/** The command line, invoked the way this service was. */
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
-/** What a person at a terminal needs next; the key bypasses the log, which would scrub it. */
+/** What a person at a terminal needs next; printed directly, because the log would scrub the key. */
 function greet(config: Config, { facts, server }: Gateway): void {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
   const lines = [`Tollgate is listening on ${url} (${countOf(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
   if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
-  if (facts.sandbox) lines.push('Sandbox mode: answers are made up here, and no upstream is called.');
+  if (facts.sandbox) lines.push('Sandbox mode: answers are made up, and no upstream is called.');
   if (facts.demoAccount && !facts.demoKey) {
     lines.push(
       `Lost the key of the demo account? This issues another: ${COMMAND} key issue ${facts.demoAccount} --name demo`,
@@ -77,7 +77,7 @@ function greet(config: Config, { facts, server }: Gateway): void {
   if (facts.models.length === 0) {
     lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
   }
-  // There may be no reader.
+  // stdout may be closed.
   process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -36,16 +36,16 @@ export interface RotatedKey extends IssuedKey {
   readonly endsAt: number;
 }
 
-/** Every method throws `OperatorError` for what the operator got wrong and `StoreError` when the store fails. */
+/** Every method throws `OperatorError` for an operator's mistake and `StoreError` when the store fails. */
 export interface Accounts {
   create(name: string): Promise<Account>;
   list(): Promise<readonly Account[]>;
   get(id: string): Promise<Account>;
-  /** By id, or by a name that only one account has. */
+  /** By id, or by name if only one account has it. */
   find(idOrName: string): Promise<Account>;
   suspend(id: string): Promise<Account>;
   resume(id: string): Promise<Account>;
-  /** Without limits, or with some. */
+  /** With or without limits. */
   issueKey(account: string, name: string, limits?: Partial<WishedLimits>): Promise<IssuedKey>;
   /** Changes some limits of a key that is neither revoked nor expired; the others stay. Resolves to the key. */
   limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow>;
@@ -131,7 +131,7 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
     return { ...row, limits };
   }
 
-  /** Of the account's first owner. */
+  /** The time zone of the account's first owner. */
   async function zoneOf(account: string): Promise<string> {
     const [first] = await users.membersOf(account);
     const user = first && (await users.get(first.user));
@@ -173,7 +173,7 @@ function unknownKey(id: string): OperatorError {
 }
 
 function endedKey(id: string): OperatorError {
-  return new OperatorError(`The key ${quote(id)} is revoked or has expired, which is for good.`);
+  return new OperatorError(`The key ${quote(id)} is revoked or expired, which is final.`);
 }
 
 function tooManyKeys(): OperatorError {

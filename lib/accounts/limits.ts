@@ -1,4 +1,4 @@
-// What may be wished for as the limits of a key.
+// Checks the limits that may be set on a key.
 import type { KeyLimits } from '../money/key-limits.ts';
 import { AMOUNT_MAX, formatRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -6,19 +6,19 @@ import { OperatorError } from '../operator-error.ts';
 /** The zone is the account's. */
 export type WishedLimits = Omit<KeyLimits, 'zone'>;
 
-/** More than any catalog sells under one key. */
+/** More than any catalog offers one key. */
 const MODELS_MAX = 200;
 const MODEL_LENGTH_MAX = 100;
 
-/** Throws `OperatorError` for limits that nobody can mean. */
+/** Throws `OperatorError` for limits that make no sense. */
 export function checkLimits({ budget, expiresAt, models }: WishedLimits, now: number): void {
   if (budget !== null && (budget <= 0n || budget > AMOUNT_MAX)) {
-    throw new OperatorError(`A budget is above zero, and at most ${formatRub(AMOUNT_MAX)} RUB.`);
+    throw new OperatorError(`A budget must be above zero and at most ${formatRub(AMOUNT_MAX)} RUB.`);
   }
-  if (expiresAt !== null && expiresAt <= now) throw new OperatorError('The key would have expired already.');
+  if (expiresAt !== null && expiresAt <= now) throw new OperatorError('The expiry date is in the past.');
   if (models === null) return;
-  if (models.length === 0) throw new OperatorError('The list of models is empty: the key could be used for nothing.');
+  if (models.length === 0) throw new OperatorError('The list of models is empty, so the key could not be used at all.');
   if (models.length > MODELS_MAX) throw new OperatorError(`The list has more than ${MODELS_MAX} models.`);
   const wrong = models.find((name) => name === '' || name.length > MODEL_LENGTH_MAX || /[\p{Cc}\s]/u.test(name));
-  if (wrong !== undefined) throw new OperatorError(`This is not the id of a model: ${JSON.stringify(wrong)}.`);
+  if (wrong !== undefined) throw new OperatorError(`Not a valid model id: ${JSON.stringify(wrong)}.`);
 }

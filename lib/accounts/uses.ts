@@ -46,7 +46,7 @@ interface Sending {
 }
 
 const FLUSH_MS = 1000;
-/** By how much a row may be older than a batch and still be told apart from it. */
+/** How much older than a batch a row may be and still be told apart from it. */
 const KEEP_MS = 5000;
 
 export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.now }: UsesOptions): Uses {
@@ -69,7 +69,7 @@ export function createUses({ store, flushMs = FLUSH_MS, onError, clock = Date.no
       last.count += 1;
       last.lastUsedAt = Math.max(last.lastUsedAt, clock());
     } else {
-      // Above the last one's, so that `lastUsedAt` of a row tells which batches are in it.
+      // Later than the previous one, so that a row's `lastUsedAt` tells which batches it includes.
       const lastUsedAt = Math.max(clock(), (last?.lastUsedAt ?? 0) + 1);
       list.push({ count: 1, lastUsedAt, state: 'open', writtenAt: 0 });
     }

@@ -1,4 +1,4 @@
-// Who makes a paid call, how long it lives, and what its log line learns.
+// Who makes a paid call, how long it lives, and what is added to its log line.
 import type { CallBudget } from '../ledger/ledger.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import type { RepeatTerms } from '../money/repeat.ts';
@@ -7,10 +7,10 @@ export interface CallContext {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
-  /** Of the key; absent for none. */
+  /** The key's; absent if it has none. */
   readonly limits?: KeyLimits;
   readonly budget?: CallBudget;
-  /** Of the key that the client sent against repeats; absent where it sent none. */
+  /** Of the client's idempotency key; absent if it sent none. */
   readonly repeat?: RepeatTerms;
   /** How long the request has already waited for the store, in ms. */
   readonly waitedMs?: number;
@@ -18,7 +18,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Called when the first part of an answer is passed on. */
   readonly onFirst: () => void;
-  /** Called when no route can need the request any more, so that its memory can be freed. */
+  /** Called once no route can need the request any more, so that its memory can be freed. */
   readonly onSpent?: () => void;
   readonly log: CallLog;
 }

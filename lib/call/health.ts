@@ -1,5 +1,5 @@
-// The health of routes, judged by their last attempts: one that keeps failing is tried last until it has
-// recovered, and a model may have its fastest route tried first. Kept in this process, across reloads.
+// The health of routes, judged by their latest attempts: a failing one is tried last until it recovers, and a model may
+// have its fastest route tried first. Kept per process, across catalog reloads.
 import { isUpstreamFault } from '../plugin/fault.ts';
 import type { UpstreamFaultKind } from '../plugin/fault-contract.ts';
 import type { Ending } from './ending.ts';
@@ -7,11 +7,11 @@ import type { Ending } from './ending.ts';
 /** A way to a model at an upstream. */
 export interface Way {
   readonly upstream: string;
-  /** Names the way in every catalog that has it. */
+  /** Identifies the route across reloads of the catalog. */
   readonly key: string;
 }
 
-/** A route opens when it fails too often, as a circuit breaker does, and closes when it answers again. */
+/** Like a circuit breaker, a route opens after repeated failures and closes when it answers again. */
 export interface RouteChange {
   readonly way: Way;
   readonly to: 'open' | 'closed';
@@ -22,11 +22,11 @@ export interface RouteChange {
 }
 
 export interface RouteHealth {
-  /** The routes of a model in the order in which it wants them asked. */
+  /** The routes of a model in its preferred order. */
   inOrder<R extends Way>(model: { readonly order: string; readonly routes: readonly R[] }): readonly R[];
   /**
-   * Begins an attempt at one of the routes that are left, of which there is at least one: the first that is not open, else
-   * the open one that is due first.
+   * Starts an attempt at one of the remaining routes (at least one): the first that is not open, otherwise the open one
+   * that is due first.
    */
   begin<R extends Way>(left: readonly R[]): Trial<R>;
   isOpen(way: Way): boolean;
@@ -47,10 +47,10 @@ export interface RouteHealthOptions {
   readonly onChange?: ((change: RouteChange) => void) | undefined;
 }
 
-/** This many failures in a row open a route. */
+/** This many consecutive failures open a route. */
 const FAILURES_MAX = 3;
 
-/** How long a route stays open before one call tries it again; it doubles with every try that fails. */
+/** How long a route stays open before one call tries it again; doubles with every failed try. */
 const OPEN_MS = 1_000;
 const OPEN_MS_MAX = 15_000;
 
@@ -60,15 +60,15 @@ const PROBE_MS = 15_000;
 /** The weight of a new time in the average. */
 const LATENCY_WEIGHT = 0.3;
 
-/** Where the fastest goes first, a route that nobody has asked for so long is asked to see how fast it is now. */
+/** With fastest-first, a route not asked for this long is asked again to measure its speed. */
 const LATENCY_STALE_MS = 60_000;
 
 interface State {
   readonly way: Way;
-  /** In a row. */
+  /** Consecutive. */
   failures: number;
   openedAt: number | undefined;
-  /** When an open route is to be tried again. */
+  /** When an open route may be tried again. */
   dueAt: number;
   openMs: number;
   askedAt: number;
@@ -120,7 +120,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
       isFirst = false;
       const at = now();
       state.latencyMs = averageOf(state.latencyMs, at - startedAt);
-      // An answer may take minutes: the next call may try as well, but only a whole answer closes the route.
+      // An answer may take minutes, so the next call may try too, but only a complete answer closes the route.
       if (isProbe) state.dueAt = at;
     }
 
@@ -137,7 +137,7 @@ export function createRouteHealth({ now = monotonic, onChange }: RouteHealthOpti
 
   function succeed(state: State, startedAt: number): void {
     const { way, openedAt } = state;
-    // What began before the route failed says nothing of how it is now.
+    // An attempt that started before the route failed says nothing about its current state.
     if (openedAt !== undefined && startedAt < openedAt) return;
     state.failures = 0;
     if (openedAt === undefined) return;

@@ -1,5 +1,5 @@
-// One paid call of any kind: hold its price, ask upstream, settle or return the hold. Whatever ends it, its hold ends
-// once, and the log line says how.
+// One paid call of any kind: hold its price, ask upstream, settle or release. However the call ends, its hold ends
+// exactly once, and the log line says how.
 import type { Due, Hold, HoldRequest, Ledger, Settlement } from '../ledger/ledger.ts';
 import type { Micro } from '../money/money.ts';
 import type { CallContext } from './context.ts';
@@ -14,7 +14,7 @@ export interface PaidCall<Result, Owed extends Due = Due> {
   ask(): Promise<Ending<Result>>;
   /** What it has used so far above its hold, if it can exceed it. */
   overshoot?(held: Micro): Micro;
-  /** What is owed for how it ended; undefined when the hold goes back in full. Asked once. */
+  /** What is owed for how it ended; undefined releases the hold in full. Called once. */
   owed(ending: Ending<Result>): Owed | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface PaidEnding<Result, Owed extends Due = Due> {
 }
 
 export interface PaidCalls {
-  /** Rejects with a fault when nothing is held, and then nothing was asked; never later. */
+  /** Rejects with a fault only if nothing could be held, in which case no upstream was asked. */
   run<Result, Owed extends Due>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>>;
 }
 
@@ -70,7 +70,7 @@ function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settleme
   return due ? ledger.settle(hold, due) : ledger.release(hold);
 }
 
-/** Of the event loop: who leaves at the same moment is seen to leave in one turn, or in the next. */
+/** One turn of the event loop: clients that leave at the same moment are noticed in this turn or the next. */
 const twoTurns = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 function notesOf(ending: Ending, due: Due | undefined, { charged }: Settlement): object {

@@ -1,5 +1,5 @@
-// Asks the routes of a call one after the other; the next one only while nothing of an answer has come and the client is
-// there.
+// Asks the routes of a call one after the other; the next one only while no part of an answer has been delivered and
+// the client is still there.
 import { type Fault, fault } from '../faults.ts';
 import { alertOf } from '../plugin/client-fault.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
@@ -11,15 +11,15 @@ import type { RouteHealth, Way } from './health.ts';
 export type OnAttempt = (upstream: string, ending: Ending) => void;
 
 export interface RoutesOptions<Route, Result> {
-  /** In order of preference; those that fail again and again are asked last. */
+  /** In order of preference; failing ones are asked last. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
   readonly context: Pick<CallContext, 'signal' | 'log'>;
-  /** On the clock of `performance.now()`: the time of all routes together. */
+  /** On the clock of `performance.now()`: shared by all routes. */
   readonly deadline: number;
   /** Never rejects. Calls `onFirst` when the first part of a long answer has arrived. */
   attempt(route: Route, onFirst: () => void): Promise<Ending<Result>>;
-  /** True once something was delivered that another route's answer cannot follow. */
+  /** True once something was delivered that another route's answer could not continue. */
   isCommitted(): boolean;
   readonly onAttempt?: OnAttempt | undefined;
 }
@@ -38,21 +38,21 @@ export async function askRoutes<Route extends Way, Result>(
     onAttempt?.(route.upstream, last);
     if (last.type !== 'error') return last;
     report(context.log, route.upstream, last.fault);
-    // Another route cannot help a request that is refused for what it says, nor a gateway that fails by itself.
+    // Another route would not help: the request itself is refused, or the gateway is at fault.
     if (isCommitted() || isOurs || last.fault.data?.retryable === false || performance.now() >= deadline) break;
     left = left.filter((other) => other !== route);
   }
   return last ?? { type: 'error', fault: fault('upstream_failed') };
 }
 
-/** A result that our own store did not take, say. */
+/** For example a result that our own store did not accept. */
 function isOwnFailure(ending: Ending): boolean {
   return ending.type === 'error' && ending.fault.data?.chatCode !== 'upstream_error';
 }
 
 /**
- * What failed upstream, for the operator; what does not end by itself is an alert. The words of an upstream may quote a
- * prompt: they are for `debug` alone.
+ * Logs an upstream failure for the operator; one that will not pass by itself is an alert. The upstream's words may
+ * quote a prompt, so they are logged at `debug` only.
  */
 function report(log: CallLog, upstream: string, reason: Fault): void {
   const { cause } = reason;

@@ -8,7 +8,7 @@ export type Overshoot = () => Micro;
 export interface RunningCalls {
   /** Returns a function that removes it again. */
   add(wallet: string, overshoot: Overshoot): () => void;
-  /** By how much the running calls of a wallet exceed their holds, all together. */
+  /** By how much the running calls of a wallet exceed their holds in total. */
   overshoot(wallet: string): Micro;
 }
 

@@ -1,4 +1,4 @@
-// How the upstreams of the catalog in force are, for the operator: names and numbers only.
+// The state of the current catalog's upstreams, for the operator: names and numbers only.
 import type { Catalog } from '../catalog/catalog.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import type { RouteHealth } from './health.ts';
@@ -6,7 +6,7 @@ import type { RouteHealth } from './health.ts';
 export interface UpstreamHealth {
   /** Its name in the catalog. */
   readonly upstream: string;
-  /** The routes that lead to it, whatever models they belong to. */
+  /** The routes that use it, of all models. */
   readonly routes: number;
   readonly routesOpen: number;
   readonly keys: KeyHealth;

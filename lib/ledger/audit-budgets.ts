@@ -9,7 +9,7 @@ import { differences, type Found, isEntry } from './audit-rules.ts';
 export interface BudgetCheck {
   /** The next page. */
   add(page: JournalPage): void;
-  /** After the last page of a wallet. Of one that is not there nobody knows at which moment it went. */
+  /** After the last page of a wallet. `isThere`: a missing wallet cannot be compared, its rows may go at any moment. */
   end(wallet: string, isThere: boolean): void;
 }
 
@@ -20,7 +20,7 @@ interface Sum {
 }
 
 export function createBudgetCheck(found: Found): BudgetCheck {
-  /** By wallet and key, of the wallets that the page before did not end. */
+  /** By wallet and key, for wallets that continue on the next page. */
   const sums = new Map<string, Map<string, Sum>>();
   let rows = new Map<string, KeyBudget[]>();
 
@@ -51,7 +51,7 @@ export function createBudgetCheck(found: Found): BudgetCheck {
       left.delete(key);
       if (sum?.period !== period) {
         found(wallet, `the budget of key ${key}: its period is ${period} instead of ${sum?.period ?? 'none'}`);
-      } else if (typeof spent !== 'bigint') found(wallet, `the budget of key ${key}: it is no sum`);
+      } else if (typeof spent !== 'bigint') found(wallet, `the budget of key ${key}: it is not an amount`);
       else {
         for (const { text, drift } of differences({ spent: { found: spent, wanted: sum.spent } })) {
           found(wallet, `the budget of key ${key}: ${text}`, drift);

@@ -1,4 +1,4 @@
-// The audit of one charge: its entries, replayed by the rules, must end in the row that the store has of it.
+// The audit of one charge: replaying its entries must give the stored row.
 
 import type { Charge, Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
@@ -26,8 +26,8 @@ export function checkCharge({ wallet, charge, entries }: ChargeRows): readonly C
     sums.charged += entry.charged;
   }
   if (!charge)
-    return [{ problem: 'there are entries of it, and no charge', drift: sizeOf(sums.held) + sizeOf(sums.charged) }];
-  if (!isCharge(charge)) return [{ problem: 'it is not of the form that the ledger writes' }];
+    return [{ problem: 'it has entries, but there is no charge', drift: sizeOf(sums.held) + sizeOf(sums.charged) }];
+  if (!isCharge(charge)) return [{ problem: 'it is not a valid charge' }];
   const isHeld = charge.state === 'held';
   const money = differences({
     held: { found: isHeld ? charge.reserved : 0n, wanted: sums.held },
@@ -52,19 +52,19 @@ function replay(wallet: string, charge: Charge, entries: readonly Entry[]): Char
     findings.push(...again.problems.map((text) => ({ problem: `entry ${entry.seq}: ${text}` })));
     made = again.charge ?? made;
   }
-  if (!made) return [...findings, { problem: `no entry of ${wallet} begins it` }];
+  if (!made) return [...findings, { problem: `no entry of ${wallet} creates it` }];
   const names = Object.keys(made) as (keyof Charge)[];
   const wrong = names.filter((name) => made?.[name] !== charge[name]);
   return [...findings, ...wrong.map((name) => ({ problem: `${name}: ${charge[name]} instead of ${made?.[name]}` }))];
 }
 
-/** What a text call cost follows from its tokens and the prices it was made with. */
+/** The cost of a text call follows from its tokens and the prices it was made with. */
 function checkPrice(charge: Charge): readonly ChargeFinding[] {
   const { kind, state, charged, usage } = charge;
   const prices = readObject(charge.prices);
   if (!prices) return [{ problem: `its prices are ${charge.prices}` }];
   const price = textPriceOf(prices);
-  if (price && kind !== 'text') return [{ problem: `it is of kind ${kind}, with the prices of text` }];
+  if (price && kind !== 'text') return [{ problem: `its kind is ${kind}, but its prices are those of text` }];
   if (usage === null || (state !== 'settled' && state !== 'refunded')) return [];
   const used = readObject(usage);
   if (!used) return [{ problem: `its usage is ${usage}` }];

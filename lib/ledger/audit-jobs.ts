@@ -1,10 +1,10 @@
-// The audit of jobs: each has the charge that pays for it, and has failed exactly if that went back.
+// The audit of jobs: each has its charge, and has failed exactly if that charge was refunded.
 import type { Job } from '../jobs/decide.ts';
 import type { Charge } from '../money/decide.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
 
-/** Jobs of one read, whose charges are read at once. */
+/** Jobs per read; their charges are read together. */
 const PAGE = 50;
 
 export async function checkJobs(store: Pick<Store, 'jobs' | 'ledger'>, found: Found): Promise<void> {
@@ -24,7 +24,7 @@ export async function checkJobs(store: Pick<Store, 'jobs' | 'ledger'>, found: Fo
 async function problemOf({ jobs, ledger }: Pick<Store, 'jobs' | 'ledger'>, job: Job): Promise<string | undefined> {
   const problem = disagreement(job, await ledger.charge(job.charge));
   if (problem === undefined) return undefined;
-  // Read one after the other beside a running gateway: both may have changed between the two.
+  // Read one after the other beside a running gateway: both may have changed in between.
   const again = await jobs.get(job.id);
   return again && disagreement(again, await ledger.charge(again.charge));
 }

@@ -1,5 +1,5 @@
-// The audit of payments: what each says of its money is what the journal says, entry by entry, and no entry is of a payment
-// that does not know of it.
+// The audit of payments: what each payment says about its money must match the journal, entry by entry, and every entry
+// must belong to a payment that lists it.
 import type { Entry } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { operationId, PAYMENT_KINDS } from '../money/operations.ts';
@@ -16,7 +16,7 @@ import type { Found } from './audit-rules.ts';
 
 type Parts = Pick<Store, 'payments' | 'ledger'>;
 
-/** Payments of one read, whose entries are read at once. */
+/** Payments per read; their entries are read together. */
 const PAGE = 50;
 
 export async function checkPayments(store: Parts, found: Found): Promise<void> {
@@ -32,7 +32,7 @@ export async function checkPayments(store: Parts, found: Found): Promise<void> {
   }
 }
 
-/** Of entries that the journal has: each is of a payment that knows of it. */
+/** From the journal's side: each entry belongs to a payment that lists it. */
 export async function checkPaymentEntries(store: Parts, entries: readonly Entry[], found: Found): Promise<void> {
   const ours = entries.filter(({ kind }) => PAYMENT_KINDS.includes(kind));
   await Promise.all(
@@ -40,22 +40,22 @@ export async function checkPaymentEntries(store: Parts, entries: readonly Entry[
       const payment = note === null ? undefined : await store.payments.get(note);
       const say = (text: string) => found(wallet, `entry ${seq}: ${text}`);
       if (!payment) say(`there is no payment ${note}`);
-      else if (!movesOf(payment)?.some((move) => move.opId === opId)) say(`the payment ${note} does not know of it`);
+      else if (!movesOf(payment)?.some((move) => move.opId === opId)) say(`the payment ${note} does not list it`);
     }),
   );
 }
 
-/** What a payment says of its entries. */
+/** An entry as the payment lists it. */
 interface Move {
   readonly opId: string;
   readonly kind: Entry['kind'];
   /** The change of the wallet. */
   readonly change: Micro;
-  /** What was asked back. */
+  /** What was to be taken back. */
   readonly asked: Micro;
 }
 
-/** Undefined where its lists cannot be read. */
+/** Undefined if its lists cannot be read. */
 function movesOf(payment: Payment): readonly Move[] | undefined {
   const { provider, id: order, wallet, createdAt: at, ref } = payment;
   const base = { wallet, at, amount: 1n, order };
@@ -81,7 +81,7 @@ function movesOf(payment: Payment): readonly Move[] | undefined {
   }
 }
 
-/** A list of text may have been written by anybody. */
+/** A stored list may contain anything. */
 function isRefund({ id, state, amount, at }: Refund): boolean {
   const isKnown = ['asked', 'booked', 'refused'].includes(state);
   return typeof id === 'string' && isKnown && /^\d+$/.test(amount) && Number.isSafeInteger(at);
@@ -90,7 +90,7 @@ function isRefund({ id, state, amount, at }: Refund): boolean {
 async function problemsOf({ payments, ledger }: Parts, payment: Payment): Promise<readonly string[]> {
   const problems = await disagreements(ledger, payment);
   if (problems.length === 0) return problems;
-  // Read one after the other beside a running gateway: both may have changed between the two.
+  // Read one after the other beside a running gateway: both may have changed in between.
   const again = await payments.get(payment.id);
   return again ? disagreements(ledger, again) : [];
 }
@@ -122,15 +122,15 @@ function sumsOf(payment: Payment, moves: readonly Move[]): string[] {
   const rules: readonly (readonly [boolean, string])[] = [
     [PAYMENT_PHASES.includes(phase), `it is ${phase}`],
     [credited > 0n === CREDITED.includes(phase), `it is ${phase}, and ${credited} are credited`],
-    [credited === 0n || ref !== null, 'it is credited, and the provider has no id of it'],
+    [credited === 0n || ref !== null, 'it is credited, but has no provider id'],
     [refunded === asked, `refunded ${refunded} instead of ${asked}`],
     [shortfall === asked - taken, `shortfall ${shortfall} instead of ${asked - taken}`],
-    [refunded <= credited, `more than its ${credited} went back: ${refunded}`],
+    [refunded <= credited, `refunded ${refunded} of ${credited} credited`],
     [isLost === (phase === 'reversed'), `it is ${phase}, and its dispute is ${isLost ? '' : 'not '}lost`],
     [phase !== 'credited' || refunded === 0n, `it is ${phase}, and ${refunded} went back`],
     [phase !== 'partly_refunded' || (refunded > 0n && !isBack), `it is ${phase}, and ${refunded} went back`],
     [phase !== 'refunded' || isBack, `it is ${phase}, and only ${refunded} went back`],
-    [!['disputed', 'kept'].includes(phase) || payment.dispute !== null, `it is ${phase}, and there is no dispute`],
+    [!['disputed', 'kept'].includes(phase) || payment.dispute !== null, `it is ${phase}, but there is no dispute`],
   ];
   return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
 }

@@ -1,4 +1,4 @@
-// What the audit asks of single rows: that they are of the right shape, and that the rules would write them again.
+// The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
 import { AssertionError } from 'node:assert';
 import {
   CHARGE_KINDS,
@@ -28,7 +28,7 @@ const isWhole = (value: unknown) => Number.isSafeInteger(value);
 const isTextOrNull = (value: unknown) => value === null || isText(value);
 const isWholeOrNull = (value: unknown) => value === null || isWhole(value);
 
-/** A document database accepts values of any type from whoever bypasses us. */
+/** A document database accepts values of any type from writers that bypass us. */
 export function isEntry(row: Entry): boolean {
   const { opId, wallet, seq, kind, charge, at, note } = row;
   const { avail, held, charged, topped, adjusted, overshoot, chargedAfter } = row;
@@ -54,7 +54,7 @@ export interface AuditDifference {
   readonly drift: Micro;
 }
 
-/** Amounts that are not what they should be, by name. */
+/** Amounts that differ from what they should be, by name. */
 export function differences(
   pairs: Readonly<Record<string, { readonly found: Micro; readonly wanted: Micro }>>,
 ): readonly AuditDifference[] {
@@ -72,26 +72,26 @@ export interface Again {
   readonly charge: Charge | undefined;
 }
 
-/** Not part of it: they are sums over the entries before. */
+/** Not compared: they are running sums over earlier entries. */
 const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
-/** Of a wallet that can pay for everything. */
+/** A wallet that can pay for everything. */
 const PLENTY = 2n ** 62n;
 
-/** Decides the operation of an entry once more, with `made` as the charge before it, and compares what is written. */
+/** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
   const op = operationOf(entry, charge);
   const decision = op && decideRich(op, made);
-  if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} cannot be`], charge: made };
+  if (!decision) return { problems: [`a ${entry.kind} of ${entry.avail} is impossible`], charge: made };
   const { status, entry: wanted } = decision;
-  if (!wanted) return { problems: [`a ${entry.kind} here is answered ${status}`], charge: made };
+  if (!wanted) return { problems: [`a ${entry.kind} here would be refused with ${status}`], charge: made };
   const names = (Object.keys(wanted) as (keyof Entry)[]).filter((name) => !SUMS.has(name));
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   return { problems, charge: decision.charge };
 }
 
-/** Undefined for an operation that nobody may ask for. */
+/** Undefined for an operation that cannot exist. */
 function decideRich(op: Operation, charge: Charge | undefined): Decision | undefined {
   const money = { avail: PLENTY, held: PLENTY, charged: PLENTY, topped: PLENTY, adjusted: 0n };
   const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status: 'active' };

@@ -1,8 +1,8 @@
-// The part of the audit that is about folded usage: what was added up must be what the journal says at the cursor.
+// The audit of folded usage: its sum must equal the journal's at the cursor.
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
 
-/** A fold that goes on meanwhile is looked at again. */
+/** If a fold runs in the meantime, it is checked again. */
 const LOOKS_MAX = 3;
 
 export async function checkUsage(store: Store, found: Found): Promise<void> {

@@ -1,4 +1,4 @@
-// The audit of one account: its entries in order, summed as they come, and its wallet at the end of them.
+// The audit of one account: sums its entries in order and compares them with its wallet.
 
 import { countOf } from '../count.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
@@ -11,7 +11,7 @@ export interface OpenAccount {
   readonly id: string;
   /** The next entry. */
   add(entry: Entry): void;
-  /** After the last one: the wallet and the account as they were at that moment, if they are there. */
+  /** After the last one, with the wallet and account as of that moment, if they exist. */
   end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
 }
 
@@ -32,7 +32,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
     seqs.count += 1;
     seqs.last = entry.seq;
     if (isEntry(entry)) check(entry);
-    else problem(`entry ${entry.seq}: it is not of the form that the ledger writes`);
+    else problem(`entry ${entry.seq}: it is not a valid entry`);
   }
 
   function check(entry: Entry): void {
@@ -44,11 +44,11 @@ export function openAccount(id: string, found: Found): OpenAccount {
     const chargedNow = chargedBefore + charged;
     if (chargedAfter !== chargedNow) say(`charged so far ${chargedAfter} instead of ${chargedNow}`);
     chargedBefore = chargedAfter;
-    // One entry too few, and every later one would be below.
+    // Otherwise, after one missing entry every later one would be reported.
     const wasBelow = isBelow;
     isBelow = sums.avail < -sums.overshoot || (avail < 0n && SPENDING.has(kind) && sums.avail < 0n);
     if (isBelow && !wasBelow) say(`a ${kind} that leaves ${sums.avail}, with an overshoot of ${sums.overshoot}`);
-    // Entries of calls are held against their charge.
+    // Entries of calls are checked with their charge.
     if (CHARGELESS.includes(kind)) for (const text of decideAgain(entry, undefined).problems) say(text);
   }
 
@@ -56,7 +56,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
     if (!account) problem('there is no such account');
     if (account?.problem) problem(account.problem);
     if (!wallet) problem(`there is no such wallet, but ${countOf(seqs.count, 'entry', 'entries')} of it`, sizeOf(sums));
-    else if (!isWallet(wallet)) problem('the wallet is not of the form that the ledger writes');
+    else if (!isWallet(wallet)) problem('the wallet is not valid');
     else checkWallet(wallet);
   }
 

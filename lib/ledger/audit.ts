@@ -1,4 +1,4 @@
-// The audit: holds every wallet against its journal, every charge against its entries, and says what does not add up.
+// The audit: checks every wallet against its journal and every charge against its entries, and reports differences.
 
 import { countOf } from '../count.ts';
 import type { Charge, Entry } from '../money/decide.ts';
@@ -19,11 +19,11 @@ export interface AuditReport {
   readonly ok: boolean;
   readonly wallets: number;
   readonly entries: number;
-  /** The sum of all differences found, without sign. */
+  /** The sum of the absolute values of all differences. */
   readonly drift: Micro;
-  /** The first of each wallet, and of all of them: a damaged store may have millions. */
+  /** The first per wallet and in all: a damaged store may have millions. */
   readonly problems: readonly AuditProblem[];
-  /** How many there are beside those. */
+  /** How many more there are. */
   readonly more: number;
 }
 
@@ -32,7 +32,7 @@ export interface AuditProblem {
   readonly problem: string;
 }
 
-/** Rows per read, few enough that other reads do not wait long. */
+/** Rows per read, few enough not to keep other reads waiting. */
 const PAGE = 500;
 const PROBLEMS_MAX = 1000;
 const PROBLEMS_PER_WALLET_MAX = 20;
@@ -58,7 +58,7 @@ function createAudit() {
   const notes = createNotes();
   const sums = { wallets: 0, entries: 0 };
   const budgets = createBudgetCheck(notes.found);
-  /** The wallet that goes on in the next page. */
+  /** The wallet that continues on the next page. */
   let open: OpenAccount | undefined;
 
   function addPage(page: JournalPage): void {
@@ -90,7 +90,7 @@ function createAudit() {
   };
 }
 
-/** Keeps the first problems of every wallet, and counts the rest. */
+/** Keeps the first problems of each wallet, and counts the rest. */
 function createNotes() {
   const problems: AuditProblem[] = [];
   const perWallet = new Map<string, number>();
@@ -128,7 +128,7 @@ function problemOfKey(
   key: JournalPage['keys'][number] | undefined,
   keyed: ReadonlySet<string>,
 ): string | undefined {
-  // An account without any key was written by a program that uses none.
+  // Programs that use the ledger without keys write accounts without any.
   if (key?.account !== wallet) return key || keyed.has(wallet) ? `its key ${id} is not of this account` : undefined;
   const wanted = period === null ? null : key.budgetKey;
   return budgetKey === wanted ? undefined : `it counts in the budget of ${budgetKey ?? id} instead of ${wanted ?? id}`;
@@ -155,7 +155,7 @@ async function findUnknownCharges({ journal }: Store, found: Found): Promise<voi
   let after: string | undefined = '';
   while (after !== undefined) {
     const page: Awaited<ReturnType<typeof journal.unknownCharges>> = await journal.unknownCharges(after, PAGE);
-    for (const { id, wallet } of page.found) found(wallet, `call ${id}: no entry of the journal begins it`);
+    for (const { id, wallet } of page.found) found(wallet, `call ${id}: no entry of the journal creates it`);
     after = page.next;
   }
 }
@@ -165,7 +165,7 @@ async function checkKeys({ journal }: Store, found: Found): Promise<void> {
   while (true) {
     const rows = await journal.keys(after, PAGE);
     for (const { id, account, hasAccount, requestsCount, lastUsedAt } of rows) {
-      if (!hasAccount) found(account, `key ${id}: its account is not there`);
+      if (!hasAccount) found(account, `key ${id}: its account does not exist`);
       if ((requestsCount === 0) !== (lastUsedAt === null)) {
         found(account, `key ${id}: ${countOf(requestsCount, 'request')}, last used ${lastUsedAt ?? 'never'}`);
       }

@@ -1,4 +1,4 @@
-// Applies one money operation from outside the service: a payment or a correction that an operator enters.
+// Books one money operation from outside the service: a payment or correction entered by an operator.
 import type { Operation, Outcome } from '../money/decide.ts';
 import { type Store, StoreError } from '../store/store.ts';
 
@@ -6,8 +6,8 @@ const ATTEMPTS_MAX = 5;
 const PAUSE_MS = 200;
 
 /**
- * Sends an operation until the store says what became of it. Its id makes a repeat harmless, also after an attempt
- * whose fate is unknown.
+ * Sends an operation until the store reports its outcome. The operation's id makes a repeat idempotent, even after an
+ * attempt whose outcome is unknown.
  */
 export async function book(store: Pick<Store, 'ledger'>, op: Operation): Promise<Outcome> {
   const submission = { op, tried: false, abandoned: false };
@@ -27,6 +27,6 @@ export async function book(store: Pick<Store, 'ledger'>, op: Operation): Promise
 }
 
 function unconfirmed(op: Operation, { message, cause }: StoreError): StoreError {
-  const advice = `It may have been booked: see "tollgate ledger list ${op.wallet}" before you repeat it.`;
+  const advice = `It may have been booked: check "tollgate ledger list ${op.wallet}" before repeating it.`;
   return new StoreError(`${message}. ${advice}`, 'unknown', cause);
 }

@@ -1,51 +1,51 @@
-// The order in which a lane's operations go to the store: new ones together, as they come; what failed apart from them
-// and in ever smaller parts, until an operation that cannot be applied is alone and waits for its next turn by itself.
+// The order in which a lane's operations go to the store: new ones together, in order of arrival; failed ones
+// separately, in ever smaller parts, until an operation that cannot be applied is isolated and retried on its own.
 import type { Submission } from '../store/ports/ledger.ts';
 
 /** Operations that go as one batch. */
 export interface Part<Item> {
   readonly items: readonly Item[];
-  /** In a row. */
+  /** Consecutive. */
   readonly failures: number;
-  /** How many batches of the lane had gone through when it failed last. */
+  /** How many batches of the lane had succeeded when it last failed. */
   readonly failedAt?: number;
-  /** The failures are its own: the store takes other batches. */
+  /** The failures are its own: the store accepts other batches. */
   readonly guilty: boolean;
-  /** When it is sent again. */
+  /** When it is retried. */
   readonly dueAt: number;
 }
 
 export interface Setback<Item> {
   /** How long the whole lane waits. */
   readonly pauseMs: number;
-  /** What has failed alone and is in no lane now: it belongs into one where it delays nobody. */
+  /** What failed alone and was removed from this lane; park it in a lane where it delays nobody. */
   readonly parked?: Part<Item>;
 }
 
 export interface Lane<Item> {
-  /** Operations that were never sent. */
+  /** How many operations were never sent. */
   fresh(): number;
   add(item: Item): void;
-  /** Takes in what failed alone elsewhere or here; from the second in a row on, attempts here become rare. */
+  /** Adds what failed alone, here or elsewhere; from the second in a row, attempts in this lane back off. */
   park(part: Part<Item>): void;
-  /** What goes next; undefined when nothing is due. It is under way until `succeeded` or `failed`. */
+  /** The next part; undefined when nothing is due. It is in flight until `succeeded` or `failed`. */
   take(now: number): Part<Item> | undefined;
   succeeded(): void;
-  /** `batch`: the store has said that it is well and will not take these operations. */
+  /** `batch`: the store is healthy and rejects these operations. */
   failed(blames: 'store' | 'batch', now: number): Setback<Item>;
   /** When something is due next; undefined when the lane is empty. */
   dueAt(): number | undefined;
-  /** Everything in the lane, what is under way first. */
+  /** Everything in the lane, in-flight operations first. */
   items(): Iterable<Item>;
   isUnderWay(item: Item): boolean;
-  /** Drops operations that nobody waits for and that were never tried; returns how many. */
+  /** Drops operations that were never tried and that nobody waits for any more; returns how many. */
   drop(): number;
 }
 
-/** A batch that failed so often is tried in parts, whoever is to blame. */
+/** A batch that failed this often is split, whatever the cause. */
 const FAILURES_TOGETHER = 3;
 const PAUSE_MS = { least: 20, most: 500 };
-/** So many operations in a row that fail alone: it is not they, it is their wallet. */
+/** After this many consecutive operations failing alone, the wallet is to blame, not they. */
 const DOUBTS = 2;
 const CLOSED_MS = { least: 100, most: 1000 };
 const PARKED_MS = { least: 100, most: 30_000 };
@@ -54,16 +54,16 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
   let fresh: Item[] = [];
   let again: Part<Item>[] = [];
   let underWay: Part<Item> | undefined;
-  /** Most new operations in the next batch. */
+  /** The maximum number of new operations in the next batch. */
   let size = batchMax;
-  /** In a row, of batches that may be as good as any. */
+  /** Consecutive failures not blamed on a batch. */
   let failures = 0;
   let succeededSoFar = 0;
-  /** In a row, of operations that failed alone and came here to wait. */
+  /** Consecutive operations that failed alone and were parked here. */
   let doubts = 0;
-  /** Until then nothing is tried: each attempt at a damaged wallet takes the store's time from the others. */
+  /** Nothing is tried before this time: attempts at a damaged wallet take the store's time from the others. */
   let closedUntil = 0;
-  /** What is new and what failed take turns. */
+  /** New and failed operations take turns. */
   let newLast = false;
 
   function next(now: number): Part<Item> | undefined {
@@ -79,7 +79,7 @@ export function createLane<Item extends Submission>(batchMax: number): Lane<Item
     return { ...part, guilty, failures: part.failures + 1, failedAt: succeededSoFar };
   }
 
-  /** The halves are not to blame yet: one of them may be perfectly good. */
+  /** The halves start without blame: one of them may be perfectly good. */
   function split({ items }: Part<Item>): void {
     const middle = Math.ceil(items.length / 2);
     for (const half of [items.slice(0, middle), items.slice(middle)]) {

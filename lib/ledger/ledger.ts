@@ -1,4 +1,4 @@
-// The ledger service: holds, settles and returns the money of calls; its refusals are faults.
+// The ledger service: holds, settles and returns the money of calls; refusals are faults.
 import { fault } from '../faults.ts';
 import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
 import {
@@ -47,20 +47,20 @@ export interface HoldRequest {
   readonly key: string;
   readonly kind: ChargeKind;
   readonly model: string;
-  /** The prices the call is made with, as the charge keeps them. */
+  /** The prices the call is made with, as stored with the charge. */
   readonly prices: string;
   readonly amount: Micro;
-  /** Of the key; absent where it has none. */
+  /** The key's; absent if it has none. */
   readonly budget?: CallBudget;
-  /** Of the key that the client sent against repeats; absent where it sent none. */
+  /** Of the client's idempotency key; absent if it sent none. */
   readonly repeat?: RepeatTerms;
-  /** What running calls of the wallet have used above their holds; absent for none. */
+  /** What running calls of the wallet have used above their holds; absent if nothing. */
   readonly owed?: Micro;
-  /** How long the call has already waited for the store: it counts towards this wait. */
+  /** How long the call has already waited for the store; counts towards this wait. */
   readonly waitedMs?: number;
 }
 
-/** The budget of a key, and the key's name for a refusal. */
+/** The budget of a key, and the key's name for refusals. */
 export interface CallBudget extends Pick<KeyLimits, 'reset' | 'zone'> {
   readonly name: string;
   /** Whose sum it counts in; absent: its own key's. */
@@ -75,33 +75,33 @@ export interface Hold {
   readonly wallet: Wallet;
 }
 
-/** What a call comes to. */
+/** What a call costs. */
 export interface Due {
   readonly amount: Micro;
   readonly usage: Usage;
 }
 
-/** How a call's money ended. */
+/** How the money of a call ended. */
 export interface Settlement {
   readonly charged: Micro;
   readonly reserved: Micro;
   /** What the wallet can spend now. */
   readonly balance: Micro;
-  /** False when the store has not confirmed it in time: the numbers are what it will come to, it is being retried. */
+  /** False if the store has not confirmed it in time: the numbers are the expected ones, and it is being retried. */
   readonly confirmed: boolean;
 }
 
-/** What is paid at once, before it runs. */
+/** A charge made up front, before the work. */
 export interface ChargeRequest extends Omit<HoldRequest, 'owed'> {
   readonly usage: Usage;
 }
 
-/** Money that is charged; it goes back by `refund`. */
+/** A completed charge; `refund` returns it. */
 export interface Paid {
   readonly charge: Charge;
   /** The wallet right after the charge. */
   readonly wallet: Wallet;
-  /** The job that was made with it. */
+  /** The job that was created with it. */
   readonly job?: Job;
 }
 
@@ -114,37 +114,37 @@ export interface RefundRequest {
 
 export interface Refund {
   /**
-   * `refunded` the money has gone back, now or before; `stale_job` its job has changed meanwhile, or ended, so that
-   * neither happened; `refused` there is no such charge, or not one that can go back, which is logged; `unconfirmed`
-   * the store has not said in time: it is being retried.
+   * `refunded`: the money was returned, now or before; `stale_job`: neither happened, because the job has changed or
+   * ended; `refused`: there is no such charge, or it cannot be refunded, which is logged; `unconfirmed`: the store has
+   * not answered in time, and it is being retried.
    */
   readonly status: 'refunded' | 'stale_job' | 'refused' | 'unconfirmed';
   /** The job as it is now. */
   readonly job?: Job;
-  /** What went back just now; absent when nothing did. */
+  /** What was returned just now; absent if nothing was. */
   readonly amount?: Micro;
   readonly model?: string;
 }
 
 export interface Ledger {
-  /** Throws 402, 403 or 503 faults; then nothing is held, or what is goes back by itself. */
+  /** Throws 402, 403 or 503 faults; then nothing is held, or whatever is held is returned automatically. */
   hold(request: HoldRequest): Promise<Hold>;
   /** Charges what was used and returns the rest; never throws. */
   settle(hold: Hold, due: Due): Promise<Settlement>;
   /** Returns the hold in full; never throws. */
   release(hold: Hold): Promise<Settlement>;
   /**
-   * Charges at once, and makes the job that it pays for in the same transaction. Throws as `hold` does; then nothing is
-   * charged, or what is goes back by itself and its job fails.
+   * Charges at once and creates the job it pays for in the same transaction. Throws like `hold`; then nothing is
+   * charged, or whatever is charged is refunded automatically and its job fails.
    */
   charge(request: ChargeRequest, job?: CreateJob): Promise<Paid>;
-  /** Returns a charge in full, and lets its job fail with it; never throws. */
+  /** Refunds a charge in full and fails its job with it; never throws. */
   refund(request: RefundRequest): Promise<Refund>;
-  /** Returns holds of owners that are gone, some at a time; resolves to how many went back since the last time. */
+  /** Returns holds of dead owners, some at a time; resolves to how many were returned since the last time. */
   expireOrphans: Sweep;
   /** Operations that have no outcome yet. */
   size(): number;
-  /** Waits for what is under way; resolves to how many operations are left without an outcome. */
+  /** Waits for what is in flight; resolves to how many operations are left without an outcome. */
   drain(withinMs: number): Promise<number>;
 }
 
@@ -168,7 +168,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const terms = { ...termsOf(budget, at), ...(repeat && { repeat }) };
     const start = { chargeId, wallet, key, chargeKind, model, prices, amount, at, ...terms };
     const op = { ...start, kind: 'reserve', owner: ownerId, lease: at + leaseMs, owed } as const;
-    // A hold that turns out to be applied after its call was answered 503 goes back at once.
+    // A hold that turns out to be applied after its call was answered 503 is returned at once.
     const onLate = ({ charge }: Outcome) => {
       if (charge?.state === 'held') void end({ kind: 'release', wallet, chargeId, at: now() });
     };
@@ -181,7 +181,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const { chargeId, wallet, amount } = start;
     const paidFor = { ...start, chargeKind, usage: JSON.stringify(usage), ...termsOf(budget, at) };
     const op: ChargeOp = { kind: 'charge', ...paidFor, at, ...(job && { job }) };
-    // As with a hold: nobody knows of what was paid for late, so it goes back at once, and its job with it.
+    // Like a hold: nobody knows about a late charge, so it is refunded at once, and its job fails.
     const onLate = (outcome: Outcome) => {
       if (outcome.charge?.state !== 'settled') return;
       const fail = outcome.job && failureOf(outcome.job, now());
@@ -215,10 +215,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   function end(op: SettleOp | ReturnOp | RefundOp, onLate?: (outcome: Outcome) => void): Promise<Outcome | undefined> {
     return queue.submit(op, { persistent: true, ...(onLate && { onLate }) }).catch((error: unknown) => {
       if (!(error instanceof NoOutcome)) throw error;
-      log.error(
-        { charge: op.chargeId, operation: op.kind },
-        'the store has not confirmed the end of a call; it is retried',
-      );
+      log.error({ charge: op.chargeId, operation: op.kind }, 'the store has not confirmed the end of a call; retrying');
       return undefined;
     });
   }
@@ -228,7 +225,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const outcome = await end(op);
     const after = outcome ?? decide({ wallet, charge, prior: undefined }, op);
     const state = after.charge?.state;
-    // A repeat after a lost answer finds the end it asked for; any other end was somebody else's.
+    // A repeat after a lost answer finds the end it asked for; any other end was made by someone else.
     if (state !== (op.kind === 'settle' ? 'settled' : 'released')) {
       log.error({ charge: charge.id, operation: op.kind, state }, 'a call ended twice or too late');
     }
@@ -256,7 +253,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** What a call asked for. */
+/** What a call asks for. */
 type Asked = Pick<HoldRequest, 'kind' | 'amount'>;
 
 interface Begun extends Asked {
@@ -271,13 +268,13 @@ function termsOf(budget: CallBudget | undefined, at: number): Pick<ReserveOp, 'b
 }
 
 function held({ status, wallet, charge }: Outcome, { owed, ...asked }: Begun & { readonly owed: Micro }): Hold {
-  // `exists` is a hold too: an earlier attempt made it, and only its answer was lost.
+  // `exists` counts as held: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'held') return { wallet, charge };
   throw refusal(status, wallet && lessOwed(wallet, owed), asked);
 }
 
 function paid({ status, wallet, charge, job }: Outcome, asked: Begun): Paid {
-  // `exists` is paid too: an earlier attempt did it, and only its answer was lost.
+  // `exists` counts as paid: an earlier attempt made it and only its answer was lost.
   if (wallet && charge?.state === 'settled' && (status === 'done' || status === 'exists')) {
     return job ? { wallet, charge, job } : { wallet, charge };
   }
@@ -294,7 +291,7 @@ function refusal(status: Outcome['status'], wallet: Wallet | undefined, asked: B
       return fault('account_suspended');
     case 'key_budget':
       return budgetFault(asked);
-    // It has begun this moment.
+    // It resets at this very moment.
     case 'repeated':
       return fault('idempotency_running', { retryAfterS: 1 });
     case 'key_misused':
@@ -316,12 +313,12 @@ function budgetFault({ kind, amount, at, budget }: Begun) {
   });
 }
 
-/** The end of a job whose maker was told that there is none. */
+/** Fails a job whose creator was told that there is none. */
 function failureOf({ id, version }: Job, at: number): FailJob {
   return { kind: 'fail', id, version, at, error: 'The service was temporarily unavailable.' };
 }
 
-/** The wallet as it will be once what is owed is paid, which is as good as held. */
+/** The wallet once running overshoot is paid, which is as good as held. */
 function lessOwed(wallet: Wallet, owed: Micro): Wallet {
   return { ...wallet, avail: wallet.avail - owed, held: wallet.held + owed };
 }

@@ -1,4 +1,4 @@
-// Waits for a quiet moment of the event loop: while others have work, more arrives that can join the batch.
+// Waits for a quiet moment of the event loop: while other work runs, more arrives that can join the batch.
 import { performance } from 'node:perf_hooks';
 
 /** Resolves after the first turn of the loop in which nothing happened, or after `withinMs`. */
@@ -18,7 +18,7 @@ export function lull(withinMs: number): Promise<void> {
   });
 }
 
-/** Of sockets, files and threads, handled by this thread; reading it costs a tenth of a microsecond. */
+/** Events of sockets, files and threads handled by this thread; reading it costs a tenth of a microsecond. */
 function eventsSoFar(): number {
   return performance.nodeTiming.uvMetricsInfo.events;
 }

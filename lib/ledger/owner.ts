@@ -1,5 +1,5 @@
-// This process as an owner of holds: renews its lease, agrees with the others on who counts rate limits, and returns what
-// dead ones left held.
+// This process as an owner of holds: renews its lease, agrees with other processes on who counts rate limits, and
+// returns the holds of dead owners.
 import type { Others, OwnerStore } from '../store/ports/owners.ts';
 import type { Ledger, LedgerLog } from './ledger.ts';
 
@@ -10,27 +10,27 @@ export interface OwnerOptions {
   readonly leaseMs: number;
   readonly log: LedgerLog;
   /**
-   * Called after each renewal with the number of other live owners. `settled`: none of them counts by its own memory any
-   * more, or none that does has answered.
+   * Called after each renewal with the number of other live owners. `settled`: none of them counts in its own memory
+   * any more, or the one that did has stopped responding.
    */
   readonly onPeers?: (peers: number, settled: boolean) => Promise<void>;
 }
 
 export interface Owner {
-  /** Renews for the first time: rejects when the store does not answer. */
+  /** Renews for the first time; rejects if the store does not answer. */
   start(): Promise<void>;
-  /** The store's clock, as far as this process knows it, in ms since the epoch. */
+  /** The store's clock as far as this process knows it, in ms since the epoch. */
   now(): number;
-  /** Whether another one whose lease is over may be taken for dead. */
+  /** Whether another process whose lease has expired may be considered dead. */
   trusts(): boolean;
-  /** Stops renewing and leaves. */
+  /** Stops renewing and signs off. */
   stop(): Promise<void>;
 }
 
 const ORPHANS_AT_ONCE = 500;
-/** Others learn at least this often that they are not alone. */
+/** At least this often, others learn that they are not alone. */
 const RENEW_MS_MAX = 1000;
-/** While another one counts alone: it hands over with its next renewal, or else it is dead. */
+/** While another process counts alone: it hands over at its next renewal, or it is dead. */
 const LOOK_MS = 100;
 const LOOKS_MAX = 20;
 
@@ -42,16 +42,16 @@ export function createOwner(options: OwnerOptions): Owner {
   let sweeping: Promise<void> | undefined;
   let stopped = false;
   /**
-   * When those whose lease is over may be taken for dead: after the start, an outage and a jump of the clock the others
-   * get a whole lease to report.
+   * When owners with expired leases may be considered dead: after the start, an outage or a clock jump, the others get
+   * a whole lease to report.
    */
   let trustFrom: number | undefined;
-  /** The store's clock at the last renewal, and the moment of that (performance.now()). */
+  /** The store's clock at the last renewal, and when that was (performance.now()). */
   let seenAt = 0;
   let renewedAt: number | undefined;
-  /** The others are told that this process may count by its own memory. */
+  /** The others are told that this process may count in its own memory. */
   let alone = false;
-  /** How often in a row another one was seen to count alone. */
+  /** How often in a row another process was seen counting alone. */
   let looks = 0;
 
   const renew = () => store.renew({ id: ownerId, leaseMs, alone });
@@ -62,7 +62,7 @@ export function createOwner(options: OwnerOptions): Owner {
     renewedAt = performance.now();
   }
 
-  /** The clock jumped, or the machine slept: the leases of all processes seem over, though none of them is gone. */
+  /** The clock jumped, or the machine slept: all leases seem expired, though no process is gone. */
   function isGap(now: number): boolean {
     const passed = now - seenAt;
     note(now);
@@ -70,8 +70,8 @@ export function createOwner(options: OwnerOptions): Owner {
   }
 
   /**
-   * Changes over in an order in which nobody counts by memory beside another: whoever wants to be alone says so before
-   * it looks, and takes it back after it has handed over.
+   * Switches in an order in which nobody counts in memory while another process does: a process announces that it wants
+   * to count alone before it looks, and withdraws that after it has handed over.
    */
   async function agree(first: Others, isTrusted: boolean): Promise<void> {
     if (!onPeers) return;
@@ -81,7 +81,7 @@ export function createOwner(options: OwnerOptions): Owner {
         alone = true;
         seen = await renew();
       } else {
-        // If in doubt, there is another process that could not report.
+        // When in doubt, assume another process that could not report.
         seen = { ...seen, others: 1 };
       }
     }
@@ -101,8 +101,9 @@ export function createOwner(options: OwnerOptions): Owner {
     try {
       const began = performance.now();
       const seen = await renew();
-      // The store took so long that the lease is over again: the holds of the living, ours too, would look orphaned.
-      if (performance.now() - began > leaseMs) throw new Error('the lease expired while it was being renewed');
+      // The store took so long that the lease has expired again: holds of live processes, ours included, would look
+      // orphaned.
+      if (performance.now() - began > leaseMs) throw new Error('the lease expired during its renewal');
       if (isGap(seen.now)) trustFrom = undefined;
       trustFrom ??= performance.now() + leaseMs;
       const isTrusted = trusts();
@@ -114,15 +115,15 @@ export function createOwner(options: OwnerOptions): Owner {
     }
   }
 
-  /** Beside the renewals, which must not wait for a wallet that cannot be written. */
+  /** Separate from renewals, which must not wait for a wallet that cannot be written. */
   function sweep(now: number): void {
     sweeping ??= ledger
       .expireOrphans({ now, limit: ORPHANS_AT_ONCE })
       .then(
         (expired) => {
-          if (expired > 0) log.warn({ expired }, 'returned the holds of a process that is gone');
+          if (expired > 0) log.warn({ expired }, 'returned the holds of a dead process');
         },
-        (err: unknown) => log.warn({ err }, 'could not look for orphaned holds'),
+        (err: unknown) => log.warn({ err }, 'could not sweep orphaned holds'),
       )
       .finally(() => {
         sweeping = undefined;
@@ -145,7 +146,7 @@ export function createOwner(options: OwnerOptions): Owner {
       await agree(seen, true);
       timer = setTimeout(loop, 0);
     },
-    // A clock that was just set is noticed with the next renewal.
+    // The next renewal notices a clock that was just set.
     now: () => (renewedAt === undefined ? Date.now() : Math.floor(seenAt + performance.now() - renewedAt)),
     trusts,
     async stop() {

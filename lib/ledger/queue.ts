@@ -1,6 +1,6 @@
-// Group commit: what arrives while a lane's batch commits, and while the process is busy, is the next batch. Callers
-// wait a bounded time; an operation whose fate is unknown goes on in the background until the store has said what
-// became of it.
+// Group commit: whatever arrives while a lane's batch commits, or while the process is busy, forms the next batch.
+// Callers wait a bounded time; an operation whose outcome is unknown is retried in the background until the store
+// reports it.
 
 import type { Operation, Outcome } from '../money/decide.ts';
 import type { LedgerStore, Submission } from '../store/ports/ledger.ts';
@@ -12,14 +12,14 @@ export interface QueueOptions {
   readonly store: LedgerStore;
   /** How long a caller waits for an outcome. */
   readonly answerWithinMs?: number;
-  /** The most operations waiting in one lane; more are refused, except those that end a charge. */
+  /** The maximum number of operations waiting in one lane; more are refused, except those that end a charge. */
   readonly waitingMax?: number;
   readonly onRetry?: (error: unknown, operations: number) => void;
   /** The store accepts other operations but not this one, which from now on is retried on its own. */
   readonly onParked?: (error: unknown, op: Operation) => void;
 }
 
-/** Why there is no outcome: `never` it was not and will not be applied; `unknown` it will be known later. */
+/** Why there is no outcome: `never`: it was not and will not be applied; `unknown`: the outcome will be known later. */
 export class NoOutcome extends Error {
   override readonly name = 'NoOutcome';
   readonly applied: 'never' | 'unknown';
@@ -30,7 +30,7 @@ export class NoOutcome extends Error {
 }
 
 export interface SubmitOptions {
-  /** Keeps trying for as long as the process lives, also after its caller was told `unknown`. */
+  /** Retries as long as the process lives, even after its caller was told `unknown`. */
   readonly persistent: boolean;
   /** How much of the caller's waiting time has already passed. */
   readonly waitedMs?: number;
@@ -43,7 +43,7 @@ export interface Queue {
   submit(op: Operation, options: SubmitOptions): Promise<Outcome>;
   /** Operations that have no outcome yet. */
   size(): number;
-  /** Resolves when nothing is left, or when the time is over; resolves to what is left. */
+  /** Resolves when nothing is left or the time is up, to how many are left. */
   drain(withinMs: number): Promise<number>;
 }
 
@@ -57,21 +57,21 @@ interface Item extends Submission {
 interface Running {
   readonly name: string;
   readonly lane: Lane<Item>;
-  /** A commit is on its way or under way: there is never a second one, also in its pauses. */
+  /** A commit is scheduled or running; there is never a second one, not even during its pauses. */
   busy: boolean;
-  /** Wakes it for what waits by itself. */
+  /** Wakes the commit loop for what is due later. */
   timer: NodeJS.Timeout | undefined;
 }
 
 const ANSWER_WITHIN_MS = 4800;
 const WAITING_MAX = 20_000;
 /**
- * So long a busy process gathers before it commits what all calls share: a transaction costs as much as ten of its
- * operations. A process with nothing else to do commits at once.
+ * How long a busy process gathers before committing a lane shared by all calls: a transaction costs as much as ten of
+ * its operations. An idle process commits at once.
  */
 const COMPANY_MS = 8;
 const TICK_MS = 100;
-/** The lane of all wallets, in a store that has but one. */
+/** The lane of all wallets, in a store that has only one. */
 const SHARED = '';
 
 export function createQueue({
@@ -97,7 +97,7 @@ export function createQueue({
     });
   }
 
-  /** A wallet with an operation that failed alone keeps a lane of its own until that is through. */
+  /** A wallet with an operation that failed alone keeps its own lane until that succeeds. */
   function laneFor({ wallet }: Operation): Running {
     return lanes.get(wallet) ?? opened(store.lane === 'store' ? SHARED : wallet);
   }
@@ -174,7 +174,7 @@ export function createQueue({
     item.reject = undefined;
   }
 
-  /** Answers callers whose time is over; what was never tried and need not be is dropped with them. */
+  /** Answers callers whose time is up, and drops operations that were never tried and need not be. */
   function expire(): void {
     if (open === 0) {
       clearInterval(ticker);
@@ -188,7 +188,7 @@ export function createQueue({
     }
   }
 
-  /** What the store is working on may be applied, whether or not it has been marked. */
+  /** What the store is working on may be applied, even if it is not marked yet. */
   function giveUp(item: Item, underWay: boolean): void {
     item.abandoned = !item.options.persistent;
     item.reject?.(new NoOutcome(item.abandoned && !item.tried && !underWay ? 'never' : 'unknown'));
@@ -207,7 +207,7 @@ export function createQueue({
 function pause(ms: number, { ref }: { ref: boolean }): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    // Retrying must not keep a stopped process alive.
+    // Retries must not keep a stopped process alive.
     if (!ref) timer.unref();
   });
 }

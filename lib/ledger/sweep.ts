@@ -1,5 +1,5 @@
-// Returns what owners that are gone left held, page by page and around again: those that cannot be returned, because
-// their wallet is missing or damaged, are not queued again and do not keep the rest from their turn.
+// Returns holds of dead owners, page by page and around again. Those that cannot be returned, because their wallet is
+// missing or damaged, are not queued twice and do not hold up the others.
 import type { Outcome, ReturnOp } from '../money/decide.ts';
 import type { LedgerStore, OrphanPage } from '../store/ports/ledger.ts';
 
@@ -11,21 +11,21 @@ export interface SweepOptions {
   readonly now: () => number;
 }
 
-/** Looks at the next page; resolves to how many holds went back since the last time. `now` is the store's time. */
+/** Processes the next page; resolves to how many holds were returned since the last time. `now` is the store's time. */
 export type Sweep = (page: Pick<OrphanPage, 'now' | 'limit'>) => Promise<number>;
 
-/** How soon a hold without a wallet is looked at again. */
+/** How soon a hold without a wallet is tried again. */
 const HOPELESS_MS = 60_000;
 
 export function createSweep({ store, leaseMs, end, now: clock }: SweepOptions): Sweep {
-  /** Holds that are passed over, and until when (performance.now()): what is queued until it has an outcome. */
+  /** Holds to skip, and until when (performance.now()); queued ones until they have an outcome. */
   const passedOver = new Map<string, number>();
   let after: OrphanPage['after'];
   let returned = 0;
 
   async function expire(wallet: string, chargeId: string): Promise<void> {
     const settle = ({ status }: Outcome) => {
-      // Another process may have been there first.
+      // Another process may have been faster.
       if (status === 'done') returned += 1;
       if (status === 'done' || status === 'exists') passedOver.delete(chargeId);
       else passedOver.set(chargeId, performance.now() + HOPELESS_MS);

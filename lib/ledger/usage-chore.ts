@@ -1,19 +1,19 @@
-// Keeps the sums of usage close behind the journal: folds the wallets that had calls now and then, so that nobody who
-// opens a page waits for a hundred thousand of them.
+// Keeps usage sums close behind the journal: periodically folds the wallets that had calls, so that nobody who opens a
+// page waits for a hundred thousand of them.
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
 import { foldUsage } from './usage-fold.ts';
 
 export interface UsageChoreOptions {
   readonly store: Pick<Store, 'journal' | 'ledger' | 'usage'>;
-  /** Told of the first failure in a row. */
+  /** Called with the first of consecutive failures. */
   readonly onError: (error: unknown) => void;
-  /** Between two rounds, more or less. */
+  /** Average pause between two rounds. */
   readonly everyMs?: number;
 }
 
 export interface UsageChore {
-  /** The same ledger, whose calls are noted. */
+  /** The same ledger, with its calls observed. */
   watch(ledger: Ledger): Ledger;
   start(): void;
   stop(): void;
@@ -24,7 +24,7 @@ export interface UsageChore {
 const EVERY_MS = 60_000;
 
 export function createUsageChore({ store, onError, everyMs = EVERY_MS }: UsageChoreOptions): UsageChore {
-  /** Wallets with calls since they were folded last. */
+  /** Wallets with calls since their last fold. */
   const behind = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -33,7 +33,7 @@ export function createUsageChore({ store, onError, everyMs = EVERY_MS }: UsageCh
   async function fold(): Promise<void> {
     for (const wallet of [...behind]) {
       if (stopped) return;
-      // First, so that a call that begins meanwhile is folded in the next round.
+      // First, so that a call that starts meanwhile is folded in the next round.
       behind.delete(wallet);
       try {
         await foldUsage(store, wallet);

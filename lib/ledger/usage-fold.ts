@@ -1,5 +1,5 @@
-// Usage from sums by the hour instead of from every call: the journal is folded behind a cursor, off the path of calls,
-// whenever somebody asks.
+// Usage from hourly sums instead of from every call: the journal is folded behind a cursor, on demand and off the path
+// of calls.
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { chargeOfEntry } from '../money/replay.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
@@ -9,10 +9,10 @@ import { inOrder, reportUsage, type UsageQuery, type UsageReport, type UsageRow,
 type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
 
 const HOUR_MS = 3_600_000;
-/** Entries in one transaction of the fold. */
+/** Entries per transaction of the fold. */
 const ENTRIES_PER_STEP = 1000;
 
-/** The same as `reportUsage`, in time that grows with hours instead of calls where the filter allows. */
+/** Like `reportUsage`, but its time grows with hours instead of calls where the filter allows. */
 export async function readUsage(store: UsageParts, wallet: string, query: UsageQuery): Promise<UsageReport> {
   const { by, filter } = query;
   const { state, from, to } = filter;
@@ -31,7 +31,7 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
   return reportOf(sums, by);
 }
 
-/** Folds what the wallet's journal has more than the sums; of several at once each part is added once. */
+/** Adds what the wallet's journal has beyond the sums; concurrent folds add each part only once. */
 export async function foldUsage({ journal, ledger, usage }: UsageParts, wallet: string): Promise<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
@@ -40,7 +40,7 @@ export async function foldUsage({ journal, ledger, usage }: UsageParts, wallet: 
     const last = entries.at(-1);
     if (!last) return;
     const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
-    // Somebody else may have moved the cursor: then the next look begins behind what they added.
+    // If another fold moved the cursor, the next read starts behind what it added.
     await usage.add({ wallet, from: cursor, to: last.seq, hours: hoursOf(entries, charges) });
   }
 }
@@ -60,7 +60,7 @@ function hoursOf(entries: readonly Entry[], charges: ReadonlyMap<string, Charge>
   return [...hours.values()];
 }
 
-/** What one entry adds. A charge has its usage once it is settled, and keeps it after a refund. */
+/** What one entry adds. A charge has its usage once settled, and keeps it after a refund. */
 function countsOf(entry: Entry, { usage }: Charge): UsageCounts {
   const { kind, charged } = entry;
   const used: Usage = usage === null ? {} : JSON.parse(usage);

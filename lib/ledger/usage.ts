@@ -6,14 +6,14 @@ import type { ChargeFilter, LedgerStore } from '../store/ports/ledger.ts';
 export const USAGE_GROUPS = ['day', 'model', 'key', 'kind'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-/** The numbers of `Usage` that can be added up. */
+/** The numbers of `Usage` that are added up. */
 export const USAGE_UNITS = ['tokens_input', 'tokens_output', 'images', 'seconds'] as const;
 export type UsageUnit = (typeof USAGE_UNITS)[number];
 
 export interface UsageSum {
-  /** Calls that began, whatever became of them. */
+  /** Calls that started, whatever their outcome. */
   readonly calls: number;
-  /** Less refunds: over all calls it is what `charged` of the wallet is. */
+  /** Less refunds: over all calls it equals the wallet's `charged`. */
   readonly charged: Micro;
   readonly refunded: Micro;
   /** What `charged` paid for. */
@@ -21,12 +21,12 @@ export interface UsageSum {
 }
 
 export interface UsageRow extends UsageSum {
-  /** The day in UTC on which the calls began, the model, the id of the key, or the kind. */
+  /** The UTC day on which the calls started, the model, the id of the key, or the kind. */
   readonly group: string;
 }
 
 export interface UsageReport {
-  /** Days in order; models, keys and kinds with the most charged first. */
+  /** Days in order; models, keys and kinds with the highest charge first. */
   readonly rows: readonly UsageRow[];
   readonly total: UsageSum;
 }
@@ -34,7 +34,7 @@ export interface UsageReport {
 export interface UsageQuery {
   readonly by: UsageGroup;
   readonly filter: ChargeFilter;
-  /** Charges that are in memory at once. */
+  /** How many charges are in memory at once. */
   readonly pageSize?: number;
 }
 
@@ -96,7 +96,7 @@ function mapUnits(numberOf: (unit: UsageUnit) => number): Record<UsageUnit, numb
   };
 }
 
-/** Days in order; models, keys and kinds with the most charged first. */
+/** Days in order; models, keys and kinds with the highest charge first. */
 export function inOrder(rows: readonly UsageRow[], by: UsageGroup): readonly UsageRow[] {
   return rows.toSorted(by === 'day' ? byName : byCharged);
 }

@@ -98,7 +98,7 @@ describe('accounts', () => {
     expect(changed.limits).to.deep.equal({ ...wish, models: null, zone: 'Asia/Omsk' });
     expect(await limitsOf()).to.deep.equal(changed.limits);
     now = expiresAt;
-    await refused(accounts.limitKey(issued.id, { expiresAt: null }), 'which is for good');
+    await refused(accounts.limitKey(issued.id, { expiresAt: null }), 'which is final');
     await refused(accounts.limitKey('key_none', {}), 'no key');
   });
 
@@ -109,8 +109,8 @@ describe('accounts', () => {
       [{ budget: 0n }, 'above zero'],
       [{ budget: -1n }, 'above zero'],
       [{ budget: 10n ** 16n }, 'at most'],
-      [{ expiresAt: now }, 'expired already'],
-      [{ models: [] }, 'used for nothing'],
+      [{ expiresAt: now }, 'in the past'],
+      [{ models: [] }, 'could not be used'],
       [{ models: ['a', ''] }, 'not the id of a model'],
       [{ models: ['a b'] }, 'not the id of a model'],
       [{ models: Array.from({ length: 201 }, (_, at) => `m${at}`) }, 'more than 200'],

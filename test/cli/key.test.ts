@@ -61,7 +61,7 @@ describe('cli key', () => {
     await store.keys.limit(String(id), { ...NO_LIMITS, expiresAt: 1 }, 0);
     await store.close();
     expect(await listed()).to.deep.include({ status: 'expired', revoked_at: null });
-    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is for good');
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is final');
   });
 
   it('gives a key a budget, and shows what is spent of it', async () => {
@@ -115,7 +115,7 @@ describe('cli key', () => {
 
   it('refuses limits that are none', async () => {
     const { key_id: id } = await rig.json('key', 'issue', account, '--name', 'limits');
-    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('expired already');
+    expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('in the past');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--expires', 'soon')).to.include('Give a day such as');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--models', 'a,,b')).to.include('with commas between');
     expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--models', '')).to.include('with commas');

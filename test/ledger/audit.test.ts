@@ -95,7 +95,7 @@ describe('audit of a store', () => {
     const other = await faulty.wallet();
     const names = { account: other, name: 'n', last4: 'abcd', createdAt: 1 };
     await faulty.real.keys.add({ ...names, id: 'k', hash: 'h' }, 10);
-    const key = 'its key k is not of this account';
+    const key = 'its key k is not one of this account';
     const wanted = ['open', 'settled', 'refunded'].map((call) => ({ wallet: id, problem: `call ${call}: ${key}` }));
     expect((await verifyLedger(faulty.store)).problems).to.deep.equal(wanted);
   });

@@ -58,7 +58,7 @@ describe('a booking', () => {
 
   for (const [applied, line] of [
     ['no', /^disk is slow$/],
-    ['unknown', /may have been booked: see "tollgate ledger list acc_/],
+    ['unknown', /may have been booked: check "tollgate ledger list acc_/],
   ] as const) {
     it(`gives up in the end, and says so (written: ${applied})`, async () => {
       const op = await adjustOf(`adj_never_${applied}`);

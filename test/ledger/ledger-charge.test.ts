@@ -204,7 +204,7 @@ describe('ledger: paid at once', () => {
       store.always('ledger.apply', refuse);
       const refund = await ledger.refund({ chargeId: a, wallet, job: fail(job as Job) });
       expect(refund).to.deep.equal({ status: 'unconfirmed' });
-      expect(errors).to.deep.equal(['the store has not confirmed the end of a call; it is retried']);
+      expect(errors).to.deep.equal(['the store has not confirmed the end of a call; retrying']);
       expect(await chargeOf()).to.include({ state: 'settled' });
       store.always('ledger.apply', undefined);
       expect(await ledger.drain(5000)).to.equal(0);

@@ -196,7 +196,7 @@ describe('ledger', () => {
         balance: 996n * RUB,
         confirmed: false,
       });
-      expect(errors()).to.deep.equal(['the store has not confirmed the end of a call; it is retried']);
+      expect(errors()).to.deep.equal(['the store has not confirmed the end of a call; retrying']);
       expect(await chargeOf(a)).to.include({ state: 'held' });
       store.always('ledger.apply', undefined);
       expect(await ledger.drain(5000)).to.equal(0);

@@ -224,7 +224,7 @@ describe('owner', () => {
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
     await sleep(LEASE_MS);
     expect([await stateOf(id('of-peer')), await stateOf(id('of-me'))]).to.deep.equal(['held', 'held']);
-    expect(warnings).to.deep.equal(['returned the holds of a process that is gone']);
+    expect(warnings).to.deep.equal(['returned the holds of a dead process']);
   });
 
   for (const [name, behaviour] of Object.entries({ refuse, lose })) {
@@ -297,8 +297,8 @@ describe('owner', () => {
     await makeOwner('me').start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
     expect(warnings).to.deep.equal([
-      'could not look for orphaned holds',
-      'returned the holds of a process that is gone',
+      'could not sweep orphaned holds',
+      'returned the holds of a dead process',
     ]);
   });
 });

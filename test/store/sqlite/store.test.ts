@@ -190,8 +190,8 @@ describe('sqlite store', () => {
     db.exec(`PRAGMA foreign_keys = OFF; DELETE FROM charges WHERE id = '${gone}'`);
     const { problems } = await verifyLedger(store);
     expect(problems).to.deep.equal([
-      { wallet: other, problem: `call ${gone}: there are entries of it, and no charge` },
-      { wallet, problem: 'call stray: no entry of the journal begins it' },
+      { wallet: other, problem: `call ${gone}: it has entries, but there is no charge` },
+      { wallet, problem: 'call stray: no entry of the journal creates it' },
     ]);
   });
 
