@@ -1,5 +1,5 @@
-// Charges saved cards for wallets that run low: looks at a wallet after its calls, and at all of them now and then, so that
-// what another process began or left behind goes on. Every rule is in `topup-rules.ts`.
+// Charges saved cards when wallets run low: checks a wallet after its calls, and all of them periodically, so that what
+// another process started or left behind continues. The rules are in `topup-rules.ts`.
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Happening } from '../alerts/watch.ts';
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
@@ -21,22 +21,22 @@ export interface AutoTopupOptions {
   /** The store's clock. */
   readonly now: () => number;
   readonly log: { warn(fields: object, message: string): void };
-  /** Tells the owners, once of each payment. */
+  /** Alerts the owners, once per payment. */
   readonly alerts: Pick<Alerts, 'tell'>;
-  /** Between two looks at all of them, more or less. */
+  /** Average pause between two rounds over all wallets. */
   readonly everyMs?: number;
 }
 
 export interface AutoTopup {
-  /** The same ledger, whose calls are noticed: those that leave little, and those that are refused for too little. */
+  /** The same ledger, with its calls observed: those that leave little, and those refused for lack of money. */
   watch(ledger: Ledger): Ledger;
-  /** Looks at a wallet soon, and waits for nothing. */
+  /** Checks a wallet soon, without waiting for it. */
   notice(wallet: string): void;
-  /** A payment has changed. */
+  /** Reports a changed payment. */
   onPayment(payment: Payment): void;
-  /** Looks at one wallet as far as it goes now; rejects with `StoreError`. */
+  /** Checks one wallet and goes as far as it can now; rejects with `StoreError`. */
   look(wallet: string): Promise<void>;
-  /** Looks at all of them; never rejects. */
+  /** Checks all wallets; never rejects. */
   lookAtAll(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -44,17 +44,17 @@ export interface AutoTopup {
 
 const EVERY_MS = 30_000;
 const ROWS_PER_PAGE = 200;
-/** Steps of one look: an end, a resumption, a new order, its end. */
+/** Steps of one check: an end, a resumption, a new order, its end. */
 const STEPS_MAX = 6;
 
 export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
   const { store, payments, bounds, now, log, alerts, everyMs = EVERY_MS } = options;
-  /** Of wallets with one that is switched on, as they were at the last look. */
+  /** Thresholds of wallets with automatic top-up on, as of the last check. */
   const thresholds = new Map<string, Micro>();
   const looking = new Map<string, Promise<void>>();
-  /** When calls of wallets were refused last for too little, whatever the threshold says. */
+  /** When a call of a wallet was last refused for lack of money, whatever the threshold says. */
   const short = new Map<string, number>();
-  /** Wallets that were looked at within the last second; true: there is a reason to look again. */
+  /** Wallets checked within the last second; true: there is a reason to check again. */
   const lately = new Map<string, boolean>();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> | undefined;
@@ -75,7 +75,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     void look(wallet).catch((err: unknown) => log.warn({ err, account: wallet }, NOT_LOOKED));
   }
 
-  /** One at a time for a wallet: whoever asks meanwhile is answered by the one under way. */
+  /** One at a time per wallet; concurrent callers share the running one. */
   function look(wallet: string): Promise<void> {
     const running = looking.get(wallet);
     if (running) return running;
@@ -90,7 +90,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     for (let step = 0; step < STEPS_MAX && !stopped; step += 1) if (!(await goOn(wallet, refusedAt))) return;
   }
 
-  /** One step; whether there may be another. */
+  /** Makes one step; resolves to whether there may be another. */
   async function goOn(wallet: string, refusedAt: number): Promise<boolean> {
     const auto = await store.payments.autoTopup(wallet);
     remember(wallet, auto);
@@ -99,7 +99,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     if (auto.pausedAt !== null) return auto.enabled && resume(auto, auto.pausedAt);
     const funds = await store.ledger.wallet(wallet);
     const hindrance = funds && findHindrance(auto, funds, { at: now(), bounds: bounds() });
-    // A call that was refused before the last top-up needs no second one: that moved `nextAt` on.
+    // A call refused before the last top-up does not call for a second one: that top-up moved `nextAt` past it.
     const isShort = refusedAt > auto.nextAt;
     if (!funds || (hindrance !== undefined && !(hindrance === 'enough' && isShort))) return false;
     return begin(auto);
@@ -109,7 +109,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     const payment = await store.payments.get(order);
     const after = payment && ended(auto, payment, now());
     if (!payment || !after) return false;
-    // Before the row is free: whoever goes on after a crash tells it.
+    // Before the row is freed, so that after a crash another process sends it.
     if (after.news) await alerts.tell(auto.id, happeningOf(after.news, payment), payment.id);
     return store.payments.changeAutoTopup(after.auto);
   }
@@ -133,9 +133,9 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     }
   }
 
-  /** The order cannot even be made: the card is gone, its provider is off, or the sum is none of its sums. */
+  /** The order cannot even be made: the card is gone, its provider is off, or the amount is outside its bounds. */
   async function pause(auto: AutoTopupRow, { message }: Fault): Promise<boolean> {
-    log.warn({ account: auto.id, reason: message }, 'an automatic top-up cannot be begun and is paused');
+    log.warn({ account: auto.id, reason: message }, 'could not start an automatic top-up; it is paused');
     await store.payments.changeAutoTopup(paused(auto, message, now()));
     return false;
   }
@@ -161,7 +161,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
         if (rows.length < ROWS_PER_PAGE) return;
       }
     } catch (err) {
-      if (!stopped) log.warn({ err }, 'could not look at the automatic top-ups');
+      if (!stopped) log.warn({ err }, 'could not check the automatic top-ups');
     }
   }
 
@@ -212,7 +212,7 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
     };
   }
 
-  /** What is held counts too, but only a look at the wallet knows how much that is. */
+  /** Holds count too, but only a check of the wallet knows how much they are. */
   function noticeLow(wallet: string, avail: Micro): void {
     if (avail < (thresholds.get(wallet) ?? avail)) notice(wallet);
   }
@@ -243,10 +243,10 @@ function happeningOf(news: TopupNews, { amount, id: payment }: Payment): Happeni
   return { type: `topup.${news}`, data: { amount: formatRub(amount), payment } };
 }
 
-const NOT_LOOKED = 'could not look at an automatic top-up';
-/** The phases of a payment whose money came. */
+const NOT_LOOKED = 'could not check an automatic top-up';
+/** The phases of a payment whose money has arrived. */
 const PAID = ['credited', 'partly_refunded'] as const;
-/** Those after a pause are the newest. */
+/** Events that follow a pause, newest first. */
 const PAID_MAX = 5;
-/** A wallet that stays low is looked at so often at most, however many calls it has. */
+/** A wallet that stays low is checked at most this often, however many calls it has. */
 const GAP_MS = 1000;

@@ -1,15 +1,15 @@
-// What one order may be.
+// The limits of a single order.
 import type { OpenPayment } from '../catalog/payments.ts';
 import type { SumBounds } from '../catalog/topup-bounds.ts';
 import { MICRO_PER_RUB, type Micro } from '../money/money.ts';
 import type { MethodKind } from './contract.ts';
 
 export const KOPECK = MICRO_PER_RUB / 100n;
-/** Once something was paid in. */
+/** Once something has been paid in. */
 export const LEAST_ORDER = MICRO_PER_RUB;
 const MOST = 1_000_000n * MICRO_PER_RUB;
 
-/** By a method of a provider; `least` is what the wallet has to order at least. */
+/** For a method of a provider; `least` is the wallet's own minimum. */
 export function boundsOf(least: Micro, { provider }: OpenPayment, method: MethodKind | undefined): SumBounds {
   const limits = method && provider.limits?.[method];
   return commonOf({ min: least, max: MOST }, limits ?? { min: least, max: MOST });

@@ -7,8 +7,8 @@ export type * from '../plugin/host-contract.ts';
 export type * from '../plugin/request-contract.ts';
 
 /**
- * What a folder `payments/<name>` exports by default from its `index`. It is loaded as a provider's folder is, and gets
- * the same host with a `memory`: `host.upstream` is the name of the entry in the catalog's `payments`.
+ * The default export of a folder's `payments/<name>/index`. It is loaded like a provider's folder and gets the same
+ * host plus a `memory`; `host.upstream` is the name of the entry in the catalog's `payments`.
  */
 export interface PaymentPlugin<Settings extends object = object> {
   /** Version of this contract; a plugin with another one is refused at start. */
@@ -16,12 +16,12 @@ export interface PaymentPlugin<Settings extends object = object> {
   /** Equals the folder's name; the catalog's `payments.*.plugin` refers to it. */
   readonly name: string;
   /**
-   * The schema of `payments.*.settings`. Mark secrets with `.meta({ secret: true })`: they are scrubbed from the log, and a
-   * live provider with none, or with an empty one, does not start. `host.request` reaches the origins of `baseUrl` and of
-   * the other settings whose name ends in `Url`.
+   * The schema of `payments.*.settings`. Mark secrets with `.meta({ secret: true })`: they are scrubbed from the log,
+   * and a live provider without one, or with an empty one, does not start. `host.request` reaches the origins of
+   * `baseUrl` and of the other settings whose names end in `Url`.
    */
   settings(joi: Joi.Root): Joi.ObjectSchema<Settings>;
-  /** Codes by which this provider says what went wrong, beside those that the host knows already. */
+  /** Error codes of this provider, beyond those the host already knows. */
   readonly faultWords?: FaultWords;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
   create(settings: Settings, host: PaymentHost): PaymentProvider;
@@ -33,8 +33,8 @@ export interface PaymentHost extends Host {
 }
 
 /**
- * Values by name that outlive the process and are the same in every one, each provider's own: for a provider that has no
- * memory elsewhere. The last one to be set counts.
+ * Named values that outlive the process and are shared by all processes, separate for each provider: for a provider
+ * with no other memory. The last write wins.
  */
 export interface HostMemory {
   get(name: string): Promise<string | undefined>;
@@ -44,59 +44,62 @@ export interface HostMemory {
 /**
  * One account with one payment provider. Money is `bigint` micro-roubles (1 RUB = 1 000 000); times are ms since the epoch.
  *
- * What the methods throw is made by `host.fault` and never is a payer's decline: a decline is a `PaymentState`.
- * - `request`: the provider refuses this very order or refund, and nothing began. It is not asked again.
- * - `auth`, `quota`, `rate`, `missing`, and every fault with `unsent`: nothing began, through no fault of the payer's. The
- *   same call comes again later, with the same key.
- * - `network`, `timeout`, `server`, `overloaded`, `protocol`, an abort of the signal: nobody knows whether it began. The
- *   same call comes again with the same key while the provider remembers keys; after that `find` decides.
+ * Methods throw faults made by `host.fault`. A fault never means a decline: that is a `PaymentState`.
+ * - `request`: the provider refuses this order or refund, and nothing was started. It is not retried.
+ * - `auth`, `quota`, `rate`, `missing`, and every fault with `unsent`: nothing was started, and it is not the payer's
+ *   fault. The same call is retried later with the same key.
+ * - `network`, `timeout`, `server`, `overloaded`, `protocol`, an aborted signal: it is unknown whether anything was
+ *   started. The same call is retried with the same key while the provider remembers keys; after that `find` decides.
  * `fetch` and `find` change nothing: their faults only mean that nothing was learnt, except `missing` from `fetch`: the
- * provider has no payment of this id.
+ * provider has no payment with this id.
  */
 export interface PaymentProvider {
-  /** What payers may pay with, the usual one first; never empty. */
+  /** The payment methods offered, the usual one first; never empty. */
   readonly methods: readonly MethodKind[];
-  /** Hosts that `start` may send a payer to (`pay.example.com`; with a port where it is not the scheme's own). */
+  /** Hosts that `start` may send a payer to (`pay.example.com`; with a port unless it is the scheme's default). */
   readonly redirectHosts: readonly string[];
-  /** True where real money moves. Payments of a live provider have `test: false`, those of others `test: true`. */
+  /** True if real money moves. Payments of a live provider have `test: false`, those of others `test: true`. */
   readonly live: boolean;
-  /** The shop that every payment of these settings has as its `shop`. */
+  /** The shop that every payment made with these settings has as its `shop`. */
   readonly shop: string;
-  /** How long the provider remembers an idempotence key, at most 24 h; none is sent again after that. */
+  /** How long the provider remembers an idempotency key, at most 24 h; a key is never sent after that. */
   readonly keysLiveMs: number;
-  /** What one payment may be, by method; absent: no limits are known. */
+  /** Limits of a single payment, by method; absent if none are known. */
   readonly limits?: Readonly<Partial<Record<MethodKind, AmountLimits>>>;
-  /** Begins a payment and says where to send the payer. With the key of an earlier call it tells of the same payment. */
+  /** Starts a payment and says where to send the payer. With the key of an earlier call it returns the same payment. */
   start(order: Order, signal: AbortSignal): Promise<Started>;
   /**
-   * Charges a saved method without its owner; absent where methods cannot be saved. A decline resolves, as `canceled`
-   * with its reason. `pending` resolves too: it is fetched until it ends. With the key of an earlier call it tells of the
-   * same payment.
+   * Charges a saved method without its owner present; absent if methods cannot be saved. A decline resolves as
+   * `canceled` with its reason. `pending` resolves too: it is fetched until it ends. With the key of an earlier call it
+   * returns the same payment.
    */
   charge?(order: Order, saved: SavedMethod, signal: AbortSignal): Promise<PaymentState>;
-  /** The state of a payment with all of its refunds, asked with the operator's secret: the only thing that leads to a credit. */
+  /**
+   * The state of a payment with all of its refunds, asked with the operator's secret: the only thing that leads to a
+   * credit.
+   */
   fetch(ref: PaymentRef, signal: AbortSignal): Promise<PaymentState>;
   /**
-   * The payment whose metadata name our order, for when the answer to `start` or `charge` was lost and the key is too old
-   * to be sent again; undefined when there certainly is none. Looks at payments made since `order.createdAt`.
+   * The payment whose metadata name our order, for when the answer to `start` or `charge` was lost and the key is too
+   * old to be sent again; undefined if there certainly is none. Searches payments made since `order.createdAt`.
    */
   find(order: Pick<Order, 'id' | 'createdAt'>, signal: AbortSignal): Promise<PaymentState | undefined>;
-  /** Gives money back to the instrument it came from; absent where that is not possible. With an earlier key: the same refund. */
+  /** Refunds to the instrument the money came from; absent if not possible. With an earlier key: the same refund. */
   refund?(order: RefundOrder, signal: AbortSignal): Promise<RefundState>;
   /**
-   * What a notice asks to be fetched. Pure, and never believed: anybody can send one. Amounts and states in it are not even
-   * looked at.
+   * Which payments a notice asks to fetch. Pure. Notices are never trusted, because anybody can send one: amounts and
+   * states in them are not even read.
    */
   notice(raw: RawNotice): NoticeVerdict;
-  /** A pay page of its own, for one without real money: under `Order.pageUrl`. */
+  /** Its own pay page, for a provider without real money: below `Order.pageUrl`. */
   page?(request: PageRequest, signal: AbortSignal): Promise<PageReply>;
-  /** Frees what the provider holds; called once, after its last call ended. */
+  /** Frees what the provider holds; called once, after its last call has ended. */
   close?(): Promise<void>;
 }
 
 export type MethodKind = 'card' | 'sbp' | 'wallet' | 'bank';
 
-/** Both ends included. */
+/** Inclusive. */
 export interface AmountLimits {
   readonly min: bigint;
   readonly max: bigint;
@@ -104,7 +107,7 @@ export interface AmountLimits {
 
 /** What is to be paid. */
 export interface Order {
-  /** Ours: `pay_…`. It has to be in the payment's metadata. */
+  /** Ours: `pay_…`. It must be in the payment's metadata. */
   readonly id: string;
   /** At most 64 characters; the same for every repeat of this order. */
   readonly idempotenceKey: string;
@@ -113,68 +116,69 @@ export interface Order {
   readonly currency: 'RUB';
   /** For the payer's statement, at most 128 characters. */
   readonly description: string;
-  /** Where the payer comes back to; no credit follows from that. */
+  /** Where the payer returns to; a return never leads to a credit. */
   readonly returnUrl: string;
-  /** The base of the provider's own pages, without a slash at the end: `<PUBLIC_URL>/payments/<name>/page`. */
+  /** The base of the provider's own pages, without a trailing slash: `<PUBLIC_URL>/payments/<name>/page`. */
   readonly pageUrl: string;
   readonly locale: 'ru' | 'en';
   /** Our id of the payer, the same for each of their orders. */
   readonly customer: string;
   /** Where a receipt goes; absent when unknown. */
   readonly email?: string;
-  /** What the payer chose; absent: the provider asks. */
+  /** The payer's choice; absent: the provider asks. */
   readonly method?: MethodKind;
-  /** The payer agreed to the method being kept for later charges. */
+  /** The payer agreed to saving the method for later charges. */
   readonly saveMethod: boolean;
   readonly createdAt: number;
 }
 
 /** A payment that waits for its payer. */
 export interface Started {
-  /** The provider's id of the payment, unique over all of its payments. */
+  /** The provider's id of the payment, unique among all of its payments. */
   readonly id: string;
   /**
-   * An https URL of one of the `redirectHosts`; without real money also one under `Order.pageUrl`, or http on a loopback
-   * host.
+   * An https URL on one of the `redirectHosts`; without real money also one below `Order.pageUrl`, or http on a
+   * loopback host.
    */
   readonly payUrl: string;
   /** When the link stops working. */
   readonly expiresAt: number;
 }
 
-/** Names a payment of the provider's. */
+/** Identifies a payment at the provider. */
 export interface PaymentRef {
   readonly id: string;
 }
 
-/** What the provider holds of one payment. Everything here is compared with the order before it is credited. */
+/** What the provider says about one payment. All of it is compared with the order before the payment is credited. */
 export interface PaymentState {
   readonly id: string;
   /**
-   * `pending` it may still be paid (a hold that is not captured yet too); `succeeded` the money is the shop's, and stays so
-   * however much is refunded later; `canceled` it never will be.
+   * `pending`: it may still be paid (includes an authorisation not captured yet); `succeeded`: the shop has the money,
+   * whatever is refunded later; `canceled`: it never will be paid.
    */
   readonly status: 'pending' | 'succeeded' | 'canceled';
-  /** What was captured, as the payer paid it, fees not taken off; before that what is asked for. */
+  /** The captured amount as the payer paid it, before fees; until then the requested amount. */
   readonly amount: bigint;
   /** ISO 4217, upper case. */
   readonly currency: string;
   /** The shop it was paid to. */
   readonly shop: string;
   readonly test: boolean;
-  /** Our order's id as the metadata have it; null when they have none. */
+  /** Our order's id from the metadata; null if they have none. */
   readonly order: string | null;
-  /** The method, when it was saved for later charges; null otherwise. */
+  /** The method, if it was saved for later charges; null otherwise. */
   readonly saved: SavedMethod | null;
-  /** All of them, those begun elsewhere too. */
+  /** All refunds, including those started elsewhere. */
   readonly refunds: readonly RefundState[];
   /** Why it is `canceled`; null otherwise. */
   readonly reason: Decline | null;
 }
 
 /**
- * `expired` the payer never paid; `soft` another try may succeed (insufficient funds, limits); `hard` this instrument never
- * will again (expired, blocked, permission revoked); `technical` the provider or the bank failed, nobody declined.
+ * `expired`: the payer never paid; `soft`: a retry may succeed (insufficient funds, limits); `hard`: this instrument
+ * never will again (expired, blocked, permission revoked); `technical`: the provider or the bank failed, nobody
+ * declined.
  */
 export interface Decline {
   readonly kind: 'expired' | 'soft' | 'hard' | 'technical';
@@ -184,21 +188,21 @@ export interface Decline {
 
 /** An instrument that can be charged again. */
 export interface SavedMethod {
-  /** The provider's id of it. A secret of the owner's in no sense, but never shown. */
+  /** The provider's id of the method. Not a secret of its owner, but never shown. */
   readonly id: string;
   readonly kind: MethodKind;
-  /** `Visa`; null where there is none. */
+  /** `Visa`; null if there is none. */
   readonly brand: string | null;
   readonly last4: string | null;
-  /** `2027-05`: the last month it works. */
+  /** `2027-05`: the last month in which it works. */
   readonly expiry: string | null;
-  /** The same for the same instrument saved twice; null where the provider does not tell. */
+  /** The same for the same instrument saved twice; null if the provider does not tell. */
   readonly fingerprint: string | null;
 }
 
-/** Money to be given back. */
+/** A refund to make. */
 export interface RefundOrder {
-  /** Ours: `rfd_…`. In the refund's metadata, where the provider keeps some. */
+  /** Ours: `rfd_…`. Stored in the refund's metadata, if the provider has any. */
   readonly id: string;
   readonly idempotenceKey: string;
   /** The provider's id of the payment. */
@@ -213,28 +217,28 @@ export interface RefundOrder {
 }
 
 export interface RefundState {
-  /** The provider's id, unique over all of its refunds. */
+  /** The provider's id, unique among all of its refunds. */
   readonly id: string;
   readonly status: 'pending' | 'succeeded' | 'canceled';
   readonly amount: bigint;
   readonly currency: string;
-  /** Our id of the refund; null for one begun elsewhere, or where the provider keeps none. */
+  /** Our id of the refund; null for one started elsewhere, or if the provider stores none. */
   readonly order: string | null;
 }
 
-/** A request to `POST /payments/<name>/notice`, as it came. */
+/** A request to `POST /payments/<name>/notice`, as received. */
 export interface RawNotice {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** UTF-8, at most 64 KiB. */
   readonly body: string;
-  /** Of the peer: that of a proxy where the service stands behind one. A filter at best, never a proof. */
+  /** The peer's address, which may be a proxy's. At best a filter, never proof. */
   readonly address: string;
 }
 
 /**
- * The provider's ids of the payments to fetch (of a refund: of its payment), none when there is nothing to learn; or
- * `rejected`: not a notice of this provider's.
+ * The provider's ids of the payments to fetch (for a refund, its payment's), empty when there is nothing to learn; or
+ * `rejected`: not a notice of this provider.
  */
 export type NoticeVerdict = { readonly fetch: readonly string[] } | 'rejected';
 
@@ -248,9 +252,11 @@ export interface PageRequest {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** HTML, with the policy of our own pages (no inline scripts or styles; `/static/style.css` is there), or where to go instead. */
+/**
+ * HTML, under the content policy of our pages (no inline scripts or styles; `/static/style.css` exists), or a redirect.
+ */
 export type PageReply = {
   readonly status: number;
-  /** Notices that the provider sends now, taken as if they had been POSTed, each before the next. */
+  /** Notices to process as if they had just been POSTed, in order. */
   readonly notices?: readonly Pick<RawNotice, 'headers' | 'body'>[];
 } & ({ readonly html: string; readonly location?: never } | { readonly location: string; readonly html?: never });

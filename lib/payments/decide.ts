@@ -1,4 +1,4 @@
-// All rules of a payment's life in one pure function: a payment and a change in; the payment as it is then out.
+// All rules of a payment's life as one pure function: takes a payment and a change, returns the payment after it.
 import assert from 'node:assert/strict';
 import type { Micro } from '../money/money.ts';
 import {
@@ -22,7 +22,7 @@ interface Change {
   readonly at: number;
 }
 
-/** The provider has begun; the link is null where the payment was found without it. */
+/** The provider has started it; the link is null if the payment was found without one. */
 export interface BeginPayment extends Change {
   readonly kind: 'begin';
   readonly ref: string;
@@ -31,7 +31,7 @@ export interface BeginPayment extends Change {
   readonly dueAt: number;
 }
 
-/** It was looked at, and is as it was. */
+/** It was fetched, and nothing has changed. */
 export interface LookPayment extends Change {
   readonly kind: 'look';
   readonly dueAt: number | null;
@@ -41,7 +41,7 @@ export interface LookPayment extends Change {
 export interface SucceedPayment extends Change {
   readonly kind: 'succeed';
   readonly ref: string;
-  /** What it said, as JSON. */
+  /** The provider's state, as JSON. */
   readonly state: string;
 }
 
@@ -51,7 +51,7 @@ export interface ReviewPayment extends Change {
   readonly reason: string;
 }
 
-/** An operator does not credit it. */
+/** An operator refuses to credit it. */
 export interface RejectPayment extends Change {
   readonly kind: 'reject';
   readonly reason: string;
@@ -63,14 +63,14 @@ export interface CancelPayment extends Change {
   readonly state: string;
 }
 
-/** Nobody paid in time; it is looked at now and then for a late success, or no more. */
+/** Not paid in time; it is still fetched now and then for a late success, or no longer. */
 export interface ExpirePayment extends Change {
   readonly kind: 'expire';
   readonly reason: string;
   readonly dueAt: number | null;
 }
 
-/** It never began. */
+/** It was never started. */
 export interface FailPayment extends Change {
   readonly kind: 'fail';
   readonly reason: string;
@@ -83,7 +83,7 @@ export interface AskRefund extends Change {
   readonly reason: string;
 }
 
-/** The provider has taken it on and not ended it yet. */
+/** The provider has accepted it but not finished it. */
 export interface NoteRefund extends Change {
   readonly kind: 'note_refund';
   readonly refund: string;
@@ -108,28 +108,28 @@ export interface KeepPayment extends Change {
   readonly kind: 'keep';
 }
 
-/** Goes with `pay`. */
+/** Made together with the operation `pay`. */
 export interface CreditPayment extends Change {
   readonly kind: 'credit';
-  /** Why, where an operator decided. */
+  /** The operator's reason, if one decided. */
   readonly reason: string | null;
 }
 
-/** Goes with `payback`: money that the provider has given back. */
+/** Made together with `payback`: money that the provider has refunded. */
 export interface BookRefund extends Change {
   readonly kind: 'refund';
   /** The provider's id. */
   readonly ref: string;
-  /** Ours; null for a refund begun elsewhere. */
+  /** Ours; null for a refund started elsewhere. */
   readonly refund: string | null;
 }
 
-/** Goes with `dispute`: it was lost. */
+/** Made together with `dispute`: the dispute was lost. */
 export interface ReversePayment extends Change {
   readonly kind: 'reverse';
 }
 
-/** A change that no money goes with. */
+/** Changes that move no money. */
 export type FreePaymentChange =
   | BeginPayment
   | LookPayment
@@ -145,26 +145,26 @@ export type FreePaymentChange =
   | OpenDispute
   | KeepPayment;
 
-/** A change that is made in the transaction of its money. */
+/** Changes made in the transaction that moves their money. */
 export type PaidPaymentChange = CreditPayment | BookRefund | ReversePayment;
 
 export type PaymentChange = FreePaymentChange | PaidPaymentChange;
 
-/** The money that goes with a change: what was asked for, and what the wallet gave. */
+/** The money that moved with a change: what was asked for, and what the wallet gave. */
 export interface Moved {
   readonly amount: Micro;
   readonly taken: Micro;
 }
 
 /**
- * `done` it happened now; `exists` this very change had been made before; `stale` the payment has changed since it was
- * decided on, or its phase does not allow it: nothing changed; `no_payment`.
+ * `done`: applied now; `exists`: the same change had been applied before; `stale`: nothing changed, because the payment
+ * has changed since or its phase does not allow it; `no_payment`.
  */
 export type PaymentStatus = 'done' | 'exists' | 'stale' | 'no_payment';
 
 export interface PaymentOutcome {
   readonly status: PaymentStatus;
-  /** As it is afterwards; absent when there is none. */
+  /** The payment afterwards; absent if there is none. */
   readonly payment?: Payment;
 }
 
@@ -186,12 +186,12 @@ const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> 
   dispute: IN_WALLET,
   keep: ['disputed'],
   credit: ['succeeded', 'review'],
-  // The provider has given it back whatever the bank wants.
+  // The provider has refunded it, whatever the bank wants.
   refund: [...IN_WALLET, 'disputed'],
   reverse: ['disputed'],
 };
 
-/** `moved` is there exactly for the changes that go with money. */
+/** `moved` is present exactly for changes that move money. */
 export function decidePayment(payment: Payment | undefined, change: PaymentChange, moved?: Moved): PaymentOutcome {
   if (!payment) return { status: 'no_payment' };
   assert.equal(payment.id, change.id);
@@ -204,10 +204,10 @@ export function decidePayment(payment: Payment | undefined, change: PaymentChang
   return { status: 'done', payment: { ...payment, ...FREE, changedAt, ...changed, version: payment.version + 1 } };
 }
 
-/** Nobody works on a payment that waits or has ended. */
+/** A payment that waits or has ended has no owner. */
 const FREE = { owner: null, lease: null };
 
-/** Undefined where its amounts or ids do not allow it. */
+/** Undefined if its amounts or ids do not allow it. */
 function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undefined): Partial<Payment> | undefined {
   switch (change.kind) {
     case 'begin': {
@@ -306,12 +306,12 @@ function moneyChanged(
   return { phase, ...money, refunds: JSON.stringify(list), dueAt: isWhole ? null : dueFor(list, change.at) };
 }
 
-/** Refunds that are on their way have to be looked at. */
+/** Requested refunds keep the payment due. */
 function dueFor(refunds: readonly Refund[], at: number): number | null {
   return refunds.some(({ state }) => state === 'asked') ? at : null;
 }
 
-/** Whether the very change was made before: its answer was lost, or somebody else was told of the same fact. */
+/** Whether the same change was made before: its answer was lost, or another process learnt the same fact. */
 function wasMade(payment: Payment, change: PaymentChange, moved: Moved | undefined): boolean {
   switch (change.kind) {
     case 'ask_refund':

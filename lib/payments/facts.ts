@@ -1,4 +1,5 @@
-// What an order tells its provider beside the amount, kept as JSON with the payment so that any process can repeat it.
+// What an order tells its provider besides the amount, stored as JSON with the payment so that any process can repeat
+// it.
 import type { MethodKind, Order } from './contract.ts';
 import type { Payment } from './decide.ts';
 
@@ -10,7 +11,7 @@ export interface OrderFacts {
   readonly email?: string;
   readonly method?: MethodKind;
   readonly saveMethod: boolean;
-  /** The id of the saved method that is charged, of an automatic top-up. */
+  /** The id of the saved method to charge, for an automatic top-up. */
   readonly charges?: string;
 }
 
@@ -18,7 +19,7 @@ export function factsOf({ facts }: Pick<Payment, 'facts'>): OrderFacts {
   return JSON.parse(facts);
 }
 
-/** The order as the provider gets it, the same in every repeat. */
+/** The order as sent to the provider, identical in every repeat. */
 export function orderOf(payment: Payment): Order {
   const { charges: _, ...facts } = factsOf(payment);
   const { id, amount, wallet, createdAt } = payment;

@@ -1,5 +1,5 @@
-// Makes a payment follow what its provider says of it, step by step; whoever else does the same at once, each step happens
-// once.
+// Moves a payment step by step to the state that its provider reports. Each step happens once, even if several
+// processes do this at the same time.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
   readonly now: () => number;
   readonly log: PaymentLog;
-  /** Told of every change of a payment's phase or money, after it is stored. */
+  /** Called after every stored change of a payment's phase or money. */
   readonly onChange?: ((payment: Payment) => void) | undefined;
 }
 
@@ -25,16 +25,16 @@ export interface PaymentLog {
 }
 
 export interface Follow {
-  /** Resolves to the payment as it is then; rejects with `StoreError`, and then the same state may come again. */
+  /** Resolves to the payment afterwards; after a rejection with `StoreError` the same state may be passed again. */
   follow(payment: Payment, open: OpenPayment, state: PaymentState): Promise<Payment>;
-  /** Makes one change; somebody else's may have been first. Resolves to the payment as it is then. */
+  /** Makes one change, unless another process was faster. Resolves to the payment afterwards. */
   change(change: FreePaymentChange): Promise<Payment>;
 }
 
-/** Changes that nobody has to know of. */
+/** Changes not worth reporting. */
 const QUIET: readonly FreePaymentChange['kind'][] = ['look', 'note_refund'];
 
-/** Each step goes forward; more of them are a mistake of ours, or two providers that contradict each other. */
+/** Each step moves forward; more than this is a bug of ours, or two contradicting provider states. */
 const STEPS_MAX = 100;
 
 export function createFollow({ store, now, log, onChange }: FollowOptions): Follow {
@@ -51,13 +51,13 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
       }
       const { status, payment: after } = step.op ? await paid(step.op) : await payments.change(step.change);
       if (status === 'done' && after) tell(payment, after);
-      // The row as the outcome has it, or what somebody else has made of it.
+      // The row from the outcome, or as another process has left it.
       const next = after ?? (await payments.get(payment.id));
       if (!next) throw new Error(`the payment ${payment.id} is gone`);
       if (status === 'refused') return next;
       payment = next;
     }
-    throw new Error(`the payment ${payment.id} does not come to an end`);
+    throw new Error(`the payment ${payment.id} takes too many steps`);
   }
 
   async function factsFor(payment: Payment, { shortfall, provider: { live } }: OpenPayment): Promise<StepFacts> {
@@ -73,7 +73,7 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     if (status === 'done' || status === 'exists' || status === 'stale_payment') {
       return { status: status === 'stale_payment' ? 'stale' : status, ...(payment && { payment }) };
     }
-    log.error({ operation: op, status }, 'the ledger refuses the money of a payment');
+    log.error({ operation: op, status }, 'the ledger refused the money of a payment');
     return { status: 'refused' };
   }
 
@@ -84,7 +84,7 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     return payment;
   }
 
-  /** Before the credit: a crash between the two leaves a method too many, not one too few. */
+  /** Before the credit: a crash in between leaves one saved method too many, not one too few. */
   async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
     if (!saved || !factsOf(payment).saveMethod) return;
     const { wallet, provider } = payment;
@@ -96,18 +96,18 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     const { id: payment, wallet: account, provider, phase, reason, shortfall } = after;
     const fields = { payment, account, provider, phase, ...(reason !== null && { reason }) };
     if (shortfall > (before?.shortfall ?? shortfall))
-      log.error({ ...fields, shortfall }, 'less was there than went back');
-    else if (phase === 'review') log.error(fields, 'a payment is not what was ordered: an operator has to decide');
+      log.error({ ...fields, shortfall }, 'the wallet could not cover a refund or dispute in full');
+    else if (phase === 'review') log.error(fields, 'a payment does not match its order: an operator has to decide');
     else log.info(fields, `a payment is ${phase.replace('_', ' ')}`);
     onChange?.(after);
   }
 
-  /** Nothing that is final moves, whatever the provider says later; the operator has to know. */
+  /** A final state never changes, whatever the provider says later; but the operator has to know. */
   function warnOfContradiction({ id, phase, ref, credited }: Payment, state: PaymentState): void {
     const isPaid = state.status === 'succeeded' && credited === 0n && ['canceled', 'failed'].includes(phase);
     const isOther = ref !== null && ref !== state.id;
     if (isPaid || isOther)
-      log.error({ payment: id, phase, found: state.id }, 'the provider has money that is not credited');
+      log.error({ payment: id, phase, found: state.id }, 'the provider holds money that was not credited');
   }
 
   return { follow, change };
@@ -117,7 +117,7 @@ function methodRow(of: { wallet: string; provider: string; createdAt: number }, 
   return { id: newId('pm', of.createdAt), ...of, ref, ...method, removedAt: null };
 }
 
-/** Whether there is something that the provider has to be asked to give back. */
+/** Whether the provider has to be asked for a refund. */
 export function hasAsked(payment: Payment): boolean {
   return refundsOf(payment).some(({ state, ref }) => state === 'asked' && ref === null);
 }

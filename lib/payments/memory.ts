@@ -1,4 +1,4 @@
-// What payment providers remember, kept among the settings of the store under a name of each provider's own.
+// The memory of payment providers, kept in the store's settings under a separate name for each provider.
 import type { SettingStore } from '../store/ports/settings.ts';
 import type { HostMemory } from './contract.ts';
 

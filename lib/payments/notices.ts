@@ -1,5 +1,5 @@
-// Notices of providers: kept as they came, and believed in nothing but which payments to fetch. One is done only when all
-// that follows from it is stored; until then its sender is told to send it again.
+// Notices of providers: stored as received, and trusted only for which payments to fetch. A notice is done once all its
+// consequences are stored; until then its sender is told to send it again.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
 import type { Notice } from '../store/ports/payments.ts';
@@ -16,14 +16,14 @@ export interface NoticesOptions {
   readonly log: PaymentLog;
 }
 
-/** `done` all of it is stored; `again` something failed; `rejected` it is not of this provider. */
+/** `done`: everything is stored; `again`: something failed; `rejected`: not a notice of this provider. */
 export type NoticeEnd = 'done' | 'again' | 'rejected';
 
 export interface Notices {
   take(open: OpenPayment, raw: RawNotice, signal: AbortSignal): Promise<NoticeEnd>;
 }
 
-/** A forged one must not make us ask the provider a thousand times. */
+/** A forged one must not make us send the provider a thousand requests. */
 const FETCHES_MAX = 10;
 
 export function createNotices({ store: { payments }, follow: { follow }, now, log }: NoticesOptions): Notices {
@@ -43,7 +43,7 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
       await judged(came.id, found.every((what) => what === FOREIGN) ? 'foreign' : 'done', found.join(', '));
       return 'done';
     } catch (error) {
-      log.warn({ err: error, notice: came.id, provider: open.name }, 'a notice could not be dealt with');
+      log.warn({ err: error, notice: came.id, provider: open.name }, 'could not process a notice');
       await judged(came.id, 'failed', isUpstreamFault(error) ? error.kind : 'the store did not answer');
       return 'again';
     }
@@ -53,16 +53,16 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     try {
       return provider.notice(raw);
     } catch (err) {
-      log.warn({ err, provider: name }, 'a payment plugin cannot read a notice');
+      log.warn({ err, provider: name }, 'a payment plugin could not read a notice');
       return 'rejected';
     }
   }
 
-  /** The money is stored already, or is not: what is said of the notice is for the operator. */
+  /** The money is already settled either way: the verdict is only for the operator. */
   async function judged(id: string, verdict: Notice['verdict'], detail: string): Promise<void> {
     await payments
       .judgeNotice(id, { verdict, detail })
-      .catch((err: unknown) => log.warn({ err, notice: id }, 'the verdict on a notice was not written'));
+      .catch((err: unknown) => log.warn({ err, notice: id }, 'could not record the verdict on a notice'));
   }
 
   async function look(open: OpenPayment, ref: string, signal: AbortSignal): Promise<string> {
@@ -73,7 +73,7 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     return `${id} ${phase}`;
   }
 
-  /** Undefined where the provider has no such payment. */
+  /** Undefined if the provider has no such payment. */
   async function fetched(
     { provider }: OpenPayment,
     id: string,
@@ -87,14 +87,13 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     }
   }
 
-  /** The payment of this id; or the order that is named, while we do not know the id of what was begun for it. */
+  /** The payment with this id; or the order it names, as long as we do not know the provider's id for it. */
   async function owner({ name }: OpenPayment, { id: ref, order }: PaymentState): Promise<Payment | undefined> {
     const known = await payments.find(name, ref);
     if (known || order === null) return known;
     const named = await payments.get(order);
     if (named?.provider !== name) return undefined;
-    if (named.ref !== null)
-      log.error({ payment: order, found: ref }, 'an order was paid for a second time at its provider');
+    if (named.ref !== null) log.error({ payment: order, found: ref }, 'an order was paid twice at its provider');
     return named.ref === null ? named : undefined;
   }
 

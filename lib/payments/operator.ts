@@ -1,6 +1,5 @@
-// What only an operator does to a payment: decides about one that is not what was ordered, asks for a refund, enters what a
-// payer's bank wants. All of it goes by the store alone, so that pages and the command line do the same; a refund is asked
-// of the provider by whichever gateway is alive.
+// What only an operator does to a payment: decide one in review, request a refund, record a dispute. It uses the store
+// alone, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
 import { book } from '../ledger/booking.ts';
 import type { Micro } from '../money/money.ts';
 import type { Store } from '../store/store.ts';
@@ -17,13 +16,13 @@ export type OperatorStatus = 'done' | 'exists' | 'refused' | 'stale' | 'play_mon
 
 export interface OperatorOutcome {
   readonly status: OperatorStatus;
-  /** As it is then. */
+  /** The payment afterwards. */
   readonly payment?: Payment;
 }
 
 type Parts = Pick<Store, 'payments' | 'ledger'>;
 
-/** Decides once about a payment in review: credits the amount that really came, or refuses it. */
+/** Decides a payment in review, once: credits the amount that really arrived, or rejects it. */
 export async function decideReview(
   store: Parts & Pick<Store, 'settings'>,
   id: string,
@@ -44,7 +43,7 @@ export async function decideReview(
   return paidFor(store, { kind: 'pay', wallet, at, ...paid });
 }
 
-/** Asks for a refund of what is left of a payment, or a part of it. `refund` is its id: a repeat with it asks once. */
+/** Requests a refund of the rest of a payment, or part of it. `refund` is its id, which makes a repeat idempotent. */
 export async function askRefund(
   store: Parts,
   id: string,
@@ -57,7 +56,9 @@ export async function askRefund(
   return freely(store, change, amount > 0n && amount <= refundable(payment));
 }
 
-/** A payer's bank wants the money: nothing moves until it is lost. The whole of what is left, if no amount is given. */
+/**
+ * A payer's bank wants the money back: nothing moves until the dispute is lost. Without an amount, all that is left.
+ */
 export async function openDispute(
   store: Parts,
   id: string,
@@ -69,7 +70,7 @@ export async function openDispute(
   return freely(store, { kind: 'dispute', id, version: payment.version, at, dispute, amount });
 }
 
-/** It was won, or lost: then the money is taken as far as it is there. */
+/** The dispute was won, or lost: then the money is taken as far as the wallet has it. */
 export async function endDispute(
   store: Parts,
   id: string,

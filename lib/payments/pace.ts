@@ -1,4 +1,4 @@
-// When a payment is looked at again: soon while its payer is at it, seldom later, and not at all a day after its link.
+// When a payment is fetched next: soon while its payer is busy, less often later, and never again a day after its link.
 import type { Payment } from './decide.ts';
 
 const MINUTE_MS = 60_000;
@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const FIRST_MS = 5000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** In the first minute every 5 s, then each minute while its link lives, then hourly for a day; null after that. */
+/** Every 5 s in the first minute, then every minute while its link is valid, then hourly for a day; null after that. */
 export function nextLookAt(
   { createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>,
   at: number,
@@ -16,7 +16,7 @@ export function nextLookAt(
   return at - expiresAt < DAY_MS ? at + HOUR_MS : null;
 }
 
-/** Refunds take a provider days at times. */
+/** A provider may take days for a refund. */
 export function nextRefundLookAt(askedAt: number, at: number): number {
   return at + (at - askedAt < 10 * MINUTE_MS ? MINUTE_MS : HOUR_MS);
 }

@@ -1,5 +1,5 @@
-// The payments service, which pages, the notices' route and the automatic top-up stand on. An owner's way in is `order` and
-// then `look`; the automatic top-up's is `charge`. What only an operator does is in `operator.ts`.
+// The payments service behind the pages, the notice route and automatic top-up. An owner's payment begins with `order`
+// and continues with `look`; automatic top-up uses `charge`. Operators' actions are in `operator.ts`.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { fault } from '../faults.ts';
 import { createLeaseLoop, type LoopClock } from '../jobs/lease-loop.ts';
@@ -18,7 +18,7 @@ import { createWork } from './work.ts';
 
 export interface PaymentsOptions {
   readonly store: Pick<Store, 'payments' | 'ledger' | 'settings'>;
-  /** Those that are switched on now. */
+  /** The providers that are switched on now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
   readonly publicUrl: () => string;
   readonly ownerId: string;
@@ -26,7 +26,7 @@ export interface PaymentsOptions {
   /** The store's clock. */
   readonly clock: LoopClock;
   readonly log: PaymentLog;
-  /** Told of every change of a payment's phase or money that happened in this process, after it is stored. */
+  /** Called after every stored change of a payment's phase or money made by this process. */
   readonly onChange?: (payment: Payment) => void;
 }
 
@@ -39,47 +39,48 @@ export interface OrderRequest {
   readonly locale: Order['locale'];
   readonly email?: string;
   readonly method?: MethodKind;
-  /** They agreed to that: keep the consent first. */
+  /** The owner agreed to save the method: store the consent first. */
   readonly saveMethod: boolean;
 }
 
 export interface ChargeRequest extends Pick<OrderRequest, 'wallet' | 'amount' | 'locale' | 'email'> {
-  /** The id of a saved method of the wallet. */
+  /** The id of one of the wallet's saved methods. */
   readonly method: string;
 }
 
 export interface Payments {
-  /** Those that are switched on, for a page that offers them. */
+  /** The providers that are switched on, for a page that offers them. */
   providers(): readonly OpenPayment[];
-  /** The least that the wallet may order now: more while nothing was ever paid in. */
+  /** The wallet's minimum order at this time: higher until the first payment. */
   leastOrder(wallet: string): Promise<Micro>;
   /**
-   * Makes an order and asks its provider to begin. The payment has its `payUrl`, or is `created` still where the provider
-   * did not answer: it is asked again, and a page shows the link when it is there. Throws `invalid_field` faults, or
-   * rejects with `StoreError`: then it is listed, or was never made.
+   * Makes an order and asks its provider to start it. The payment has its `payUrl`, or is still `created` if the
+   * provider did not answer: it is retried, and the page shows the link once it is there. Throws `invalid_field`
+   * faults, or rejects with `StoreError`: then the order is either listed or was never made.
    */
   order(request: OrderRequest): Promise<Payment>;
   /**
-   * Charges a saved method without its owner. `claim` gets the new order's id and returns the automatic top-up that begins
-   * it, as its next version: both are stored in one transaction; undefined when that has changed meanwhile, and then
-   * nothing was begun. The payment may be pending: its end comes by `onChange`, in any process, or by `store.payments.get`.
+   * Charges a saved method without its owner present. `claim` gets the new order's id and returns the next version of
+   * the automatic top-up that starts it; both are stored in one transaction. Undefined if the automatic top-up changed
+   * in the meantime; then nothing was started. The payment may be pending: its end arrives through `onChange`, in any
+   * process, or through `store.payments.get`.
    */
   charge(request: ChargeRequest, claim: (orderId: string) => AutoTopupRow): Promise<Payment | undefined>;
-  /** Asks the provider now: for the page that a payer comes back to, and for an operator. Undefined for an unknown id. */
+  /** Asks the provider now: for the page a payer returns to, and for an operator. Undefined for an unknown id. */
   look(id: string): Promise<Payment | undefined>;
-  /** Takes a notice; undefined for a provider that is not switched on. */
+  /** Processes a notice; undefined if the provider is not switched on. */
   notice(provider: string, raw: RawNotice): Promise<NoticeEnd | undefined>;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Orders of one wallet that wait for their payer. */
+/** Orders of one wallet waiting for their payer. */
 const OPEN_MAX = 10;
 const GAP_MS = 1000;
-/** Notices are evidence for so long. */
+/** How long notices are kept as evidence. */
 const NOTICES_KEPT_MS = 180 * 86_400_000;
 const CLEAN_EVERY_MS = 6 * 3_600_000;
-/** Of one conversation with a provider. */
+/** For one exchange with a provider. */
 const ASK_MS = 30_000;
 
 export function createPayments(options: PaymentsOptions): Payments {
@@ -93,8 +94,8 @@ export function createPayments(options: PaymentsOptions): Payments {
   const loop = createLeaseLoop<Payment>({
     ...{ store: store.payments, ownerId, leaseMs, gapMs: GAP_MS, clock },
     work: async (payment, signal) => expect(await work(payment, AbortSignal.any([signal, limit()]))),
-    onClaimError: (err) => log.warn({ err }, 'could not look for payments that are due'),
-    onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not go on with a payment'),
+    onClaimError: (err) => log.warn({ err }, 'could not claim the payments that are due'),
+    onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not process a payment'),
   });
 
   function limit(): AbortSignal {
@@ -108,7 +109,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   async function clean(): Promise<void> {
     await store.payments
       .cleanNotices(now() - NOTICES_KEPT_MS)
-      .catch((err: unknown) => log.warn({ err }, 'old notices were not removed'));
+      .catch((err: unknown) => log.warn({ err }, 'could not remove old notices'));
   }
 
   async function leastOrder(wallet: string): Promise<Micro> {
@@ -201,8 +202,8 @@ export function createPayments(options: PaymentsOptions): Payments {
       if ((await store.payments.create(start, auto)) === 'stale') return undefined;
       const made = (await store.payments.get(start.id)) as Payment;
       const payment = await work(made, limit()).catch((err: unknown) => {
-        // It is there: whoever claims it next goes on.
-        log.warn({ err, payment: start.id }, 'an order could not be begun at once');
+        // It is stored: whoever claims it next continues.
+        log.warn({ err, payment: start.id }, 'could not start an order right away');
         return made;
       });
       expect(payment);
@@ -214,7 +215,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 
   async function look(id: string): Promise<Payment | undefined> {
     const payment = await store.payments.get(id);
-    // Another process may be asking it to begin at this moment.
+    // Another process may be starting it at this moment.
     if (!payment || payment.ref === null || !LOOKED_AT.includes(payment.phase)) return payment;
     const after = await work(payment, limit());
     expect(after);
@@ -245,7 +246,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** Those that a provider can still change. */
+/** Payments that a provider can still change. */
 const LOOKED_AT = PAYMENT_PHASES.filter(
   (phase) => !['created', 'review', 'canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'].includes(phase),
 );

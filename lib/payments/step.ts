@@ -1,4 +1,4 @@
-// What a payment needs next, given what its provider says of it: one change or one operation at a time, until there is none.
+// What a payment needs next, given its provider's state: one change or one operation at a time, until nothing is left.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub } from '../money/money.ts';
 import type { PaymentState, RefundState } from './contract.ts';
@@ -12,7 +12,7 @@ export type Step =
 
 export interface StepFacts {
   readonly at: number;
-  /** Whether a wallet without the money that goes back is suspended. */
+  /** Whether a wallet that cannot cover a refund is suspended. */
   readonly suspend: boolean;
   /** What its provider says now of the money it takes. */
   readonly live: boolean;
@@ -37,7 +37,7 @@ export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts
   }
 }
 
-/** Why what the provider says is not what was ordered; undefined when all of it agrees. */
+/** How the provider's state differs from the order; undefined if it matches. */
 export function findDisagreement(
   payment: Payment,
   state: PaymentState,
@@ -71,7 +71,7 @@ function stepOfWaiting(payment: Payment, state: PaymentState, at: number): Step 
     return { change: { kind: 'succeed', ...base, ref: state.id, state: jsonOf(state) } };
   }
   if (state.status === 'canceled') return stepOfCanceled(payment, state, at);
-  // Whoever asks it to begin knows the link as well.
+  // The process that is starting it knows the link as well.
   if (phase === 'created') return undefined;
   const dueAt = nextLookAt(payment, at);
   if (phase === 'pending' && at >= (payment.expiresAt ?? at)) {
@@ -124,7 +124,7 @@ function stepOfCredited(payment: Payment, state: PaymentState, { at, suspend }: 
   return { change: { kind: 'look', id, version, at, dueAt } };
 }
 
-/** No key of it was sent for an hour by then. */
+/** By then its key has not been sent for an hour. */
 const LOST_MS = 25 * 3_600_000;
 
 interface RefundPair {
@@ -155,7 +155,7 @@ function stepOfRefund(payment: Payment, { ours, refund }: RefundPair, { at, susp
   return { change: { kind: 'note_refund', ...base, refund: asked.id, ref: refund.id, dueAt } };
 }
 
-/** Whoever has claimed it, or finds it overdue, says when it is looked at next. */
+/** The process that has claimed it, or finds it overdue, sets when it is fetched next. */
 function isDue({ dueAt }: Payment, at: number): boolean {
   return dueAt !== null && dueAt <= at;
 }

@@ -1,4 +1,5 @@
-// All rules of automatic top-ups, pure: when a wallet is charged for, and what the end of such a payment means for the next.
+// All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means for the
+// next.
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
@@ -6,9 +7,9 @@ import type { AutoTopupRow } from '../store/ports/payments.ts';
 import { lesser } from './bounds.ts';
 import { NEVER_BEGAN, type Payment } from './payment.ts';
 
-/** After the first decline in a row, the second, the third; the fourth pauses it. */
+/** After the first, second and third consecutive decline; the fourth pauses it. */
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;
-/** After a failure that nobody declined. */
+/** After a failure that was not a decline. */
 export const OUTAGE_MS = 900_000;
 
 /** Why nothing is charged now; undefined: something is. */
@@ -30,23 +31,23 @@ export function findHindrance(
   if (!auto.enabled || auto.method === null || wallet.status !== 'active') return 'off';
   if (auto.pausedAt !== null) return 'paused';
   if (auto.order !== null) return 'in_flight';
-  // A clock that was ahead must not end it for good.
+  // A clock that ran ahead must not block it for good.
   if (auto.day > day || auto.month > month) return 'waits';
   if (auto.nextAt > at && auto.nextAt <= at + WAITS_MS[2]) return 'waits';
   if (auto.amount < bounds.amount.min || auto.amount > bounds.amount.max) return 'bounds';
   if (dayCount >= bounds.perDay) return 'day';
   if (monthSum + auto.amount > lesser(auto.cap, bounds.cap.max)) return 'cap';
-  // Last: a call that was refused for too little passes over it.
+  // Last, because a call refused for lack of money overrides it.
   return wallet.avail + wallet.held >= lesser(auto.threshold, bounds.threshold.max) ? 'enough' : undefined;
 }
 
-/** As it is when an order begins. */
+/** The row when an order starts. */
 export function claimed(auto: AutoTopupRow, order: string, at: number): AutoTopupRow {
   const { dayCount, monthSum } = countsAt(auto, at);
   return { ...auto, order, ...calendarOf(at), dayCount: dayCount + 1, monthSum: monthSum + auto.amount };
 }
 
-/** What owners are told of. */
+/** What owners are alerted of. */
 export type TopupNews = 'succeeded' | 'declined' | 'paused';
 
 export interface TopupEnd {
@@ -54,7 +55,7 @@ export interface TopupEnd {
   readonly news?: TopupNews;
 }
 
-/** After the end of its payment; undefined while that may still end either way. */
+/** The row after its payment has ended; undefined while that is still open. */
 export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEnd | undefined {
   const free = { ...auto, order: null };
   switch (payment.phase) {
@@ -70,19 +71,19 @@ export function ended(auto: AutoTopupRow, payment: Payment, at: number): TopupEn
     case 'rejected':
       return { auto: { ...giveBack(free, payment, at), nextAt: at + OUTAGE_MS } };
     case 'expired':
-      // It may be credited late, so the month keeps its sum.
+      // It may still be credited late, so it keeps counting towards the month.
       return { auto: { ...free, nextAt: at + OUTAGE_MS } };
     default:
       return { auto: { ...free, declines: 0, nextAt: at, reason: null }, news: 'succeeded' };
   }
 }
 
-/** A pause ends when the owner pays by hand or names another card. */
+/** A pause ends when the owner pays by hand or chooses another card. */
 export function resumed(auto: AutoTopupRow): AutoTopupRow {
   return { ...auto, pausedAt: null, declines: 0, nextAt: 0, reason: null };
 }
 
-/** What cannot be charged as it is set up waits for its owner. */
+/** A setup that cannot be charged waits for its owner. */
 export function paused(auto: AutoTopupRow, reason: string, at: number): AutoTopupRow {
   return { ...auto, pausedAt: at, reason };
 }
@@ -97,7 +98,7 @@ function declined(auto: AutoTopupRow, { state, reason }: Payment, at: number): T
   return { auto: { ...after, nextAt: at + waitMs }, ...(declines === 1 && { news: 'declined' }) };
 }
 
-/** An order that its provider would not even take will not be taken later. */
+/** An order that the provider refused outright would be refused again later. */
 function failed(auto: AutoTopupRow, { ref, reason }: Payment, at: number): TopupEnd {
   if (ref !== null || reason === NEVER_BEGAN) return { auto: { ...auto, nextAt: at + OUTAGE_MS } };
   return { auto: { ...paused(auto, reason ?? '', at), declines: auto.declines + 1 }, news: 'paused' };
@@ -108,7 +109,7 @@ function declineOf(state: string | null): { readonly kind?: string } {
   return said?.reason ?? {};
 }
 
-/** What was not paid counts for no cap; a payment of last month counted there. */
+/** Unpaid amounts do not count towards the cap; last month's payment counted there. */
 function giveBack(auto: AutoTopupRow, { amount, createdAt }: Payment, at: number): AutoTopupRow {
   if (calendarOf(createdAt).month !== auto.month || calendarOf(at).month !== auto.month) return auto;
   const left: Micro = auto.monthSum - amount;

@@ -1,4 +1,4 @@
-// Brings one payment as far as it goes now: asks its provider to begin, fetches what became of it, asks for refunds.
+// Moves one payment as far as it goes now: asks its provider to start it, fetches its state, requests refunds.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
 import type { Store } from '../store/store.ts';
@@ -12,22 +12,22 @@ import { NEVER_BEGAN } from './payment.ts';
 export interface WorkOptions {
   readonly store: Pick<Store, 'payments'>;
   readonly follow: Follow;
-  /** Those that are switched on now. */
+  /** The providers that are switched on now. */
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
   readonly now: () => number;
   readonly log: PaymentLog;
 }
 
-/** Resolves to the payment as it is then; rejects with `StoreError`, or when the signal aborts. */
+/** Resolves to the payment afterwards; rejects with `StoreError`, or when the signal aborts. */
 export type Work = (payment: Payment, signal: AbortSignal) => Promise<Payment>;
 
 const DAY_MS = 86_400_000;
-/** A key is not sent in the last minutes of its life: the request takes its time. */
+/** A key is not sent in the last minutes of its life, because the request takes time. */
 const KEY_MARGIN_MS = 600_000;
-/** By then whatever was sent has arrived, or never will. */
+/** By then, anything sent has either arrived or never will. */
 const SETTLED_MS = 900_000;
 const MINUTE_MS = 60_000;
-/** A provider that is switched off is looked for again. */
+/** How soon a provider that is switched off is checked for again. */
 const ABSENT_MS = 600_000;
 
 export function createWork({ store, follow: { follow, change }, providers, now, log }: WorkOptions): Work {
@@ -42,7 +42,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     } catch (error) {
       if (!isUpstreamFault(error) || signal.aborted) throw error;
       const { kind, detail, status } = error;
-      log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider fails');
+      log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider failed');
       const known = await store.payments.get(payment.id);
       return known ? later(known, nextAt(known)) : payment;
     }
@@ -60,7 +60,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     return nextLookAt(payment, at);
   }
 
-  /** Only of what somebody waits for: whoever looks at a payment that is at rest leaves it there. */
+  /** Only if somebody waits for it: a payment at rest stays at rest when it is looked at. */
   async function later(payment: Payment, dueAt: number | null): Promise<Payment> {
     const { id, version, phase } = payment;
     if (payment.dueAt === null) return payment;
@@ -75,7 +75,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const { charges } = factsOf(payment);
     const method = charges === undefined ? undefined : await store.payments.method(charges);
     const isGone = charges !== undefined && (!method || method.removedAt !== null);
-    // A method that was removed is never charged again, but an earlier try may have gone through.
+    // A removed method is never charged again, but an earlier attempt may have gone through.
     if (isGone || age > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return found(payment, open, signal);
     try {
       if (!method) return begun(payment, open, await provider.start(orderOf(payment), signal));
@@ -85,12 +85,12 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
       return known(payment, await provider.charge(orderOf(payment), saved, signal));
     } catch (error) {
       if (!isUpstreamFault(error) || error.kind !== 'request' || signal.aborted) throw error;
-      // What is refused now may have been begun by an earlier try.
+      // What is refused now may have been started by an earlier attempt.
       return payment.version === 1 ? fail(payment, error.detail) : found(payment, open, signal);
     }
   }
 
-  /** It is not to be sent again: perhaps an earlier try came through, or still will. */
+  /** It must not be sent again: an earlier attempt may have succeeded, or still will. */
   async function found(payment: Payment, { provider }: OpenPayment, signal: AbortSignal): Promise<Payment> {
     const { id, createdAt } = payment;
     const state = await provider.find({ id, createdAt }, signal);
@@ -99,7 +99,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     return at - createdAt < SETTLED_MS ? later(payment, at + MINUTE_MS) : fail(payment, NEVER_BEGAN);
   }
 
-  /** What it said counts only once it is fetched, which comes next. */
+  /** Its state counts only once it is fetched, which comes next. */
   function known(payment: Payment, { id: ref }: PaymentState): Promise<Payment> {
     const { id, version, createdAt } = payment;
     const at = now();
@@ -112,7 +112,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const isOwn = !provider.live && started.payUrl.startsWith(`${factsOf(payment).pageUrl}/`);
     const isAllowed = isOwn || isRedirect(started.payUrl, provider);
     if (!isAllowed)
-      log.error({ payment: id, provider: payment.provider }, 'a payment link leads to a host that is not allowed');
+      log.error({ payment: id, provider: payment.provider }, 'a payment link points to a host that is not allowed');
     const at = now();
     const dueAt = nextLookAt({ createdAt, expiresAt }, at) ?? at;
     const payUrl = isAllowed ? started.payUrl : null;
@@ -123,7 +123,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     return change({ kind: 'fail', id, version, at: now(), reason });
   }
 
-  /** Their ends are seen by the fetch that follows. */
+  /** The fetch that follows sees how they ended. */
   async function askRefunds(payment: Payment, open: OpenPayment, signal: AbortSignal): Promise<Payment> {
     let current = payment;
     for (const refund of refundsOf(payment).filter(({ state, ref }) => state === 'asked' && ref === null)) {
@@ -142,7 +142,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const at = now();
     const refuse = (reason: string) => change({ kind: 'refuse_refund', id, version, at, refund: refund.id, reason });
     if (!provider.refund) return refuse('this provider gives nothing back: do it there by hand');
-    // What the provider did of it is seen by its id in the fetched refunds.
+    // What the provider did shows by its id in the fetched refunds.
     if (at - refund.at > Math.min(provider.keysLiveMs, DAY_MS) - KEY_MARGIN_MS) return payment;
     try {
       const { id: ref } = await provider.refund(refundOrderOf(payment, refund), signal);

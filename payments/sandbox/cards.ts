@@ -1,12 +1,12 @@
-// The cards of the sandbox, by what becomes of charges without their owner, and the reasons a bank may have.
+// The sandbox's cards, by what happens when they are charged without their owner, and the reasons a bank may give.
 import type { Decline, SavedMethod } from '../../lib/payments/contract.ts';
 
 export interface Card {
   readonly name: 'good' | 'soft' | 'hard' | 'hang';
   readonly last4: string;
-  /** The reason of every charge's decline. */
+  /** The reason given for declining every charge. */
   readonly decline?: string;
-  /** A charge is never answered. */
+  /** Charges are never answered. */
   readonly hangs?: boolean;
 }
 
@@ -19,7 +19,7 @@ const ALL: readonly Card[] = [
 
 export const CARDS: ReadonlyMap<string, Card> = new Map(ALL.map((card) => [card.name, card]));
 
-/** Reason → what it means for another try. */
+/** By reason, what it means for a retry. */
 export const DECLINES: Readonly<Record<string, Decline['kind']>> = {
   insufficient_funds: 'soft',
   limit_exceeded: 'soft',

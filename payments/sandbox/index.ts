@@ -1,5 +1,5 @@
-// Payments without money: a pay page of its own whose buttons are what payers, banks and networks do, so that everything
-// around a payment can be tried for nothing.
+// Payments without money: its own pay page, whose buttons do what payers, banks and networks do, so that everything
+// around a payment can be tried for free.
 import type { Order, PaymentHost, PaymentPlugin, PaymentProvider } from '../../lib/payments/contract.ts';
 import { CARDS, savedOf } from './cards.ts';
 import { createPage } from './page.ts';

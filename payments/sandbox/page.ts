@@ -1,10 +1,10 @@
-// The pay page of the sandbox: what a payer sees, and what its buttons do. It needs no script.
+// The sandbox's pay page: what a payer sees, and what its buttons do. Works without scripts.
 import type { PageReply, PageRequest } from '../../lib/payments/contract.ts';
 import { CARDS, DECLINES, savedOf } from './cards.ts';
 import type { Entry, Till } from './till.ts';
 import { type Language, WORDS } from './words.ts';
 
-/** Buttons that pay, and how often the gateway is told. */
+/** Buttons that pay, and how often the gateway is notified. */
 const PAY = [
   { name: 'paid', kind: 'paid', notices: 1 },
   { name: 'late', kind: 'late', notices: 0 },

@@ -1,5 +1,5 @@
-// The payments of the sandbox: what was ordered, what was decided on the page, what was given back. The gateway remembers
-// them, so that any process knows them, after a start too; times alone make a payment late or expired.
+// The sandbox's payments: what was ordered, decided on the page, and given back. They are stored by the gateway, so
+// every process knows them, also after a restart; only time makes a payment late or expired.
 import { createHash } from 'node:crypto';
 import type {
   Order,
@@ -12,9 +12,9 @@ import type {
 import { DECLINES } from './cards.ts';
 
 export interface SandboxSettings {
-  /** How long a link to the page can be paid by. */
+  /** How long a link to the page can be used to pay. */
   readonly linkMs: number;
-  /** How long a late payment is under way, past the end of its link if need be. */
+  /** How long a late payment takes, past the end of its link if necessary. */
   readonly lateMs: number;
 }
 
@@ -23,7 +23,7 @@ export type Decision =
   | { readonly kind: 'paid' | 'late' | 'wrong-sum' | 'wrong-currency' }
   | { readonly kind: 'declined'; readonly code: string };
 
-/** One payment, as JSON: sums are strings. */
+/** One payment, as JSON: amounts are strings. */
 export interface Entry {
   readonly id: string;
   readonly order: string;
@@ -31,7 +31,7 @@ export interface Entry {
   readonly description: string;
   readonly returnUrl: string;
   readonly locale: 'ru' | 'en';
-  /** The payer agreed to the card being kept. */
+  /** The payer agreed to save the card. */
   readonly save: boolean;
   readonly expiresAt: number;
   readonly decision?: Decision & { readonly at: number };
@@ -56,7 +56,7 @@ export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: 
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  /** Changes of this process come one after the other. */
+  /** Serialises this process's changes. */
   function change(id: string, make: (entry: Entry | undefined) => Entry): Promise<Entry> {
     const changing = turn.then(async () => {
       const entry = make(await entryOf(id));
@@ -119,7 +119,7 @@ export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: 
     entryOf,
     leftOf,
     statusOf,
-    /** The payment of an order; the one there is for the key of an earlier call. */
+    /** The payment of an order; with the key of an earlier call, the existing one. */
     async open(order: Order, saved?: SavedMethod): Promise<Entry> {
       const id = idOf('sb', order.idempotenceKey);
       await memory.set(`order/${order.id}`, id);
@@ -131,7 +131,7 @@ export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: 
         return { ...entry, refunds: [], ...(saved && { saved }) };
       });
     },
-    /** What was decided first stays. */
+    /** The first decision stays. */
     decide(id: string, decision: Decision, saved?: SavedMethod): Promise<Entry> {
       return change(id, (before) => {
         const entry = known(before);
@@ -151,7 +151,7 @@ export function createTill({ linkMs, lateMs }: SandboxSettings, { host, shop }: 
       await giveBack(payment, refund);
       return refundState(refund);
     },
-    /** A refund that begins here, not in the gateway. */
+    /** A refund that starts here instead of in the gateway. */
     async refundHere(id: string, amount: bigint): Promise<Entry> {
       const { refunds } = known(await entryOf(id));
       return giveBack(id, { id: idOf('rf', `${id} ${refunds.length}`), amount: String(amount), order: null });
@@ -163,7 +163,7 @@ function refundState({ id, amount, order }: Entry['refunds'][number]): RefundSta
   return { id, status: 'succeeded', amount: BigInt(amount), currency: 'RUB', order };
 }
 
-/** As hard to guess as the key is. */
+/** As hard to guess as the key. */
 function idOf(kind: string, key: string): string {
   return `${kind}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }

@@ -1,14 +1,14 @@
-// What YooKassa is asked for: payments, charges and refunds with their sums, metadata and receipts.
+// Request bodies for YooKassa: payments, charges and refunds with their amounts, metadata and receipts.
 import type { Host, JsonObject, Order, RefundOrder, SavedMethod } from '../../lib/payments/contract.ts';
 import { fieldsOf, METHOD_TYPES, MICRO_PER_KOPECK, ORDER, REFUND } from './fields.ts';
 
-/** Whatever the operator's accountant says: codes of 54-FZ as the vendor numbers them. */
+/** The operator's accountant decides these: codes of 54-FZ as numbered by the vendor. */
 export interface Receipt {
   readonly taxSystemCode?: number;
   readonly vatCode: number;
   readonly paymentSubject: string;
   readonly paymentMode: string;
-  /** `piece`, for receipts that the vendor itself issues. */
+  /** `piece`, for receipts that the vendor issues itself. */
   readonly measure?: string;
   readonly description?: string;
 }
@@ -25,14 +25,14 @@ export function createBodies(settings: { readonly autopayments: boolean; readonl
   function sumOf({ amount, currency }: Sum) {
     const kopecks = amount / MICRO_PER_KOPECK;
     if (kopecks <= 0n || kopecks * MICRO_PER_KOPECK !== amount) {
-      throw host.fault.make('request', `${amount} micro-roubles are not a sum of whole kopecks`);
+      throw host.fault.make('request', `${amount} micro-roubles are not whole kopecks`);
     }
     return { value: `${kopecks / 100n}.${String(kopecks % 100n).padStart(2, '0')}`, currency };
   }
 
   function receiptOf(order: Sum & { readonly description: string; readonly email?: string }): object {
     if (!receipt) return {};
-    if (!order.email) throw host.fault.make('request', 'a receipt needs an address of mail');
+    if (!order.email) throw host.fault.make('request', 'a receipt needs an email address');
     const { taxSystemCode, vatCode, paymentSubject, paymentMode, measure, description = order.description } = receipt;
     const item = {
       description: cut(description, DESCRIPTION_CHARS_MAX),
@@ -67,11 +67,11 @@ export function createBodies(settings: { readonly autopayments: boolean; readonl
         locale: order.locale === 'ru' ? 'ru_RU' : 'en_US',
       },
       ...(order.method && { payment_method_data: { type: METHOD_TYPES[order.method as keyof typeof METHOD_TYPES] } }),
-      // The vendor refuses the whole payment for this field where it has not allowed autopayments.
+      // Without permission for autopayments, the vendor refuses the whole payment because of this field.
       ...(autopayments && { save_payment_method: order.saveMethod }),
     }),
     charge: (order: Order, { id }: SavedMethod): object => ({ ...base(order), payment_method_id: id }),
-    /** Of a payment that is given back whole the vendor makes the receipt itself. */
+    /** For a full refund the vendor makes the receipt itself. */
     async refund(order: RefundOrder, payment: () => Promise<JsonObject>): Promise<object> {
       const amount = sumOf(order);
       const isWhole = !receipt || fieldsOf((await payment()).amount).value === amount.value;

@@ -1,4 +1,4 @@
-// Asks YooKassa: payments and refunds under their keys, single ones by their ids, lists page by page.
+// The YooKassa client: payments and refunds under idempotency keys, single ones by id, lists page by page.
 import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, Order, RefundOrder, UpstreamFault } from '../../lib/payments/contract.ts';
 import { fieldsOf, ORDER, REFUND } from './fields.ts';
@@ -13,7 +13,7 @@ interface Posting {
   readonly key: string;
   readonly body: object;
   readonly signal: AbortSignal;
-  /** Looks for what the key made before. */
+  /** Searches for what the key made before. */
   readonly find: () => Promise<JsonObject | undefined>;
 }
 
@@ -21,7 +21,7 @@ interface Posting {
 export const KEYS_LIVE_MS = 23 * 3_600_000;
 /** Its clock may differ from ours. */
 const SKEW_MS = 600_000;
-/** A list that goes on for ever ends here: at 100 a page, that is more than any shop of ours sells in a day. */
+/** Stops endless lists: at 100 a page, this is more than any of our shops sells in a day. */
 const PAGES_MAX = 1000;
 
 export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
@@ -39,7 +39,7 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
       return fieldsOf((await host.json(base + path, init)).value);
     } catch (error) {
       if (!isAboutKey(error)) throw error;
-      // It made something with another body, as before a change of the settings: nothing may be made beside that.
+      // It was made with another body, for example before a change of the settings: nothing must be made in addition.
       const made = await find();
       if (made) return made;
       throw host.fault.make('protocol', `the key is taken, but not by this order: ${error.detail}`);
@@ -75,7 +75,7 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
   return {
     find,
     payment: (id: string, signal: AbortSignal) => get(`/payments/${encodeURIComponent(id)}`, signal),
-    /** Makes a payment, or tells of the one that was made for the order. */
+    /** Makes a payment, or returns the one already made for the order. */
     pay(order: Order, body: object, signal: AbortSignal) {
       return post('/payments', { key: order.idempotenceKey, body, signal, find: () => find(order, signal) });
     },
@@ -93,7 +93,7 @@ export function createClient({ baseUrl, shopId, secret }: Account, host: Host) {
   };
 }
 
-/** `Idempotence key duplicated`, or whatever else may be wrong with a key. */
+/** `Idempotence key duplicated`, or any other complaint about a key. */
 function isAboutKey(error: unknown): error is UpstreamFault {
   const { kind, detail } = error as Partial<UpstreamFault>;
   return kind === 'request' && /idempotence[ -]key/i.test(detail ?? '');

@@ -1,4 +1,4 @@
-// The names that requests and answers share.
+// Names shared by requests and answers.
 import type { JsonObject } from '../../lib/payments/contract.ts';
 
 /** In the metadata: our ids. */

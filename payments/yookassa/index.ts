@@ -12,10 +12,10 @@ export interface Settings {
   readonly shopId: string;
   readonly secret: string;
   readonly methods: readonly MethodKind[];
-  /** The vendor has agreed that this shop charges saved methods; it refuses to save any otherwise. */
+  /** The vendor allows this shop to charge saved methods; otherwise it refuses to save any. */
   readonly autopayments: boolean;
   readonly receipt?: Receipt;
-  /** Networks that notices come from; an empty list takes them from anywhere. */
+  /** Networks that notices come from; an empty list accepts any. */
   readonly senders: readonly string[];
   readonly redirectHosts: readonly string[];
   readonly proxy?: string;
@@ -73,7 +73,7 @@ function createProvider(settings: Settings, host: Host): PaymentProvider {
   return {
     methods,
     redirectHosts,
-    // Keys of test shops begin so, and payments there are marked as tests.
+    // Keys of test shops start like this, and their payments are marked as tests.
     live: !secret.startsWith('test_'),
     shop: shopId,
     keysLiveMs: KEYS_LIVE_MS,

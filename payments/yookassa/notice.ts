@@ -1,5 +1,5 @@
-// What a notice of YooKassa's asks to be fetched. Notices are not signed: the networks they come from keep noise away and
-// prove nothing, so nothing in a notice is believed but which payment to look at.
+// Which payment a YooKassa notice asks to fetch. Notices are not signed: the sender's network keeps noise away but
+// proves nothing, so a notice is trusted only for which payment to fetch.
 import { BlockList, isIPv6 } from 'node:net';
 import type { JsonObject, NoticeVerdict, RawNotice } from '../../lib/payments/contract.ts';
 import { fieldsOf } from './fields.ts';
@@ -15,7 +15,7 @@ export const SENDERS: readonly string[] = [
   '2a02:5180::/32',
 ];
 
-/** Event → the field of its object that is the payment's id. */
+/** By event, the field of its object that holds the payment's id. */
 const EVENTS = new Map<unknown, 'id' | 'payment_id'>([
   ['payment.succeeded', 'id'],
   ['payment.canceled', 'id'],

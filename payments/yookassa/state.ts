@@ -1,4 +1,4 @@
-// What YooKassa's answers say about a payment or a refund: states, sums, saved methods and reasons in the gateway's terms.
+// Translates YooKassa's answers about payments and refunds into the gateway's states, amounts, methods and reasons.
 import type {
   Decline,
   Host,
@@ -11,7 +11,7 @@ import type {
 } from '../../lib/payments/contract.ts';
 import { fieldsOf, METHOD_TYPES, MICRO_PER_KOPECK, ORDER, REFUND } from './fields.ts';
 
-/** A link lives so long. */
+/** How long a link is valid. */
 const LINK_MS = 3_600_000;
 
 const STATES = new Map<unknown, PaymentState['status']>([
@@ -27,13 +27,13 @@ export function createReader(host: Host) {
     return value;
   }
 
-  /** What payments and refunds have alike. */
+  /** What payments and refunds share. */
   function baseOf({ id, status: said, amount, metadata }: JsonObject, name: typeof ORDER | typeof REFUND) {
     const status = STATES.get(said);
     if (!status) throw host.fault.make('protocol', `the state is ${said}`);
     const { value, currency } = fieldsOf(amount);
     const [, whole, fraction = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(String(value)) ?? [];
-    if (whole === undefined) throw host.fault.make('protocol', `a sum that is no decimal: ${value}`);
+    if (whole === undefined) throw host.fault.make('protocol', `an amount that is not a decimal: ${value}`);
     const kopecks = BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0'));
     const order = fieldsOf(metadata)[name];
     return {
@@ -55,7 +55,7 @@ export function createReader(host: Host) {
       const createdAt = Date.parse(String(answer.created_at));
       return {
         id,
-        // Of a payment that has ended there is no link any more; its own page says how it ended.
+        // An ended payment has no link; our own page shows how it ended.
         payUrl: typeof url === 'string' ? url : `https://yoomoney.ru/checkout/payments/v2/contract?orderId=${id}`,
         expiresAt: (Number.isNaN(createdAt) ? host.clock.now() : createdAt) + LINK_MS,
       };

@@ -111,8 +111,8 @@ describe('accounts', () => {
       [{ budget: 10n ** 16n }, 'at most'],
       [{ expiresAt: now }, 'in the past'],
       [{ models: [] }, 'could not be used'],
-      [{ models: ['a', ''] }, 'not the id of a model'],
-      [{ models: ['a b'] }, 'not the id of a model'],
+      [{ models: ['a', ''] }, 'Not a valid model id'],
+      [{ models: ['a b'] }, 'Not a valid model id'],
       [{ models: Array.from({ length: 201 }, (_, at) => `m${at}`) }, 'more than 200'],
     ] as const;
     for (const [wish, says] of rows) {

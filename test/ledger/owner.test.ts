@@ -296,9 +296,6 @@ describe('owner', () => {
     store.next('ledger.orphans', refuse);
     await makeOwner('me').start();
     await until(async () => (await stateOf(id('of-gone'))) === 'expired');
-    expect(warnings).to.deep.equal([
-      'could not sweep orphaned holds',
-      'returned the holds of a dead process',
-    ]);
+    expect(warnings).to.deep.equal(['could not sweep orphaned holds', 'returned the holds of a dead process']);
   });
 });
