@@ -1,5 +1,4 @@
-// All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means for the
-// next.
+// All rules of automatic top-ups, pure: when a wallet's card is charged, and what the end of a payment means.
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
