@@ -75,15 +75,18 @@ export function makeGate(): { readonly opened: Promise<void>; open(): void } {
 
 type Name = `${PortName}.${string}`;
 
-export interface FaultyStore {
+export interface Faults {
   readonly store: Store;
-  /** The same database without faults. */
-  readonly real: Store;
-  readonly path: string;
   /** What the next calls do, one each; later ones are as ever. */
   next(name: Name, ...behaviours: readonly Behaviour[]): void;
   /** What every call does from now on; undefined: as ever. */
   always(name: Name, behaviour: Behaviour | undefined): void;
+}
+
+export interface FaultyStore extends Faults {
+  /** The same database without faults. */
+  readonly real: Store;
+  readonly path: string;
   /** The calls of `ledger.apply` so far, each as the ids of its operations. */
   readonly batches: readonly (readonly string[])[];
   /** A new account with money; resolves to its id. */
@@ -98,47 +101,51 @@ export interface FaultyOptions {
   readonly shape?: Partial<Pick<LedgerStore, 'lane' | 'batchMax'>>;
 }
 
+/** The same store, whose calls do what a test plans. */
+export function faultsOf(real: Store, onApply: (batch: readonly Submission[]) => void = () => undefined): Faults {
+  const planned = new Map<string, Behaviour[]>();
+  const constant = new Map<string, Behaviour>();
+  const behaviourOf = ({ port, name }: CallName) =>
+    planned.get(`${port}.${name}`)?.shift() ?? constant.get(`${port}.${name}`);
+  const store = mapCalls(
+    real,
+    (call, name) =>
+      (...args) => {
+        if (name.port === 'ledger' && name.name === 'apply') onApply(args[0] as Submission[]);
+        const behaviour = behaviourOf(name);
+        return behaviour ? behaviour(() => call(...args), args) : call(...args);
+      },
+    (call, name) =>
+      async function* stream(...args) {
+        await behaviourOf(name)?.(async () => undefined, args);
+        yield* call(...args);
+      },
+  );
+  return {
+    store,
+    next: (name, ...behaviours) => void planned.set(name, [...(planned.get(name) ?? []), ...behaviours]),
+    always: (name, behaviour) => void (behaviour ? constant.set(name, behaviour) : constant.delete(name)),
+  };
+}
+
 export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promise<FaultyStore> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'));
   const path = join(folder, 'test.db');
   const real = await openStore(`sqlite:${path}`);
-  const planned = new Map<string, Behaviour[]>();
-  const constant = new Map<string, Behaviour>();
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 
-  const behaviourOf = ({ port, name }: CallName) =>
-    planned.get(`${port}.${name}`)?.shift() ?? constant.get(`${port}.${name}`);
-
-  const faulty = (store: Store): Store =>
-    mapCalls(
-      store,
-      (call, name) =>
-        (...args) => {
-          if (name.port === 'ledger' && name.name === 'apply') {
-            batches.push((args[0] as Submission[]).map(({ op }) => nameOf(op)));
-          }
-          const behaviour = behaviourOf(name);
-          return behaviour ? behaviour(() => call(...args), args) : call(...args);
-        },
-      (call, name) =>
-        async function* stream(...args) {
-          await behaviourOf(name)?.(async () => undefined, args);
-          yield* call(...args);
-        },
-    );
+  const onApply = (batch: readonly Submission[]) => void batches.push(batch.map(({ op }) => nameOf(op)));
 
   const apply = async (op: Operation) => {
     const [outcome] = await real.ledger.apply([{ op, tried: false, abandoned: false }]);
     return outcome as Outcome;
   };
   return {
-    store: faulty({ ...real, ledger: { ...real.ledger, ...shape } }),
+    ...faultsOf({ ...real, ledger: { ...real.ledger, ...shape } }, onApply),
     real,
     path,
     batches,
-    next: (name, ...behaviours) => void planned.set(name, [...(planned.get(name) ?? []), ...behaviours]),
-    always: (name, behaviour) => void (behaviour ? constant.set(name, behaviour) : constant.delete(name)),
     async wallet(rub = 1000n) {
       const { id } = await accounts.create('test');
       const amount = rub * 1_000_000n;

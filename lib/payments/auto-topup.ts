@@ -86,8 +86,9 @@ export function createAutoTopup(options: AutoTopupOptions): AutoTopup {
 
   async function steps(wallet: string): Promise<void> {
     const refusedAt = short.get(wallet) ?? 0;
-    short.delete(wallet);
-    for (let step = 0; step < STEPS_MAX && !stopped; step += 1) if (!(await goOn(wallet, refusedAt))) return;
+    for (let step = 0; step < STEPS_MAX && !stopped; step += 1) if (!(await goOn(wallet, refusedAt))) break;
+    // Only now: one that failed has answered nothing, and the next round has to know.
+    if (short.get(wallet) === refusedAt) short.delete(wallet);
   }
 
   /** Makes one step; resolves to whether there may be another. */

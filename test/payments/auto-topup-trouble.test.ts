@@ -1,0 +1,282 @@
+// Automatic top-ups while the store, the bank and the letters fail: every call that they wait for fails once, before it did
+// anything or after; then nothing was charged twice, nothing is lost, and the next round goes on.
+import { expect } from 'chai';
+import type { Happening } from '../../lib/alerts/watch.ts';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { createLedger } from '../../lib/ledger/ledger.ts';
+import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
+import { until } from '../../testkit/client.ts';
+import { type Faults, faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { adjust, applied, newAccount, newId, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
+import { newAuto, newMethod } from '../contract/store/payments.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+type Call = Parameters<Faults['next']>[0];
+
+const READS: readonly (readonly [call: Call, nth: number])[] = [
+  ['payments.autoTopup', 1],
+  ['payments.autoTopup', 2],
+  ['ledger.wallet', 1],
+  ['ledger.wallet', 2],
+  ['payments.consents', 1],
+  ['users.get', 1],
+  ['payments.method', 1],
+  ['payments.method', 2],
+  ['payments.get', 1],
+  ['payments.get', 2],
+];
+const WRITES: readonly (readonly [call: Call, nth: number])[] = [
+  ['payments.create', 1],
+  ['payments.change', 1],
+  ['payments.change', 2],
+  ['ledger.apply', 1],
+  ['payments.changeAutoTopup', 1],
+];
+const HOUR_MS = 3_600_000;
+const as: (call: () => Promise<unknown>) => Promise<unknown> = (call) => call();
+
+for (const kind of STORES) describe(`automatic top-ups in trouble on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let faults: Faults;
+  let service: Service;
+  let topups: AutoTopup;
+  let told: Happening[];
+  let letters: (() => Promise<void>)[];
+  let warnings: { readonly fields: object; readonly message: string }[];
+
+  beforeEach(async () => {
+    faults = faultsOf(stage.store);
+    service = stage.service('own_faulty', faults.store);
+    [told, letters, warnings] = [[], [], []];
+    topups = createAutoTopup({
+      store: faults.store,
+      payments: service.payments,
+      bounds: () => topupBoundsOf(),
+      now: stage.now,
+      log: { warn: (fields, message) => void warnings.push({ fields, message }) },
+      alerts: {
+        // As the real ones do, of one payment once.
+        tell: async (_account, happening, id) => {
+          const send = async () => {
+            if (!told.some(({ type, data }) => type === happening.type && data.payment === id)) told.push(happening);
+          };
+          await (letters.shift() ?? send)();
+        },
+      },
+      everyMs: 20,
+    });
+    await setUp();
+  });
+  afterEach(async () => {
+    await topups.stop();
+    expect(await stage.problems()).to.deep.equal([]);
+    // Rounds of the next test look at all of the store.
+    const rows = await stage.store.payments.page('autoTopups', { limit: 1000 });
+    await stage.store.payments.put(
+      'autoTopups',
+      rows.map((each) => ({ ...each, enabled: false, order: null })),
+    );
+  });
+
+  /** A wallet with 200 RUB and a card, that wants 500 more below 300. */
+  async function setUp(): Promise<void> {
+    await stage.credited(use.service());
+    const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));
+    const user = newId('usr');
+    const consent = { id: newId('con'), wallet: stage.wallet, user, kind: 'auto_topup', textVersion: '1', text: 'yes' };
+    await stage.store.payments.addConsent({ ...consent, at: Date.now(), address: '' } as never);
+    const wish = { threshold: 300n * RUB, amount: 500n * RUB, cap: 100_000n * RUB, method: method.id };
+    await stage.store.payments.changeAutoTopup(newAuto(stage.wallet, { ...wish, consent: consent.id }));
+    await applied(stage.store, adjust(stage.wallet, -800n * RUB));
+    stage.bank.payments.clear();
+    stage.bank.asked.clear();
+    stage.bank.charges = 'pay';
+  }
+
+  const row = async () => (await stage.store.payments.autoTopup(stage.wallet)) as AutoTopupRow;
+  const types = () => told.map(({ type }) => type);
+  const avail = async () => (await stage.store.ledger.wallet(stage.wallet))?.avail;
+  const fail = (call: Call, nth: number, behaviour: typeof refuse) =>
+    faults.next(call, ...Array.from({ length: nth - 1 }, () => as), behaviour);
+
+  /** Rounds of this process, and looks of whoever claims its payments, until nothing is under way. */
+  async function goOn(): Promise<void> {
+    await stage.letTimePass();
+    service.payments.start();
+    await until(async () => {
+      await topups.lookAtAll();
+      return (await row()).order === null && told.length > 0;
+    }, 20_000);
+  }
+
+  async function expectOneCharge(): Promise<void> {
+    await topups.lookAtAll();
+    expect([stage.bank.payments.size, types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 700n * RUB]);
+    expect(await row()).to.include({ order: null, dayCount: 1, monthSum: 500n * RUB, declines: 0, pausedAt: null });
+    const entries = await stage.store.ledger.entries(stage.wallet, { limit: 10 });
+    expect(entries.filter(({ kind }) => kind === 'pay').length).to.equal(2);
+  }
+
+  const failures = [
+    ...READS.map(([call, nth]) => [call, nth, 'fails', refuse] as const),
+    ...WRITES.map(([call, nth]) => [call, nth, 'fails', refuse] as const),
+    ...WRITES.map(([call, nth]) => [call, nth, 'loses its answer', lose] as const),
+  ];
+  for (const [call, nth, how, behaviour] of failures) {
+    it(`charge once where ${call} ${how} the ${nth}. time`, async () => {
+      let struck = false;
+      fail(call, nth, (...args) => {
+        struck = true;
+        return behaviour(...args);
+      });
+      await topups.look(stage.wallet).catch(() => undefined);
+      await goOn();
+      expect(struck, 'it was never called').to.equal(true);
+      await expectOneCharge();
+    });
+  }
+
+  for (const [name, send] of [
+    ['is not kept', async () => Promise.reject(new Error('no mail'))],
+    [
+      'is kept and nobody knows',
+      async () => {
+        told.push({ type: 'topup.succeeded', data: { payment: (await row()).order ?? '' } });
+        throw new Error('lost');
+      },
+    ],
+  ] as const) {
+    it(`tell of a success once where the letter ${name}, and charge nothing meanwhile`, async () => {
+      letters.push(send);
+      await rejection(topups.look(stage.wallet));
+      expect((await row()).order).to.be.a('string');
+      await goOn();
+      await expectOneCharge();
+    });
+  }
+
+  it('charge once where the bank’s answer is lost, and where it cannot be reached', async () => {
+    for (const when of ['before', 'after'] as const) {
+      let count = 0;
+      stage.bank.hook = (asked, at) => {
+        if (asked !== 'start' || at !== when || count > 0) return undefined;
+        count += 1;
+        throw new Error('down');
+      };
+      await topups.look(stage.wallet);
+      expect((await row()).order).to.be.a('string');
+      await goOn();
+      expect([count, stage.bank.payments.size, types()]).to.deep.equal([1, 1, ['topup.succeeded']]);
+      expect(await avail()).to.equal(700n * RUB);
+      await applied(stage.store, adjust(stage.wallet, -500n * RUB));
+      stage.bank.payments.clear();
+      told.length = 0;
+    }
+  });
+
+  for (const [how, behaviour] of [
+    ['fails', refuse],
+    ['loses its answer', lose],
+  ] as const) {
+    it(`count a decline once where its end ${how}`, async () => {
+      stage.bank.charges = 'decline';
+      fail('payments.changeAutoTopup', 1, behaviour);
+      await rejection(topups.look(stage.wallet));
+      await topups.lookAtAll();
+      await topups.lookAtAll();
+      expect(await row()).to.include({ order: null, declines: 1, dayCount: 1, monthSum: 0n });
+      expect([types(), stage.bank.payments.size]).to.deep.equal([['topup.declined'], 1]);
+    });
+
+    it(`pause what cannot be begun although that ${how} at first`, async () => {
+      await stage.store.payments.changeAutoTopup({ ...(await row()), amount: 500n * RUB + 1n });
+      fail('payments.changeAutoTopup', 1, behaviour);
+      await rejection(topups.look(stage.wallet));
+      await topups.lookAtAll();
+      expect((await row()).reason).to.contain('kopecks');
+      expect(stage.bank.payments.size).to.equal(0);
+    });
+
+    it(`go on after a payment by hand although that ${how} at first`, async () => {
+      await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now() - 1, declines: 4 });
+      await stage.credited(use.service(), 50);
+      stage.bank.payments.clear();
+      fail('payments.changeAutoTopup', 1, behaviour);
+      await rejection(topups.look(stage.wallet));
+      await goOn();
+      expect([stage.bank.payments.size, types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 750n * RUB]);
+    });
+  }
+
+  it('stay paused while nobody can say whether there was a payment by hand', async () => {
+    await stage.store.payments.changeAutoTopup({ ...(await row()), pausedAt: stage.now() - 1, declines: 4 });
+    await stage.credited(use.service(), 50);
+    stage.bank.payments.clear();
+    fail('payments.list', 1, refuse);
+    await rejection(topups.look(stage.wallet));
+    expect(stage.bank.payments.size).to.equal(0);
+    await goOn();
+    expect([stage.bank.payments.size, types()]).to.deep.equal([1, ['topup.succeeded']]);
+  });
+
+  it('remember a call that was refused for too little until a look has gone through', async () => {
+    await applied(stage.store, adjust(stage.wallet, 800n * RUB));
+    await topups.lookAtAll();
+    const log = { warn() {}, error() {} };
+    const ledger = topups.watch(createLedger({ store: stage.store, ownerId: newId('own'), leaseMs: 60_000, log }));
+    const call = { chargeId: newId('req'), wallet: stage.wallet, key: 'key', kind: 'text', model: 'm', prices: '{}' };
+    fail('payments.autoTopup', 1, refuse);
+    await rejection(ledger.hold({ ...call, amount: 1200n * RUB } as never));
+    await until(() => warnings.length > 0);
+    expect(warnings[0]).to.deep.include({ message: 'could not look at an automatic top-up' });
+    expect(stage.bank.payments.size).to.equal(0);
+    await goOn();
+    expect([stage.bank.payments.size, await avail()]).to.deep.equal([1, 1500n * RUB]);
+  });
+
+  it('look at the others where one cannot be looked at, and at all of them after a round that failed', async () => {
+    const other = await newAccount(stage.store);
+    const method = await stage.store.payments.saveMethod(newMethod(other, { provider: 'till' }));
+    const wish = { threshold: 300n * RUB, amount: 1000n * RUB, cap: 100_000n * RUB, method: method.id };
+    await stage.store.payments.changeAutoTopup(newAuto(other, wish));
+    const topped = async (wallet: string) => (await stage.store.ledger.wallet(wallet))?.topped;
+    faults.next('payments.page', refuse);
+    await topups.lookAtAll();
+    expect(warnings.at(-1)?.message).to.equal('could not look at the automatic top-ups');
+    const [first = '', second = ''] = [stage.wallet, other].sort();
+    faults.always('payments.autoTopup', (call, [wallet]) => (wallet === first ? refuse(call, []) : call()));
+    const before = await topped(first);
+    await topups.lookAtAll();
+    expect(warnings.at(-1)).to.deep.include({ message: 'could not look at an automatic top-up' });
+    expect([await topped(first), (await topped(second)) ?? 0n]).to.deep.equal([
+      before,
+      second === other ? 1000n * RUB : 1500n * RUB,
+    ]);
+    faults.always('payments.autoTopup', undefined);
+    faults.next('payments.page', refuse);
+    topups.start();
+    await until(async () => (await topped(first)) === (first === other ? 1000n * RUB : 1500n * RUB), 10_000);
+  });
+
+  it('begin again after an outage in which nothing was begun', async () => {
+    stage.bank.hook = (asked) => (asked === 'start' ? 401 : undefined);
+    await topups.look(stage.wallet);
+    expect(stage.bank.payments.size).to.equal(0);
+    stage.aheadMs = 25 * HOUR_MS;
+    stage.bank.hook = () => undefined;
+    await stage.letTimePass();
+    service.payments.start();
+    await until(async () => {
+      await topups.lookAtAll();
+      return (await row()).order === null;
+    }, 20_000);
+    stage.aheadMs += HOUR_MS;
+    await goOn();
+    expect([stage.bank.payments.size, types(), await avail()]).to.deep.equal([1, ['topup.succeeded'], 700n * RUB]);
+  });
+}
