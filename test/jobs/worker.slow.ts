@@ -89,7 +89,12 @@ for (const kind of STORES) {
       const busy = await costOver(ROUND_MS);
       const seen = [...upstream.looks.values()].reduce((sum, count) => sum + count, 0) - looks;
       const grown = busy.bytes - idle.bytes;
-      console.log({ idle: idle.share, busy: busy.share, looksPerSecond: (seen * 1000) / ROUND_MS, grownMiB: grown / 1024 / 1024 });
+      console.log({
+        idle: idle.share,
+        busy: busy.share,
+        looksPerSecond: (seen * 1000) / ROUND_MS,
+        grownMiB: grown / 1024 / 1024,
+      });
       expect(upstream.looks.size).to.equal(JOBS);
       expect(seen).to.be.above(JOBS / 2);
       expect(busy.share - idle.share).to.be.below(CORE_SHARE_MAX);
