@@ -1,5 +1,5 @@
-// The audit of budgets: what a key has spent in its current period is the sum of what its calls of the period moved, and
-// those of the keys in its place.
+// The audit of budgets: what a key has spent in its current period must be the sum of its calls in that period,
+// including those of the keys it replaced.
 import type { KeyBudget } from '../money/key-budget.ts';
 import type { Micro } from '../money/money.ts';
 import { chargeOfEntry } from '../money/replay.ts';
@@ -13,7 +13,7 @@ export interface BudgetCheck {
   end(wallet: string, isThere: boolean): void;
 }
 
-/** Of one budget: the last period that a call counts in, and what the calls of it come to. */
+/** The latest period of a budget that a call counts in, and the sum of that period's calls. */
 interface Sum {
   period: number;
   spent: Micro;

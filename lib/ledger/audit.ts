@@ -129,7 +129,7 @@ function problemOfKey(
   keyed: ReadonlySet<string>,
 ): string | undefined {
   // Programs that use the ledger without keys write accounts without any.
-  if (key?.account !== wallet) return key || keyed.has(wallet) ? `its key ${id} is not of this account` : undefined;
+  if (key?.account !== wallet) return key || keyed.has(wallet) ? `its key ${id} is not one of this account` : undefined;
   const wanted = period === null ? null : key.budgetKey;
   return budgetKey === wanted ? undefined : `it counts in the budget of ${budgetKey ?? id} instead of ${wanted ?? id}`;
 }
