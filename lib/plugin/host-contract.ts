@@ -6,7 +6,7 @@ import type { HostFault } from './fault-contract.ts';
 import type { HostImage } from './image-contract.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, TokenAuth } from './request-contract.ts';
 import type { HostVideo } from './video-contract.ts';
-import type { ChatQuirks, MessageQuirks, WireFormat } from './wire-contract.ts';
+import type { ChatQuirks, ContentsFormat, MessageQuirks, WireFormat } from './wire-contract.ts';
 
 /** What the gateway hands to a plugin: everything it needs at run time. */
 export interface Host {
@@ -67,6 +67,8 @@ export interface Host {
   readonly chat: WireFormat<ChatQuirks>;
   /** The messages format, as some do. */
   readonly message: WireFormat<MessageQuirks>;
+  /** Contents of parts, as others do. */
+  readonly contents: ContentsFormat;
   /** For pictures. */
   readonly image: HostImage;
   /** For videos that an upstream makes as jobs. */

@@ -3,10 +3,13 @@ import Joi from 'joi';
 import { readArguments } from '../stream/arguments.ts';
 import { ChatReply } from '../wire/chat/reply.ts';
 import { chatBody } from '../wire/chat/request.ts';
+import { createContentsReader, picturesOf } from '../wire/contents/reply.ts';
+import { contentsBody } from '../wire/contents/request.ts';
 import { MessageReply } from '../wire/message/reply.ts';
 import { messageBody } from '../wire/message/request.ts';
 import { createAnswer } from './answer.ts';
 import { createAsking } from './ask.ts';
+import { aspectOf } from './aspects.ts';
 import type { Content } from './content-contract.ts';
 import { dataUrlOf, sourcesOf } from './data-url.ts';
 import type { FaultTexts, FaultWords } from './fault-contract.ts';
@@ -85,11 +88,17 @@ export function createHost(options: HostOptions): ClosableHost {
     },
     argumentsOf: readArguments,
     chat: { body: chatBody, reader: (quirks = {}) => new ChatReply(words, quirks) },
+    contents: {
+      body: contentsBody,
+      reader: () => createContentsReader(words),
+      picturesOf: (reply) => picturesOf(reply, words),
+    },
     message: { body: messageBody, reader: (quirks = {}) => new MessageReply(words, quirks) },
     image: {
       jobs: createImageJobs({ json, fault, perRoute, poll }),
       fill: fillForImage,
       sourcesOf,
+      aspectOf,
       dataUrl: dataUrlOf,
     },
     video: createHostVideo({ ask, json, fault, perRoute }),

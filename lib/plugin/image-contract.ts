@@ -22,6 +22,8 @@ export interface HostImage {
   fill(call: ImageCall, template: JsonObject, how: FillOptions): JsonObject;
   /** Results where an upstream names them: a URL, a data URL, an object with one as `url`, or a list of any of these. */
   sourcesOf(value: unknown): readonly MediaSource[];
+  /** The nearest to what the call asks for, of the aspects (`16:9`) that a model draws; undefined where it asks for none. */
+  aspectOf(call: ImageCall, aspects: readonly string[]): string | undefined;
   /** `data:image/png;base64,…`, for a `JsonBody`. */
   dataUrl(picture: Picture, base64: Base64): string;
 }

@@ -1,6 +1,6 @@
 // Wire formats that many upstreams speak, nearly alike: what the host does of them for a plugin. Types only.
 import type { AnswerReader } from './answer-contract.ts';
-import type { TextCall } from './call-contract.ts';
+import type { MediaSource, TextCall } from './call-contract.ts';
 import type { Base64, JsonObject } from './request-contract.ts';
 
 /** A wire format, so that a plugin says only what its upstream does in another way. */
@@ -26,6 +26,26 @@ export interface ChatQuirks {
 export interface MessageQuirks {
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
+}
+
+/** Contents made of parts: texts, pictures, calls of tools and their responses. */
+export interface ContentsFormat {
+  /** System prompt, contents, and tools with the choice between them; `generationConfig` is for the plugin to add. */
+  body(call: ContentsCall, base64: Base64, quirks?: ContentsQuirks): JsonObject;
+  /** Reads one answer, whether it comes as a stream or as a whole. Make one for each call. */
+  reader(): AnswerReader;
+  /**
+   * The pictures in a reply of a model that draws; its drafts are none. Throws when there are none because of the
+   * content.
+   */
+  picturesOf(reply: unknown): readonly MediaSource[];
+}
+
+export type ContentsCall = Pick<TextCall, 'system' | 'messages' | 'tools'>;
+
+export interface ContentsQuirks {
+  /** Stands for the signature of calls that have none, for models that refuse those. */
+  readonly noSignature?: string | undefined;
 }
 
 /** An object with counts of tokens. */

@@ -1,9 +1,10 @@
 // What a video request means for its model: length, size, what is sent upstream, and the price.
-import { ASPECTS, nearestAspect, ratioOf } from '../catalog/aspect.ts';
+import { ASPECTS } from '../catalog/aspect.ts';
 import type { VideoModel } from '../catalog/model.ts';
 import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from '../catalog/resolution.ts';
 import { fault } from '../faults.ts';
 import type { Micro } from '../money/money.ts';
+import { nearestAspect, ratioOf } from '../plugin/aspects.ts';
 import type { Size, VideoCall } from '../plugin/contract.ts';
 import { SECONDS, type VideoRequest } from './request.ts';
 
@@ -95,12 +96,8 @@ function labelsOf({ price, routes }: VideoModel): readonly string[] {
 function aspectOf({ aspects = ASPECTS }: VideoModel, { aspect, size }: Asked): string {
   if (aspect !== undefined && !aspects.includes(aspect)) throw notSold('aspect', aspects);
   // `size` wins.
-  const shape = size ?? ratioSize(aspect ?? '16:9');
-  return nearestAspect(aspects, shape) ?? '16:9';
-}
-
-function ratioSize(aspect: string): Size {
-  return { width: ratioOf(aspect), height: 1 };
+  const ratio = size ? size.width / size.height : ratioOf(aspect ?? '16:9');
+  return nearestAspect(aspects, ratio) ?? '16:9';
 }
 
 /** The shorter side is the label's; the other is rounded to an even number, as codecs need. */

@@ -1,7 +1,6 @@
 // Plugin for the Gemini API: text as a stream of its events, pictures by the models that draw, videos as long operations.
 import type { Host, KeyHeaders, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { picturesOf, readerOf } from './reply.ts';
-import { imageBodyOf, type Settings, THINKING_STYLES, textBodyOf, urlOf } from './request.ts';
+import { imageBodyOf, type Settings, textBodyOf, urlOf } from './request.ts';
 import { createVideo } from './video.ts';
 
 /** A picture of 4K comes as some 30 MiB of base64. */
@@ -13,10 +12,7 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi, account) {
     return account.keyOptional('https://generativelanguage.googleapis.com/v1beta', {
       sizeMap: joi.object().pattern(/^\d+x\d+$/, joi.string()),
-      thinking: joi
-        .string()
-        .valid(...THINKING_STYLES)
-        .default('level'),
+      thinking: joi.string().valid('level', 'budget').default('level'),
     });
   },
   // A bad key is a 400 with a reason of its own. A failed precondition is ours: the account's country, or no billing.
@@ -36,14 +32,13 @@ function createProvider(settings: Settings, host: Host): Provider {
     text(call, signal) {
       const wire = wireOf(call);
       const url = urlOf(wire, call.model, 'streamGenerateContent?alt=sse');
-      const body = textBodyOf(call, wire, host.argumentsOf);
-      return host.answer(url, { ...request, body, signal }, readerOf(host));
+      return host.answer(url, { ...request, body: textBodyOf(call, wire, host), signal }, host.contents.reader());
     },
     async image(call, signal) {
       const wire = wireOf(call);
-      const init = { ...request, body: imageBodyOf(call, wire), signal };
+      const init = { ...request, body: imageBodyOf(call, wire, host), signal };
       const { value } = await host.json(urlOf(wire, call.model, 'generateContent'), init, PICTURE_BYTES_MAX);
-      return { images: picturesOf(value, host) };
+      return { images: host.contents.picturesOf(value) };
     },
     video: createVideo(settings, host, auth),
   };

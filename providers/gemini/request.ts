@@ -1,6 +1,5 @@
 // Settings of the Gemini API, and the requests that calls become.
 import type { AccountSettings, Host, ImageCall, JsonBody, Reasoning, TextCall } from '../../lib/plugin/contract.ts';
-import { contentOf, inlineOf, isSigned, toolsOf } from './contents.ts';
 
 export interface Settings extends AccountSettings {
   /** Up to and without `/models`. */
@@ -8,26 +7,23 @@ export interface Settings extends AccountSettings {
   /** For models that draw in several sizes: `{ "2048x2048": "2K" }`. Others refuse a size, so none is sent. */
   readonly sizeMap?: Readonly<Record<string, string>>;
   /** How thinking is asked for: by a `level`, or, of models before Gemini 3, by a `budget` of tokens. */
-  readonly thinking: (typeof THINKING_STYLES)[number];
+  readonly thinking: 'level' | 'budget';
 }
-
-export const THINKING_STYLES = ['level', 'budget'] as const;
 
 /** A tuned model is named with its collection: `tunedModels/name`. */
 export function urlOf({ baseUrl }: Settings, model: string, method: string): string {
   return `${baseUrl}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
-export function textBodyOf(
-  call: TextCall,
-  { thinking }: Pick<Settings, 'thinking'>,
-  read: Host['argumentsOf'],
-): JsonBody {
-  const { model, system, messages, maxTokens, tools, format, reasoning } = call;
+/** From the third generation on calls are refused without the signatures that the model gave them; this one it takes. */
+function noSignatureOf(model: string): string | undefined {
+  return /gemini-[12]\b/.test(model) ? undefined : 'skip_thought_signature_validator';
+}
+
+export function textBodyOf(call: TextCall, { thinking }: Settings, { contents }: Host): JsonBody {
+  const { model, maxTokens, format, reasoning } = call;
   return (base64) => ({
-    ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
-    contents: messages.map((message) => contentOf(message, { base64, read, signs: isSigned(model) })),
-    ...(tools && toolsOf(tools)),
+    ...contents.body(call, base64, { noSignature: noSignatureOf(model) }),
     generationConfig: {
       maxOutputTokens: maxTokens,
       ...(format && { responseMimeType: 'application/json' }),
@@ -38,10 +34,7 @@ export function textBodyOf(
 }
 
 /** What a level can say: from Gemini 3 on thinking is not turned off. */
-const LEVELS = new Map<string, string>([
-  ['xhigh', 'high'],
-  ['max', 'high'],
-]);
+const LEVELS: Readonly<Record<string, string>> = { off: 'minimal', xhigh: 'high', max: 'high' };
 
 /** A budget of 0 turns it off, and of -1 leaves it to the model. */
 function thinkingOf(reasoning: Reasoning, style: Settings['thinking']): object {
@@ -51,31 +44,22 @@ function thinkingOf(reasoning: Reasoning, style: Settings['thinking']): object {
     return thinkingBudget === undefined ? {} : { thinkingConfig: { thinkingBudget } };
   }
   if (mode === 'auto') return {};
-  const effort = mode === 'off' ? 'minimal' : reasoning.effort;
-  return { thinkingConfig: { thinkingLevel: LEVELS.get(effort) ?? effort } };
+  const level = mode === 'on' ? reasoning.effort : mode;
+  return { thinkingConfig: { thinkingLevel: LEVELS[level] ?? level } };
 }
 
-export function imageBodyOf(call: ImageCall, { sizeMap }: Settings): JsonBody {
-  const { prompt, images, size } = call;
-  // What is undefined is not sent.
-  const imageConfig = { aspectRatio: aspectOf(call), imageSize: size && sizeMap?.[`${size.width}x${size.height}`] };
-  return (base64) => ({
-    contents: [{ role: 'user', parts: [{ text: prompt }, ...images.map((image) => inlineOf(image, base64))] }],
-    generationConfig: { responseModalities: ['IMAGE'], imageConfig },
-  });
-}
-
+/** What the models draw in: other aspects are refused. */
 const ASPECTS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-/** The nearest of the aspects that the models draw: others are refused. */
-function aspectOf({ size, aspect }: ImageCall): string | undefined {
-  const asked = aspect !== undefined ? ratioOf(aspect) : size && size.width / size.height;
-  if (asked === undefined || !(asked > 0)) return undefined;
-  const distance = (known: string) => Math.abs(Math.log(ratioOf(known) / asked));
-  return ASPECTS.reduce((best, known) => (distance(known) < distance(best) ? known : best));
-}
-
-function ratioOf(aspect: string): number {
-  const [width, height] = aspect.split(':').map(Number);
-  return Number(width) / Number(height);
+export function imageBodyOf(call: ImageCall, { sizeMap }: Settings, { contents, image }: Host): JsonBody {
+  const { prompt, images, size } = call;
+  const pictures = images.map((picture) => ({ type: 'image', ...picture }) as const);
+  const asked = { role: 'user', content: [{ type: 'text', text: prompt }, ...pictures] } as const;
+  // What is undefined is not sent.
+  const imageSize = size && sizeMap?.[`${size.width}x${size.height}`];
+  const imageConfig = { aspectRatio: image.aspectOf(call, ASPECTS), imageSize };
+  return (base64) => ({
+    ...contents.body({ messages: [asked] }, base64),
+    generationConfig: { responseModalities: ['IMAGE'], imageConfig },
+  });
 }

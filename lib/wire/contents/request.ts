@@ -1,51 +1,51 @@
-// Messages and tools of a call in the words of the Gemini API.
+// Messages and tools of a call in the words of the contents format, where everything is a part.
 import type {
   Base64,
   Content,
-  Host,
+  ContentsCall,
+  ContentsQuirks,
+  JsonObject,
   Picture,
   TextMessage,
   ToolResultContent,
   Tools,
-} from '../../lib/plugin/contract.ts';
+} from '../../plugin/contract.ts';
+import { readArguments } from '../../stream/arguments.ts';
 
-interface Writing {
-  readonly base64: Base64;
-  readonly read: Host['argumentsOf'];
-  /** The model refuses calls without the signatures that it gave them. */
-  readonly signs: boolean;
-}
-
-/** Since its third generation. */
-export function isSigned(model: string): boolean {
-  return !/gemini-[12]\b/.test(model);
-}
-
-/** What the vendor takes for the signature of a call that the model did not make itself, or whose own was lost. */
-const NO_SIGNATURE = 'skip_thought_signature_validator';
-
-export function contentOf({ role, content }: TextMessage, writing: Writing): object {
-  const calls = content.filter((part) => part.type === 'tool-call');
-  // Calls that were made together have one signature, on the first.
-  const unsigned = writing.signs && !calls.some(({ state }) => state !== undefined) ? calls[0] : undefined;
+export function contentsBody(
+  { system, messages, tools }: ContentsCall,
+  base64: Base64,
+  quirks: ContentsQuirks = {},
+): JsonObject {
   return {
-    role: role === 'assistant' ? 'model' : 'user',
-    parts: content.flatMap((part) => partsOf(part, writing, part === unsigned ? NO_SIGNATURE : undefined)),
+    ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
+    contents: messages.map((message) => contentOf(message, base64, quirks)),
+    ...(tools && toolsOf(tools)),
   };
 }
 
-function partsOf(content: Content, writing: Writing, signature: string | undefined): readonly object[] {
+function contentOf({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
+  const calls = content.filter((part) => part.type === 'tool-call');
+  // Calls that were made together have one signature, on the first.
+  const unsigned = calls.some(({ state }) => state !== undefined) ? undefined : calls[0];
+  return {
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: content.flatMap((part) => partsOf(part, base64, part === unsigned ? noSignature : undefined)),
+  };
+}
+
+function partsOf(content: Content, base64: Base64, signature: string | undefined): readonly object[] {
   switch (content.type) {
     case 'text':
       return [{ text: content.text }];
     case 'image':
-      return [inlineOf(content, writing.base64)];
+      return [inlineOf(content, base64)];
     case 'tool-call': {
       const { id, name, json, state = signature } = content;
-      return [{ functionCall: { id, name, args: writing.read(json) }, thoughtSignature: state }];
+      return [{ functionCall: { id, name, args: readArguments(json) }, thoughtSignature: state }];
     }
     case 'tool-result':
-      return responseOf(content, writing.base64);
+      return responseOf(content, base64);
   }
 }
 
@@ -58,11 +58,11 @@ function responseOf({ id, name, isError, content }: ToolResultContent, base64: B
   return [{ functionResponse: { id, name, response } }, ...pictures.map((picture) => inlineOf(picture, base64))];
 }
 
-export function inlineOf({ mediaType, bytes }: Picture, base64: Base64): object {
+function inlineOf({ mediaType, bytes }: Picture, base64: Base64): object {
   return { inlineData: { mimeType: mediaType, data: base64(bytes) } };
 }
 
-export function toolsOf({ list, choice }: Tools): object {
+function toolsOf({ list, choice }: Tools): object {
   const functionDeclarations = list.map(({ name, description, schema }) => ({
     name,
     description,

@@ -1,14 +1,17 @@
-// Reads what the Gemini API generates: the chunks of a text, or the pictures of one reply.
+// Reads what upstreams with the contents format generate: the chunks of a text, or the pictures of one reply.
 import { Buffer } from 'node:buffer';
-import type { AnswerReader, AnswerWriter, Host, JsonObject, MediaSource } from '../../lib/plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, Host, JsonObject, MediaSource } from '../../plugin/contract.ts';
+import { fieldsOf } from '../../plugin/fields.ts';
 
-export function readerOf(host: Host): AnswerReader {
-  const { fault, fields, finishReason } = host;
+type Kit = Pick<Host, 'fault' | 'finishReason'>;
+
+export function createContentsReader(kit: Kit): AnswerReader {
+  const { fault, finishReason } = kit;
   let calls = 0;
 
   /** A call comes whole. */
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
-    const { id, name, args } = fields(functionCall);
+    const { id, name, args } = fieldsOf(functionCall);
     calls += 1;
     out.tool({ block: `call ${calls}`, id, name, json: args, state: thoughtSignature, done: true });
   }
@@ -18,14 +21,14 @@ export function readerOf(host: Host): AnswerReader {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
       // Every chunk counts all tokens so far. Thoughts are counted beside the answer and billed like it.
-      const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = fields(chunk.usageMetadata);
+      const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = fieldsOf(chunk.usageMetadata);
       out.usage({
         input: promptTokenCount,
         output: Number(candidatesTokenCount ?? 0) + Number(thoughtsTokenCount ?? 0),
       });
-      refuseBlocked(chunk, host);
-      const candidate = fields(chunk.candidates, 0);
-      for (const part of partsOf(candidate, fields)) {
+      refuseBlocked(chunk, kit);
+      const candidate = fieldsOf(chunk.candidates, 0);
+      for (const part of partsOf(candidate)) {
         const { text, thought } = part;
         if (part.functionCall) takeCall(part, out);
         else if (typeof text === 'string' && !thought) out.text(text);
@@ -37,14 +40,14 @@ export function readerOf(host: Host): AnswerReader {
 }
 
 /** Drafts that a model draws while it thinks are no result. Throws when there is no picture because of the content. */
-export function picturesOf(value: unknown, host: Host): readonly MediaSource[] {
-  const { fault, fields, finishReason } = host;
-  const reply = fields(value);
-  refuseBlocked(reply, host);
-  const candidates = listOf(reply.candidates, fields);
-  const parts = candidates.flatMap((candidate) => partsOf(candidate, fields));
+export function picturesOf(value: unknown, kit: Kit): readonly MediaSource[] {
+  const { fault, finishReason } = kit;
+  const reply = fieldsOf(value);
+  refuseBlocked(reply, kit);
+  const candidates = listOf(reply.candidates);
+  const parts = candidates.flatMap((candidate) => partsOf(candidate));
   const pictures = parts.flatMap(({ inlineData, thought }) => {
-    const { data } = fields(inlineData);
+    const { data } = fieldsOf(inlineData);
     return typeof data === 'string' && !thought ? [{ bytes: Buffer.from(data, 'base64') }] : [];
   });
   const refused = candidates.find((candidate) => finishReason(candidate.finishReason) === 'filter');
@@ -53,15 +56,15 @@ export function picturesOf(value: unknown, host: Host): readonly MediaSource[] {
 }
 
 /** A prompt is refused within a reply of status 200, by a reason in place of candidates. */
-function refuseBlocked({ promptFeedback }: JsonObject, { fault, fields, finishReason }: Host): void {
-  const { blockReason } = fields(promptFeedback);
+function refuseBlocked({ promptFeedback }: JsonObject, { fault, finishReason }: Kit): void {
+  const { blockReason } = fieldsOf(promptFeedback);
   if (finishReason(blockReason)) throw fault.make('request', `prompt blocked: ${blockReason}`, { about: 'content' });
 }
 
-function partsOf({ content }: JsonObject, fields: Host['fields']): readonly JsonObject[] {
-  return listOf(fields(content).parts, fields);
+function partsOf({ content }: JsonObject): readonly JsonObject[] {
+  return listOf(fieldsOf(content).parts);
 }
 
-function listOf(value: unknown, fields: Host['fields']): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map((item) => fields(item)) : [];
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map((item) => fieldsOf(item)) : [];
 }
