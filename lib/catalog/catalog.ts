@@ -17,8 +17,8 @@ import { type TopupBounds, topupBoundsOf } from './topup-bounds.ts';
 export interface SmartModel {
   /** The model that runs requests of the tier: one of its own, or of the next tier that has one. */
   readonly models: Readonly<Record<SmartTier, TextModel>>;
-  /** The same of models with tools; undefined when no tier has one. */
-  readonly withTools: Readonly<Record<SmartTier, TextModel>> | undefined;
+  /** All models of a tier that have a route, in order of preference. */
+  readonly usable: Readonly<Record<SmartTier, readonly TextModel[]>>;
   /** Absent: the router's own. */
   readonly thresholds: SmartThresholds | undefined;
 }
@@ -84,16 +84,15 @@ function buildSmart(
   byName: ReadonlyMap<string, Model>,
   warnings: string[],
 ): SmartModel | undefined {
-  const usable = SMART_TIERS.map((tier) => usableOf('text', tiers[tier], byName));
-  const own = usable.map(([first]) => first);
-  const models = fillTiers(own);
-  for (const [at, tier] of SMART_TIERS.entries()) {
-    if (models && !own[at]) {
+  const usableIn = (tier: SmartTier) => usableOf('text', tiers[tier], byName);
+  const usable = { lite: usableIn('lite'), standard: usableIn('standard'), heavy: usableIn('heavy') };
+  const models = fillTiers(SMART_TIERS.map((tier) => usable[tier][0]));
+  for (const tier of SMART_TIERS) {
+    if (models && usable[tier].length === 0) {
       warnings.push(`smart.${tier}: none of its models has a route; ${models[tier].id} answers instead`);
     }
   }
-  const withTools = fillTiers(usable.map((each) => each.find(({ tools }) => tools)));
-  return models && { models, withTools, thresholds };
+  return models && { models, usable, thresholds };
 }
 
 /** Each tier has its own model, or that of the next tier. */

@@ -76,7 +76,10 @@ export interface TextEntry extends ModelBase {
   readonly vision: boolean;
   /** What its routes take beyond text. */
   readonly tools: boolean;
+  /** Answers in JSON. */
   readonly json: boolean;
+  /** Answers in JSON of a schema; absent in the file: as `json`. */
+  readonly schema: boolean;
   readonly reasoning: boolean;
 }
 
@@ -133,6 +136,7 @@ const text = Joi.object({
   vision: flag,
   tools: flag,
   json: flag,
+  schema: Joi.boolean().default(Joi.ref('json')),
   reasoning: flag,
 });
 

@@ -50,7 +50,7 @@ export interface Tools {
   readonly list: readonly Tool[];
   /** Whether the model calls one: as it likes, not at all, in any case, or this one. Absent when the client does not say. */
   readonly choice?: 'auto' | 'none' | 'any' | { readonly name: string };
-  /** True: at most one call an answer. */
+  /** True: at most one call an answer. What is called beyond it is dropped, so an upstream that cannot be told is not. */
   readonly single?: true;
 }
 

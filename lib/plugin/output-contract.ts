@@ -1,6 +1,9 @@
 // The part of the contract that says in what form an answer is wanted, and how much thought before it: types only.
 
-/** The answer is to be one JSON value: any, or one of a schema. Only on routes of models that the catalog marks `json`. */
+/**
+ * The answer is to be one JSON value: any, on routes of models that the catalog marks `json`, or one of a schema, of those
+ * that it marks `schema`.
+ */
 export type OutputFormat = { readonly type: 'json' } | JsonSchemaFormat;
 
 export interface JsonSchemaFormat {

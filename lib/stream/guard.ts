@@ -8,9 +8,11 @@ import type { Block, BlockStartPart, FinishPart, FinishReason, ProviderPart } fr
 export interface GuardOptions {
   /** Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer. */
   readonly outputMax: number;
-  /** False for a call without tools: a model that calls one all the same has its calls dropped. */
-  readonly tools?: boolean;
+  readonly calls?: CallsAllowed;
 }
+
+/** The calls of tools that an answer may have. Not every upstream can be told: what a model calls beyond it is dropped. */
+export type CallsAllowed = 'any' | 'one' | 'none';
 
 export interface Guard {
   /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
@@ -41,7 +43,7 @@ const FIRST_HALF = 0xd800;
 const SECOND_HALF = 0xdc00;
 
 export function createGuard(
-  { outputMax, tools = true }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY },
+  { outputMax, calls = 'any' }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY },
 ): Guard {
   const charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
   let started = false;
@@ -103,7 +105,7 @@ export function createGuard(
 
   function openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
     const { type } = part.block;
-    isDropping = type === 'tool' && !tools;
+    isDropping = type === 'tool' && (calls === 'none' || (calls === 'one' && hasTools));
     if (isDropping || (type === 'text' && open === 'text')) return undefined;
     const ended = closeOurs();
     block += 1;

@@ -6,7 +6,7 @@ import { fault } from '../faults.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { ProviderPart, TextCall } from '../plugin/contract.ts';
 import { drive, type Pressure } from '../stream/drive.ts';
-import { createGuard } from '../stream/guard.ts';
+import { type CallsAllowed, createGuard } from '../stream/guard.ts';
 import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
 import { createWatch } from './watch.ts';
 
@@ -14,8 +14,8 @@ export interface AttemptOptions {
   readonly route: Route;
   /** The model that the route leads to. */
   readonly model: string;
-  /** Whether it is asked with tools: other calls of tools are dropped. */
-  readonly tools?: boolean;
+  /** The calls of tools that the answer may have: others are dropped. */
+  readonly calls?: CallsAllowed;
   /** Makes what is asked, which the attempt does not keep; the route adds its model and options. */
   readonly call: () => Omit<TextCall, 'model' | 'options'>;
   /** The most output the upstream may give: beyond it the answer is cut and the upstream closed. */
@@ -61,8 +61,8 @@ const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFinishPart>> {
-  const { model, tools = false, sink, signal, timeouts, deadline, outputMax, onFirst } = options;
-  const guard = createGuard({ outputMax, tools });
+  const { model, calls = 'none', sink, signal, timeouts, deadline, outputMax, onFirst } = options;
+  const guard = createGuard({ outputMax, calls });
   const upstream = new AbortController();
   const onAbort = () => upstream.abort(signal.reason);
   const watch = createWatch({

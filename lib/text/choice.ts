@@ -6,8 +6,9 @@ import type { TextModel } from '../catalog/model.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { route } from '../smart/route.ts';
 import { SMART_TIERS, type SmartRouting, type SmartTier } from '../stream/smart.ts';
+import { preferencesOf, type Wishes } from './abilities.ts';
 import type { TextRequest } from './request.ts';
-import { usesTools, withoutTalk } from './tools.ts';
+import { withoutTalk } from './tools.ts';
 
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
@@ -22,7 +23,7 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
   const { system } = request;
   const routing = route({ system, messages: withoutTalk(request) }, smart.thresholds);
-  const model = modelsFrom(smart, routing.tier, usesTools(request)).find((each) => allowsModel(limits, each));
+  const model = modelsFrom(smart, routing.tier, request).find((each) => allowsModel(limits, each));
   if (!model) throw notAllowed(limits, SMART_ID);
   return { model, smart: routing };
 }
@@ -30,12 +31,12 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
 /** The models one of which will be chosen, whatever the texts of the request say. Throws as `chooseModel` does. */
 export function modelsFor(
   catalog: Catalog,
-  request: Pick<TextRequest, 'model' | 'tools' | 'hasCalls'>,
+  request: Pick<TextRequest, 'model'> & Wishes,
   limits: KeyLimits,
 ): readonly TextModel[] {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return [findNamed(catalog, request.model, limits)];
-  const models = modelsFrom(smart, 'lite', usesTools(request)).filter((model) => allowsModel(limits, model));
+  const models = modelsFrom(smart, 'lite', request).filter((model) => allowsModel(limits, model));
   if (models.length === 0) throw notAllowed(limits, SMART_ID);
   return models;
 }
@@ -46,11 +47,11 @@ function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel
   return model;
 }
 
-/** The models of smart for a tier, in order of preference; where tools matter, those that have them come first. */
-function modelsFrom({ models, withTools }: SmartModel, tier: SmartTier, tools: boolean): readonly TextModel[] {
+/** The models of smart for a tier, in order of preference: those that can do what the request wants come first. */
+function modelsFrom({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
   const tiers = tiersFrom(tier);
-  const plain = tiers.map((each) => models[each]);
-  return tools && withTools ? [...tiers.map((each) => withTools[each]), ...plain] : plain;
+  const able = preferencesOf(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
+  return [...able, ...tiers.map((each) => models[each])];
 }
 
 /** A tier, those above it, and then those below, as where a tier has no route. */

@@ -11,9 +11,11 @@ import { fault, refundedFault } from '../faults.ts';
 import type { Due } from '../ledger/ledger.ts';
 import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
 import type { TextCall } from '../plugin/contract.ts';
+import type { CallsAllowed } from '../stream/guard.ts';
 import { createMeter, type Meter } from '../stream/meter.ts';
 import type { ReplyFinishPart } from '../stream/part.ts';
 import type { SmartRouting } from '../stream/smart.ts';
+import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
@@ -23,7 +25,7 @@ import { letGo, messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
 import { createStops } from './stops.ts';
-import { demandsTool, usesTools, withoutTools } from './tools.ts';
+import { usesTools, withoutTools } from './tools.ts';
 
 export interface TextEngineOptions {
   /** The catalog in force now. */
@@ -50,7 +52,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       context.log.note({ model: model.id, ...(smart && { smart_tier: smart.tier, smart_score: smart.score }) });
       const estimate = request.input ?? (await estimateInput(request));
       const candidates = candidatesOf({ request, model, catalog: catalog(), health });
-      refuseDemand(request, candidates);
+      refuseUnable(request, candidates);
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
       const asked = { any: false };
       const call: PaidCall<ReplyFinishPart, TextDue> = {
@@ -82,14 +84,15 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       deadline,
       onAttempt,
       isCommitted: () => sink.hasText,
-      attempt: ({ route, model, tools, takes }, onFirst) => {
+      attempt: ({ route, model, abilities }, onFirst) => {
         onAsk();
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
-        const call = () => callOf(request, { json: takes.json, reasoning: takes.reasoning, tools });
-        return attempt({ route, model, tools, call, outputMax, sink, signal, timeouts, deadline, onFirst });
+        const call = () => callOf(request, abilities);
+        const calls = callsIn(request, abilities);
+        return attempt({ route, model, calls, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
     return request.images > 0 ? ending.then((ended) => (sink.hasText ? ended : asVision(ended))) : ending;
@@ -101,11 +104,11 @@ interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
-  /** Whether it is asked with the request's tools. */
-  readonly tools: boolean;
-  /** What the model takes beyond text. */
-  readonly takes: Pick<TextModel, 'json' | 'reasoning'>;
+  /** What the model takes on the route; `tools` is false where the request is none of tools. */
+  readonly abilities: Taken;
 }
+
+type Taken = Abilities & Pick<TextModel, 'reasoning'>;
 
 interface Choosing {
   readonly request: TextRequest;
@@ -115,8 +118,8 @@ interface Choosing {
 }
 
 /**
- * The routes of the model; pictures are looked at by the catalog's vision models in its place. Where tools matter, those
- * without them are asked only when there are no others.
+ * The routes of the model; pictures are looked at by the catalog's vision models in its place. Those that cannot do what the
+ * request wants are asked only when there are no others.
  */
 function candidatesOf({ request, model, catalog, health }: Choosing): readonly Candidate[] {
   const models = request.images > 0 ? catalog.vision : [model];
@@ -124,17 +127,24 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
   const candidates = models.flatMap((each) =>
     health.inOrder(each).map((route) => {
       const { upstream, key, provider } = route;
+      const { json, schema, reasoning } = each;
       const tools = matters && each.tools && provider.tools === true;
-      return { upstream, key, route, model: each.id, delivery: each.delivery, tools, takes: each };
+      const abilities = { tools, json, schema, reasoning };
+      return { upstream, key, route, model: each.id, delivery: each.delivery, abilities };
     }),
   );
-  const withTools = matters ? candidates.filter(({ tools }) => tools) : [];
-  return withTools.length > 0 ? withTools : candidates;
+  return preferAble(candidates, request);
 }
 
-function refuseDemand(request: TextRequest, [first]: readonly Candidate[]): void {
-  if (!first || first.tools || !demandsTool(request)) return;
-  throw fault('invalid_field', { field: 'tool_choice', hint: `\`${first.model}\` has no tools that it could call` });
+function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {
+  const refusal = first && unableTo(first.model, first.abilities, request);
+  if (refusal) throw refusal;
+}
+
+/** Calls that nobody allowed are dropped. */
+function callsIn({ tools }: TextRequest, abilities: Taken): CallsAllowed {
+  if (!abilities.tools) return 'none';
+  return tools?.single ? 'one' : 'any';
 }
 
 /** Why no vision model answered: what the client can fix is passed on as it is. */
@@ -245,17 +255,16 @@ function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {
   return { kind: 'text', model: id, prices, amount: textCost(price, held) };
 }
 
-type Takes = Candidate['takes'] & Pick<Candidate, 'tools'>;
-
-function callOf(request: TextRequest, takes: Takes): Omit<TextCall, 'model' | 'options'> {
-  const { system, maxTokens, images, tools, format, reasoning } = request;
+function callOf(request: TextRequest, takes: Taken): Omit<TextCall, 'model' | 'options'> {
+  const { system, maxTokens, images, tools, reasoning } = request;
+  const format = formatFor(takes, request.format);
   const messages = takes.tools ? request.messages : withoutTools(request);
   return {
     messages: messagesOf({ messages, images }),
     maxTokens,
     ...(system !== undefined && { system }),
     ...(takes.tools && tools && { tools }),
-    ...(format && takes.json && { format }),
+    ...(format && { format }),
     ...(reasoning && takes.reasoning && { reasoning: reasoningOf(reasoning, maxTokens) }),
   };
 }

@@ -63,6 +63,8 @@ export interface TextRequest {
   readonly stops?: readonly string[];
   /** Passed to models that can do it; absent for text. */
   readonly format?: OutputFormat;
+  /** Where the client wrote it. */
+  readonly formatField?: string;
   /** The same; absent where the client says nothing of it. */
   readonly reasoning?: ReasoningWish;
   /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */

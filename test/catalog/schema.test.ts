@@ -36,6 +36,7 @@ describe('catalog files', () => {
           vision: false,
           tools: false,
           json: false,
+          schema: false,
           reasoning: false,
           routes: [{ upstream: 'one', model: 'their-1', options: {} }],
         },
@@ -52,6 +53,16 @@ describe('catalog files', () => {
       defaults: { image: [], edit: [] },
       retired: {},
     });
+  });
+
+  it('mean schemas by `json` too, unless they say otherwise', () => {
+    const taken = (more: object) => {
+      const [model] = readOne({ models: [{ ...TEXT, ...more }] }).models;
+      return model?.type === 'text' && [model.json, model.schema];
+    };
+    expect(taken({ json: true })).to.deep.equal([true, true]);
+    expect(taken({ json: true, schema: false })).to.deep.equal([true, false]);
+    expect(taken({ schema: true })).to.deep.equal([false, true]);
   });
 
   it('may hold comments to the end of a line', () => {

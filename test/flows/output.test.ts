@@ -19,7 +19,12 @@ describe('form of an answer and thought before it', () => {
       );
     });
     const [model] = (chatCatalog(upstream.url) as { models: object[] }).models;
-    const models = [model, { ...model, id: 'clever', aliases: [], json: true, reasoning: true }];
+    const models = [
+      model,
+      { ...model, id: 'clever', aliases: [], json: true, reasoning: true },
+      { ...model, id: 'loose', aliases: [], json: true, schema: false },
+      { ...model, id: 'strict', aliases: [], schema: true },
+    ];
     gateway = await startGateway({ catalog: { ...chatCatalog(upstream.url), models } });
   });
   afterEach(() => gateway.checkMoney());
@@ -59,6 +64,24 @@ describe('form of an answer and thought before it', () => {
       expect(upstream.calls.at(-1)?.body).to.deep.equal(plain);
     });
 
+    it(`${path}: passes a schema on to a model that takes nothing but schemas`, async () => {
+      const { key } = await gateway.account();
+      await send(gateway.url + path, { key, body: ask('hi', { ...WISHES[path], model: 'strict' }) });
+      expect(upstream.calls.at(-1)?.body).to.have.nested.property('response_format.type', 'json_schema');
+    });
+
+    it(`${path}: refuses a schema for a model that answers in JSON without one, before any hold`, async () => {
+      const account = await gateway.account();
+      const asked = upstream.calls.length;
+      const body = ask('hi', { ...WISHES[path], model: 'loose' });
+      const { status, json } = await send(gateway.url + path, { key: account.key, body });
+      expect([status, upstream.calls.length]).to.deep.equal([400, asked]);
+      const field = path === CHAT ? 'response_format' : 'output_config.format';
+      expect(json.error.message).to.equal(`Invalid \`${field}\`: \`loose\` answers in JSON, but keeps to no schema.`);
+      const { held, charged } = await gateway.wallet(account);
+      expect([held, charged]).to.deep.equal([0n, 0n]);
+    });
+
     it(`${path}: delivers no thought, and bills it`, async () => {
       const { key } = await gateway.account();
       const body = ask('hi', { ...WISHES[path], model: 'clever', stream: true });
@@ -88,4 +111,15 @@ describe('form of an answer and thought before it', () => {
       expect(reply.json.error.message).to.match(/^Invalid `(response_format|thinking)\.type`: must be one of /);
     });
   }
+
+  it('passes JSON without a schema on to models that take it, and to no other', async () => {
+    const { key } = await gateway.account();
+    const sent: unknown[] = [];
+    for (const model of ['clever', 'loose', 'strict', 'model-a']) {
+      await send(gateway.url + CHAT, { key, body: ask('hi', { response_format: { type: 'json_object' }, model }) });
+      sent.push(upstream.calls.at(-1)?.body.response_format);
+    }
+    const mode = { type: 'json_object' };
+    expect(sent).to.deep.equal([mode, mode, undefined, undefined]);
+  });
 });

@@ -181,6 +181,23 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             { numRuns: 60 },
           );
         });
+
+        it(`brings one call back where the client forbade more, ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
+          const alone = { prompt: 'x', turns: [], tools: [DEFINITION], choice: 'auto', single: true };
+          await fc.assert(
+            fc.asyncProperty(spoken, async (answer) => {
+              speak(answer);
+              const reply = await ask(dialect, { ...CLIENTS[dialect](alone), stream });
+              expect(reply.status, reply.text).to.equal(200);
+              const listener = LISTENERS[dialect];
+              const heard = stream ? listener.stream(eventsOf(reply.text)) : listener.reply(reply.json);
+              expect(heard.text).to.equal(answer.text.join(''));
+              expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
+              expect(heard.calls.map(({ id }) => id)).to.deep.equal(answer.calls.slice(0, 1).map(({ id }) => id));
+            }),
+            { numRuns: 20 },
+          );
+        });
       }
     }
   });

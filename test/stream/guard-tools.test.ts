@@ -31,7 +31,7 @@ const codeOf = (parts: readonly StreamPart[]): FaultCode | undefined => {
   return last?.type === 'error' && isFault(last.fault) ? last.fault.data?.code : undefined;
 };
 
-const WITHOUT: GuardOptions = { outputMax: 1000, tools: false };
+const WITHOUT: GuardOptions = { outputMax: 1000, calls: 'none' };
 
 describe('guard of calls of tools', () => {
   it('passes texts and calls one after the other, texts together', () => {
@@ -61,6 +61,18 @@ describe('guard of calls of tools', () => {
       START,
       ...tool(0, 'x', '{}'),
       ...tool(1, 'y', '{}'),
+      finish('tool'),
+    ]);
+  });
+
+  it('passes the first call alone where one is allowed, and all text', () => {
+    const parts = [START, ...text(0, 'a'), ...tool(1, 'x', '{}'), ...tool(2, 'y', '{', '}'), ...text(3, 'b')];
+    const more = [...tool(4, 'z'), finish('tool')];
+    expect(pass([...parts, ...more], { outputMax: 1000, calls: 'one' })).to.deep.equal([
+      START,
+      ...text(0, 'a'),
+      ...tool(1, 'x', '{}'),
+      ...text(2, 'b'),
       finish('tool'),
     ]);
   });

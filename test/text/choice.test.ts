@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { buildCatalog, type Catalog } from '../../lib/catalog/catalog.ts';
-import type { SmartEntry } from '../../lib/catalog/schema.ts';
+import type { SmartEntry, TextEntry } from '../../lib/catalog/schema.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { Provider } from '../../lib/plugin/contract.ts';
 import { route } from '../../lib/smart/route.ts';
@@ -10,8 +10,11 @@ import type { TextRequest } from '../../lib/text/request.ts';
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
 
-function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): Catalog {
+type Able = Readonly<Record<string, Partial<Pick<TextEntry, 'tools' | 'json' | 'schema'>>>>;
+
+function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS, able: Able = {}): Catalog {
   const provider: Provider = {
+    tools: true,
     async *text() {
       yield [];
     },
@@ -26,7 +29,9 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS): 
     vision: false,
     tools: false,
     json: false,
+    schema: false,
     reasoning: false,
+    ...able[id],
     price: { input: '1', output: '2' },
     routes: [{ upstream: usable.includes(id) ? 'up' : 'off', model: id, options: {} }],
   }));
@@ -68,6 +73,24 @@ describe('choice of the model', () => {
     const words = 'This API key may not be used for model';
     expect(chosen(['small'], 'lite', 'big-alias')).to.equal(`${words} \`big\`. It may be used for \`small\`.`);
     expect(chosen(['a', 'b'], 'lite')).to.equal(`${words} \`smart\`. It may be used for \`a\`, \`b\`.`);
+  });
+
+  it('takes models for smart that can do what is asked for, of the tier, above it, then below it', () => {
+    const tools = { list: [{ name: 'f', schema: {} }], text: 'f' };
+    const format = { type: 'json-schema', name: 'answer', schema: {} } as const;
+    const smart = { lite: ['small', 'middle'], standard: ['middle'], heavy: ['big'] };
+    const chosenOf = (able: Able, wishes: Partial<TextRequest>, tier: keyof typeof PROMPTS = 'lite') =>
+      chooseModel(catalogOf(smart, IDS, able), { ...ask(PROMPTS[tier]), ...wishes }).model.id;
+    expect(chosenOf({ middle: { schema: true } }, {})).to.equal('small');
+    expect(chosenOf({ middle: { schema: true } }, { format: { type: 'json' } })).to.equal('small');
+    expect(chosenOf({ middle: { schema: true } }, { format })).to.equal('middle');
+    expect(chosenOf({ small: { schema: true } }, { format }, 'heavy')).to.equal('small');
+    expect(chosenOf({ big: { schema: true }, small: { json: true } }, { format })).to.equal('big');
+    expect(chosenOf({ small: { json: true } }, { format })).to.equal('small');
+    const able = { small: { schema: true }, middle: { tools: true }, big: { tools: true, schema: true } };
+    expect(chosenOf(able, { tools })).to.equal('middle');
+    expect(chosenOf(able, { tools, format })).to.equal('big');
+    expect(chosenOf({ ...able, big: {} }, { tools, format })).to.equal('middle');
   });
 
   it('says of smart what was scored, whichever model the key leaves', () => {

@@ -211,6 +211,7 @@ function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: 
           vision: false,
           tools: false,
           json: false,
+          schema: false,
           reasoning: false,
           price: { input: '1000', output: '5000' },
           routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),

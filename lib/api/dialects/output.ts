@@ -16,6 +16,7 @@ const THINKING = ['enabled', 'disabled', 'adaptive', 'between_tools'] as const;
 const NAME = /^[\w-]{1,64}$/;
 
 const ELSEWHERE = 'Models that cannot do it ignore it.';
+const NO_SCHEMA = 'A schema is refused for a model that answers in JSON without one.';
 const schemaOfAnswer: Json = { type: 'object', description: 'A JSON schema.' };
 
 const isFields = (value: unknown): value is Fields =>
@@ -29,7 +30,7 @@ const objectField = (schema: Json): FieldRule => ({
 });
 
 export const responseFormatField: FieldRule = objectField({
-  description: `The answer is to be JSON, of a schema if one is given. ${ELSEWHERE}`,
+  description: `The answer is to be JSON, of a schema if one is given. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
       type: choice(FORMATS),
@@ -48,7 +49,7 @@ export const responseFormatField: FieldRule = objectField({
 });
 
 export const outputConfigField: FieldRule = objectField({
-  description: `The form of the answer, and how hard the model tries. ${ELSEWHERE}`,
+  description: `The form of the answer, and how hard the model tries. ${NO_SCHEMA} ${ELSEWHERE}`,
   ...object(
     {
       format: { anyOf: [object({ type: constant('json_schema'), schema: schemaOfAnswer }), { type: 'null' }] },
@@ -84,13 +85,13 @@ export const thinkingField: FieldRule = objectField({
 });
 
 /** Absent where the answer is text. Throws 400 faults that name the field. */
-export function readResponseFormat(given: unknown): Pick<TextRequest, 'format'> {
+export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
   if (given == null) return {};
   const { type, json_schema: wanted } = given as Fields;
   checkChoice('response_format.type', type, FORMATS);
   if (type === 'text') return {};
-  if (type === 'json_object') return { format: { type: 'json' } };
-  return { format: namedFormat('response_format.json_schema', wanted) };
+  if (type === 'json_object') return { format: { type: 'json' }, formatField: 'response_format' };
+  return { format: namedFormat('response_format.json_schema', wanted), formatField: 'response_format' };
 }
 
 function namedFormat(field: string, wanted: unknown): OutputFormat {
@@ -119,7 +120,7 @@ function namedFormat(field: string, wanted: unknown): OutputFormat {
 /** A schema without a name of its own. */
 const ANSWER = 'answer';
 
-export function readOutputConfig(given: unknown): Pick<TextRequest, 'format'> {
+export function readOutputConfig(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
   if (given == null) return {};
   const { format } = given as Fields;
   if (format == null) return {};
@@ -127,7 +128,7 @@ export function readOutputConfig(given: unknown): Pick<TextRequest, 'format'> {
   checkChoice('output_config.format.type', format.type, ['json_schema']);
   const { schema } = format;
   if (!isFields(schema)) throw invalidField('output_config.format.schema', 'must be an object');
-  return { format: { type: 'json-schema', name: ANSWER, schema } };
+  return { format: { type: 'json-schema', name: ANSWER, schema }, formatField: 'output_config.format' };
 }
 
 export function readReasoningEffort(effort: unknown): Pick<TextRequest, 'reasoning'> {

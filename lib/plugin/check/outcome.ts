@@ -66,7 +66,7 @@ export async function observeText(
   signal: AbortSignal = AbortSignal.timeout(CALL_MS),
   tools = false,
 ): Promise<TextOutcome> {
-  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, tools });
+  const guard = createGuard({ outputMax: Number.POSITIVE_INFINITY, calls: tools ? 'any' : 'none' });
   const seen: StreamPart[] = [];
   let late: string | undefined;
   const take = (parts: readonly ProviderPart[]) => {

@@ -47,6 +47,10 @@ export const chatToolRules: FieldRules = {
     required: false,
     accepts: (value) => typeof value === 'boolean',
     hint: 'must be a boolean, true or false',
-    schema: { type: 'boolean', description: 'False for at most one call an answer.', default: true },
+    schema: {
+      type: 'boolean',
+      description: 'False for at most one call an answer: further ones are dropped.',
+      default: true,
+    },
   },
 };

@@ -35,7 +35,10 @@ export const messageToolRules: FieldRules = {
         {
           type: choice(['auto', 'any', 'tool', 'none']),
           name: text('The tool that has to be called; for `tool`.'),
-          disable_parallel_tool_use: { type: 'boolean', description: 'True for at most one call an answer.' },
+          disable_parallel_tool_use: {
+            type: 'boolean',
+            description: 'True for at most one call an answer: further ones are dropped.',
+          },
         },
         { optional: ['name', 'disable_parallel_tool_use'] },
       ),

@@ -1,0 +1,49 @@
+// What a request wants of a model beyond text, and what becomes of it at models that cannot do it.
+import type { TextModel } from '../catalog/model.ts';
+import { type Fault, fault } from '../faults.ts';
+import type { OutputFormat } from '../plugin/contract.ts';
+import type { TextRequest } from './request.ts';
+import { demandsTool, usesTools } from './tools.ts';
+
+export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format'>;
+
+/** What a model takes beyond text, on the way that it is asked. */
+export type Abilities = Pick<TextModel, 'tools' | 'json' | 'schema'>;
+
+type Test = (model: Abilities) => boolean;
+
+/** What the models that suit a request best can do, then those that suit it less well; any other one comes last. */
+export function preferencesOf(wishes: Wishes): readonly Test[] {
+  const tests: Test[] = [];
+  if (usesTools(wishes)) tests.push(({ tools }) => tools);
+  if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
+  return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
+}
+
+/** Those whose models suit best; all where none suits. */
+export function preferAble<Way extends { readonly abilities: Abilities }>(
+  ways: readonly Way[],
+  wishes: Wishes,
+): readonly Way[] {
+  for (const test of preferencesOf(wishes)) {
+    const able = ways.filter(({ abilities }) => test(abilities));
+    if (able.length > 0) return able;
+  }
+  return ways;
+}
+
+/** The form of the answer as the model takes it; undefined where it takes none. */
+export function formatFor({ json, schema }: Abilities, format: OutputFormat | undefined): OutputFormat | undefined {
+  return (format?.type === 'json-schema' ? schema : json) ? format : undefined;
+}
+
+/** Why a model cannot answer at all as it is asked to; undefined where it can. */
+export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
+  if (!abilities.tools && demandsTool(request)) {
+    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` has no tools that it could call` });
+  }
+  const { format, formatField: field = 'response_format' } = request;
+  // One that takes no form of answer at all ignores it.
+  if (format?.type !== 'json-schema' || abilities.schema || !abilities.json) return undefined;
+  return fault('invalid_field', { field, hint: `\`${model}\` answers in JSON, but keeps to no schema` });
+}
