@@ -1,8 +1,9 @@
-// A gateway's payments in a process of their own: orders, looks, and asks for a refund, and dies by -9 at the step that
-// KILL_AT names: `before credit`, `after begin`. The steps at the bank are killed from outside.
+// A gateway's payments in a process of their own, which dies by -9 at the step that KILL_AT names: `before pay`, `after
+// begin`. It lives the LIFE that is named: `order` orders, looks, and asks for a refund; `charge` looks at an automatic
+// top-up; `dispute` enters one and loses it. The steps at the bank are killed from outside.
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import type { PaymentProvider } from '../../lib/payments/contract.ts';
-import { askRefund } from '../../lib/payments/operator.ts';
+import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';
 import { createProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -10,8 +11,9 @@ import type { Call } from '../../lib/store/ports.ts';
 import { mapCalls } from '../../lib/store/ports.ts';
 import till from '../../testkit/payments/till/index.ts';
 import { RUB } from '../contract/store/context.ts';
+import { topupsOf } from './kill.ts';
 
-const { DATABASE_URL = '', BANK_URL = '', WALLET = '', KILL_AT = '' } = process.env;
+const { DATABASE_URL = '', BANK_URL = '', WALLET = '', PAYMENT = '', KILL_AT = '', LIFE = 'order' } = process.env;
 const [killWhen, killStep] = KILL_AT.split(' ');
 
 const real = await openStore(DATABASE_URL);
@@ -25,7 +27,11 @@ const store = mapCalls(real, (call: Call, { port, name }) => async (...args) => 
 
 function stepOf(port: string | undefined, name: string, argument: unknown): string {
   if (port === 'payments' && name === 'change') return (argument as { kind: string }).kind;
-  if (port === 'ledger' && name === 'apply') return (argument as { op: { kind: string } }[])[0]?.op.kind ?? '';
+  if (port === 'ledger' && name === 'apply') {
+    const kind = (argument as { op: { kind: string } }[])[0]?.op.kind ?? '';
+    return kind === 'dispute' ? 'lose' : kind;
+  }
+  if (port === 'alerts') return name === 'move' ? 'tell' : '';
   return port === 'payments' ? name : '';
 }
 
@@ -42,11 +48,22 @@ const payments = createPayments({
   ...{ store, providers: () => providers, publicUrl: () => 'https://gate.example.com', log: silent },
   ...{ ownerId: `own_${process.pid}`, leaseMs: 500, clock: { now: Date.now, trusts: () => true } },
 });
-const asked = { wallet: WALLET, provider: 'till', amount: 1000n * RUB, locale: 'en', saveMethod: false } as const;
-const { id } = await payments.order(asked);
-await payments.look(id);
-await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` });
-await payments.look(id);
+
+const LIVES: Readonly<Record<string, () => Promise<unknown>>> = {
+  async order() {
+    const asked = { wallet: WALLET, provider: 'till', amount: 1000n * RUB, locale: 'en', saveMethod: false } as const;
+    const { id } = await payments.order(asked);
+    await payments.look(id);
+    await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish', refund: `rfd_${id}` });
+    await payments.look(id);
+  },
+  charge: () => topupsOf({ store, payments }).look(WALLET),
+  async dispute() {
+    await openDispute(store, PAYMENT, { at: Date.now(), dispute: `CB-${PAYMENT}` });
+    await endDispute(store, PAYMENT, { at: Date.now(), how: 'lost', suspend: true });
+  },
+};
+await LIVES[LIFE]?.();
 await payments.stop();
 await open.close();
 await real.close();

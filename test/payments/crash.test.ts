@@ -1,8 +1,5 @@
 // A gateway killed with -9 before and after every step of a payment and its refund: whoever goes on, the wallet has what the
 // bank holds, once.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { askRefund } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
@@ -10,9 +7,9 @@ import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
+import { live } from './kill.ts';
 import { PaymentStage } from './service-stage.ts';
 
-const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 const ALL_STEPS = ['create', 'begin', 'succeed', 'pay', 'ask_refund', 'note_refund', 'payback'];
 const STORE_STEPS = longer(['pay', 'payback'], ALL_STEPS);
 const BANK_STEPS = longer<readonly Asked[]>(['start'], ['start', 'fetch', 'refund']);
@@ -32,21 +29,6 @@ function suite(kind: StoreKind): void {
     this.timeout(60_000);
     await stage.close();
   });
-
-  /** Resolves when it is dead. `at` is a step of the store's. */
-  async function live(at: string, watch: (kill: () => void) => void = () => undefined): Promise<NodeJS.Signals | null> {
-    const env = {
-      ...process.env,
-      DATABASE_URL: stage.databaseUrl,
-      BANK_URL: stage.bank.url,
-      WALLET: stage.wallet,
-      KILL_AT: at,
-    };
-    const child = fork(CHILD, { env, execArgv: ['--disable-warning=ExperimentalWarning'], stdio: 'inherit' });
-    watch(() => child.kill('SIGKILL'));
-    const [, signal] = await once(child, 'exit');
-    return signal;
-  }
 
   const orders = () => stage.store.payments.list({ wallet: stage.wallet, limit: 10 });
 
@@ -94,7 +76,7 @@ function suite(kind: StoreKind): void {
       it(`${when} ${step}`, async function () {
         this.timeout(60_000);
         stage.bank.hook = payAtOnce;
-        expect(await live(`${when} ${step}`)).to.equal('SIGKILL');
+        expect(await live(stage, { at: `${when} ${step}` })).to.equal('SIGKILL');
         await recover();
         expect(await stage.problems()).to.deep.equal([]);
       });
@@ -105,7 +87,7 @@ function suite(kind: StoreKind): void {
     for (const when of ['before', 'after'] as const) {
       it(`${when} the bank does what it is asked: ${step}`, async function () {
         this.timeout(60_000);
-        const signal = await live('', (kill) => {
+        const signal = await live(stage, {}, (kill) => {
           stage.bank.hook = (asked, at) => {
             payAtOnce();
             if (asked === step && at === when) kill();
@@ -122,7 +104,7 @@ function suite(kind: StoreKind): void {
   it('not at all', async function () {
     this.timeout(60_000);
     stage.bank.hook = payAtOnce;
-    expect(await live('')).to.equal(null);
+    expect(await live(stage, {})).to.equal(null);
     await recover();
   });
 }

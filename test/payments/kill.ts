@@ -1,0 +1,42 @@
+// Gateways' payments in processes that are killed, and automatic top-ups as a gateway has them.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createAlerts } from '../../lib/alerts/alerts.ts';
+import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
+import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.ts';
+import type { Payments } from '../../lib/payments/payments.ts';
+import type { Store } from '../../lib/store/store.ts';
+import type { PaymentStage } from './service-stage.ts';
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+
+export interface Doomed {
+  /** `before begin`; none: it lives to its end. */
+  readonly at?: string;
+  readonly life?: 'order' | 'charge' | 'dispute';
+  readonly payment?: string;
+}
+
+/** Resolves to the signal it died by. `watch` gets what kills it. */
+export async function live(
+  stage: PaymentStage,
+  { at = '', life = 'order', payment = '' }: Doomed,
+  watch: (kill: () => void) => void = () => undefined,
+): Promise<NodeJS.Signals | null> {
+  const where = { DATABASE_URL: stage.databaseUrl, BANK_URL: stage.bank.url, WALLET: stage.wallet };
+  const env = { ...process.env, ...where, PAYMENT: payment, LIFE: life, KILL_AT: at };
+  const child = fork(CHILD, { env, execArgv: ['--disable-warning=ExperimentalWarning'], stdio: 'inherit' });
+  watch(() => child.kill('SIGKILL'));
+  const [, signal] = await once(child, 'exit');
+  return signal;
+}
+
+/** Letters are kept in the store, and go nowhere. */
+export function topupsOf({ store, payments }: { readonly store: Store; readonly payments: Payments }): AutoTopup {
+  const log = { warn() {} };
+  const fetcher = () => ({ post: () => Promise.reject(new Error('nothing is sent')) });
+  const publicUrl = () => 'https://gate.example.com';
+  const alerts = createAlerts({ store, mailer: undefined, fetcher, publicUrl, log });
+  return createAutoTopup({ store, payments, bounds: () => topupBoundsOf(), now: Date.now, log, alerts });
+}
