@@ -131,7 +131,7 @@ export function faultsOf(real: Store, onApply: (batch: readonly Submission[]) =>
 export async function openFaultyStore({ shape = {} }: FaultyOptions = {}): Promise<FaultyStore> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-faulty-'));
   const path = join(folder, 'test.db');
-  const real = await openStore(`sqlite:${path}`);
+  const real = await openStore(`sqlite:${path}`, { here: true });
   const batches: string[][] = [];
   const accounts = createAccounts({ store: real, keyPrefix: 'tg-' });
 

@@ -16,6 +16,9 @@ export const SQLITE: StoreKind = {
   },
 };
 
+/** In the calling thread, as commands have it. */
+export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling thread', opening: { here: true } };
+
 export const MONGODB: StoreKind = { name: 'mongodb', create: createMongoDatabase };
 
 export const STORES: readonly StoreKind[] = [SQLITE, MONGODB];

@@ -21,7 +21,7 @@ export function onStore<Args extends readonly unknown[]>(
 ) {
   return onConfig(async (config, ...args: Args) => {
     const { nameOfStore, openOwnStore } = await import('../store/open.ts');
-    const store = await openOwnStore(config, opening);
+    const store = await openOwnStore(config, { here: true, ...opening });
     try {
       return { ...(await work({ store, config }, ...args)), store: nameOfStore(config.databaseUrl) };
     } finally {

@@ -79,11 +79,12 @@ function urlsOf(
 async function copy(places: Sides<StorePlace>, { force = false }: CopyFlags): Promise<Answer> {
   const { openStore } = await import('../store/open.ts');
   const { mediaFolder } = places.from;
-  const from = await openStore(places.from.url, { readOnly: true, mediaFolder });
+  const from = await openStore(places.from.url, { here: true, readOnly: true, mediaFolder });
   try {
     const alive = await from.gateways();
     if (alive.length > 0 && !force) throw inUse(alive);
-    const to = await openStore(places.to.url, { unfinished: true, mediaFolder: places.to.mediaFolder });
+    const target = { here: true, unfinished: true, mediaFolder: places.to.mediaFolder };
+    const to = await openStore(places.to.url, target);
     try {
       const answer = await copyVerified({ from, to }, places, alive);
       return alive.length > 0 ? forced(answer, alive) : answer;

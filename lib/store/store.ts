@@ -58,6 +58,8 @@ export interface Opening {
   readonly readOnly?: boolean;
   /** Where a SQLite store has its media files: by default beside the database, as a backup has them. */
   readonly mediaFolder?: string | undefined;
+  /** SQLite works in the calling thread: for a process that has nothing else to do, and no thread to start for it. */
+  readonly here?: boolean;
 }
 
 /** The progress of a long walk over a store. */

@@ -18,7 +18,7 @@ describe('accounts', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-accounts-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
     accounts = createAccounts({ store, keyPrefix: 'tg-', clock: () => now });
   });
 

@@ -24,7 +24,7 @@ describe('holders', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-holders-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
     accounts = createAccounts({ store, keyPrefix: 'tg-' });
     const real = store.keys;
     keys = {

@@ -23,7 +23,7 @@ describe('limiter', () => {
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-limiter-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
   });
   beforeEach(() => {
     now = START;

@@ -8,7 +8,7 @@ describe('cli account', () => {
 
   before(async () => {
     rig = await createRig();
-    await (await openStore(rig.databaseUrl)).close();
+    await (await openStore(rig.databaseUrl, { here: true })).close();
   });
 
   after(() => rig.close());

@@ -14,7 +14,7 @@ describe('cli payment', () => {
   before(async () => {
     rig = await createRig();
     account = String((await rig.json('account', 'create', '--name', 'first')).account_id);
-    store = await openStore(rig.databaseUrl);
+    store = await openStore(rig.databaseUrl, { here: true });
   });
   after(async () => {
     await store.close();

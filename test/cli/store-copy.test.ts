@@ -212,7 +212,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 async function using<T>(url: string, work: (store: Store) => Promise<T>, options = {}): Promise<T> {
-  const store = await openStore(url, options);
+  const store = await openStore(url, { here: true, ...options });
   try {
     return await work(store);
   } finally {

@@ -76,7 +76,7 @@ describe('cli stores', () => {
 
   it('verifies a file without writing to it or beside it', async () => {
     const path = join(rig.folder, 'kept.db');
-    const store = await openStore(`sqlite:${path}`);
+    const store = await openStore(`sqlite:${path}`, { here: true });
     const wallet = await newWallet(store);
     const backup = join(rig.folder, 'backup.db');
     await store.backup(backup);
@@ -99,7 +99,7 @@ describe('cli stores', () => {
 
   it('copies without writing to the source', async () => {
     const path = join(rig.folder, 'source.db');
-    const store = await openStore(`sqlite:${path}`);
+    const store = await openStore(`sqlite:${path}`, { here: true });
     await newWallet(store);
     await store.close();
     const before = readFileSync(path);
@@ -112,7 +112,7 @@ describe('cli stores', () => {
   it('refuses a source on which gateways are alive, naming them; --force copies and says what may be missing', async () => {
     const source = `sqlite:${join(rig.folder, 'living.db')}`;
     const target = `sqlite:${join(rig.folder, 'forced.db')}`;
-    const store = await openStore(source);
+    const store = await openStore(source, { here: true });
     await newWallet(store);
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: false });
     for (const id of ['own_one', 'own_two']) await store.owners.renew({ id, leaseMs: 600_000, alone: false });

@@ -14,7 +14,7 @@ describe('cli usage', () => {
     account = String((await rig.json('account', 'create', '--name', 'Anna')).account_id);
     await rig.json('wallet', 'topup', account, '1000', '--payment-id', 'p1');
     key = String((await rig.json('key', 'issue', account, '--name', '=cmd, "quoted"')).key_id);
-    const store = await openStore(rig.databaseUrl);
+    const store = await openStore(rig.databaseUrl, { here: true });
     const call = async (id: string, at: string, more: object = {}) => {
       await apply(store, { ...reserveOf(account, id), at: Date.parse(at), ...more });
       await apply(store, settleOf(account, id, 1_000_001n));

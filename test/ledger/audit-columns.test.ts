@@ -126,7 +126,7 @@ for (const kind of STORES) {
 
     before(async () => {
       database = await kind.create();
-      store = await openStore(database.url);
+      store = await openStore(database.url, { here: true });
       await fillStore(store);
       raw = await openRaw(database.url);
     });

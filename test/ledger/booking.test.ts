@@ -16,7 +16,7 @@ describe('a booking', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-money-'));
-    store = await openStore(`sqlite:${join(folder, 'test.db')}`);
+    store = await openStore(`sqlite:${join(folder, 'test.db')}`, { here: true });
   });
 
   after(async () => {

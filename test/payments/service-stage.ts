@@ -105,7 +105,7 @@ export class PaymentStage {
   /** As another process would open it. */
   async openStore(): Promise<Store> {
     if (!this.#database) throw new OperatorError('the stage is not open');
-    const store = await openStore(this.#database.url);
+    const store = await openStore(this.#database.url, { here: true });
     this.#stores.push(store);
     return store;
   }

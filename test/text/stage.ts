@@ -111,7 +111,7 @@ export class Stage {
   }
 
   async open(): Promise<void> {
-    this.#store = await openStore(`sqlite:${join(this.#folder, 'test.db')}`);
+    this.#store = await openStore(`sqlite:${join(this.#folder, 'test.db')}`, { here: true });
   }
 
   async close(): Promise<void> {

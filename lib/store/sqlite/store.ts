@@ -1,4 +1,5 @@
 // The SQLite store: one thread writes, one reads, and a third does long work, so that nothing waits for it.
+// A command, which would wait anyway, has it all in its own thread.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
@@ -31,24 +32,41 @@ const BATCH_MAX = 256;
 
 /** Opens the file, creating it if necessary. Rejects with `OperatorError` when it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false } = options;
+  const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false, here = false } = options;
   const file = resolve(path);
   const mediaFolder = resolve(options.mediaFolder ?? mediaBeside(file));
   const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary };
-  // Never started on a store that is open for reading only.
-  const writer = createThread<Writes>({ role: 'writer', connection });
-  const reader = createThread<Reads>({ role: 'reader', connection });
+  const { writer, reader, scanner } = here ? await openHere(connection) : openThreads(connection);
+  // A store that is open for reading only has no writer.
   await (readOnly ? reader : writer).call('ping');
   reader.start();
-  const scanner = createThread<Reads>({ role: 'scanner', connection });
   const store = createStore({ writer, reader, scanner, files: openMediaFiles(mediaFolder) });
   return readOnly ? withoutWrites(store) : store;
 }
 
-interface Parts {
+/** Each opens its connection at its first call. */
+interface Connections {
   readonly writer: Thread<Writes>;
   readonly reader: Thread<Reads>;
   readonly scanner: Thread<Reads>;
+}
+
+function openThreads(connection: ConnectionOptions): Connections {
+  return {
+    writer: createThread<Writes>({ role: 'writer', connection }),
+    reader: createThread<Reads>({ role: 'reader', connection }),
+    scanner: createThread<Reads>({ role: 'scanner', connection }),
+  };
+}
+
+async function openHere(connection: ConnectionOptions): Promise<Connections> {
+  // What the threads load otherwise.
+  const { readHere, writeHere } = await import('./here.ts');
+  const reader = readHere(connection);
+  return { writer: writeHere(connection), reader, scanner: reader };
+}
+
+interface Parts extends Connections {
   readonly files: MediaFiles;
 }
 

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { verifyLedger } from '../../../lib/ledger/audit.ts';
 import type { Operation, Outcome, OutcomeStatus, Wallet } from '../../../lib/money/decide.ts';
 import type { BudgetTerms } from '../../../lib/money/key-budget.ts';
-import { openStore } from '../../../lib/store/open.ts';
+import { type OpenOptions, openStore } from '../../../lib/store/open.ts';
 import type { Submission } from '../../../lib/store/ports/ledger.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 /** A kind of store under test: it makes empty databases. */
 export interface StoreKind {
   readonly name: string;
+  readonly opening?: OpenOptions;
   create(): Promise<StoreDatabase>;
 }
 
@@ -32,7 +33,7 @@ export function useStore(kind: StoreKind): StoreContext {
   const stores: Store[] = [];
   let database: StoreDatabase | undefined;
   const open = async () => {
-    const store = await openStore(opened(database).url);
+    const store = await openStore(opened(database).url, kind.opening);
     stores.push(store);
     return store;
   };

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openStore } from '../../../lib/store/open.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import {
   applied,
@@ -32,7 +31,7 @@ export function lifecycleContract(kind: StoreKind): void {
   });
 
   it('keeps everything over a close', async () => {
-    const first = await openStore(context.url);
+    const first = await context.open();
     const wallet = await newWallet(first);
     const chargeId = newId('req');
     await applied(first, reserve(wallet, { chargeId }));
@@ -46,7 +45,7 @@ export function lifecycleContract(kind: StoreKind): void {
   });
 
   it('finishes what was sent before a close, and refuses what is sent after it', async () => {
-    const closing = await openStore(context.url);
+    const closing = await context.open();
     const account = await newAccount(closing);
     const sent = closing.settings.set(account, 'sent');
     await closing.close();
@@ -61,7 +60,7 @@ export function lifecycleContract(kind: StoreKind): void {
   });
 
   it('finishes a backup before it closes', async () => {
-    const closing = await openStore(context.url);
+    const closing = await context.open();
     const file = join(folder, 'last');
     const saved = closing.backup(file);
     await closing.close();
