@@ -1,10 +1,11 @@
 // `npm run soak -- --minutes N`: streams, calls, clients that leave and reloads, round after round. After the first minute
 // the memory in use must stay within a twentieth, and at the end every rouble must be where the ledger says.
 import { parseArgs } from 'node:util';
+import { asked, said } from '../testkit/talk.ts';
 import { MODELS } from './bench/cases.ts';
 import { median } from './bench/compare.ts';
 import type { LoadJob, LoadResult } from './bench/load.ts';
-import { asked, OTHER_CORE, said, serve, start } from './bench/process.ts';
+import { OTHER_CORE, serve, start } from './bench/process.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '5' } } });
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 // A gateway in a process of its own whose memory and loop are measured; started by `startMeasured`.
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startGateway, type TestGatewayOptions } from './gateway.ts';
 import { startFlags, startVariables } from './npm-start.ts';
+import { asked, said } from './talk.ts';
 
 export interface MeasuredOptions extends Pick<TestGatewayOptions, 'catalog' | 'env'> {
   readonly accounts: number;
@@ -48,11 +49,7 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredG
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const { url, keys } = await said<{ url: string; keys: readonly string[] }>(child);
-  const ask = <T>(question: Question): Promise<T> => {
-    const answer = said<T>(child);
-    child.send(question);
-    return answer;
-  };
+  const ask = <T>(question: Question) => asked<T>(child, question);
   return {
     url,
     keys,
@@ -70,17 +67,6 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredG
       await ended;
     },
   };
-}
-
-function said<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`the gateway ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message as T);
-    });
-  });
 }
 
 async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<void> {

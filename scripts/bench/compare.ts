@@ -1,8 +1,9 @@
 // One load on each of those that are compared, in alternating rounds: their own processor time, and how long calls take.
 import type { ChildProcess } from 'node:child_process';
+import { asked } from '../../testkit/talk.ts';
 import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
-import { asked, cpuOf, type Running } from './process.ts';
+import { cpuOf, type Running } from './process.ts';
 import type { Profile } from './profile.ts';
 
 export interface Compared {

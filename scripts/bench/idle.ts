@@ -1,7 +1,8 @@
 // Memory of streams that are open and silent, of each of those that are compared.
 import type { ChildProcess } from 'node:child_process';
+import { asked, said } from '../../testkit/talk.ts';
 import type { LoadJob } from './load.ts';
-import { asked, OTHER_CORE, type Running, rssOf, said, start } from './process.ts';
+import { OTHER_CORE, type Running, rssOf, start } from './process.ts';
 
 const SETTLE_MS = 1000;
 /** Opened and closed before: what is made on the first use is no cost of a stream. */

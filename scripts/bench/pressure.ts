@@ -1,7 +1,8 @@
 // The gateway under pressure: what a reader that stops costs, how its loop turns beside floods, how soon leaving is passed on.
 import type { ChildProcess } from 'node:child_process';
+import { asked, said } from '../../testkit/talk.ts';
 import type { LoadJob, LoadResult } from './load.ts';
-import { asked, OTHER_CORE, type Running, said, serve, start } from './process.ts';
+import { OTHER_CORE, type Running, serve, start } from './process.ts';
 import type { ReadersJob } from './readers.ts';
 
 const FLOOD = '../../testkit/flood.ts';

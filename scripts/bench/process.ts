@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startFlags, startVariables } from '../../testkit/npm-start.ts';
+import { said } from '../../testkit/talk.ts';
 
 /** Only what is measured runs here. */
 export const GATEWAY_CORE = '0';
@@ -58,23 +59,6 @@ export async function serve(file: string, args: readonly string[], options: Serv
 
 export function pin({ pid }: ChildProcess, core: string): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' });
-}
-
-export function said<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message as T);
-    });
-  });
-}
-
-export function asked<T>(child: ChildProcess, message: object | string): Promise<T> {
-  const answer = said<T>(child);
-  child.send(message);
-  return answer;
 }
 
 /** CPU seconds of a process with all its threads, and of those that it has started. */

@@ -3,12 +3,13 @@ import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
+import { said } from '../../testkit/talk.ts';
 import { type Against, startAgainst } from './against.ts';
 import { casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
 import { compare, printHead, reportFirstByte, reportProfile } from './compare.ts';
 import { reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
-import { hasTaskset, OTHER_CORE, type Running, said, serve, start } from './process.ts';
+import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
 
 const { values } = parseArgs({
   options: {

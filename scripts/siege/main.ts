@@ -4,7 +4,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { asked, GATEWAY_CORE, OTHER_CORE, said, start } from '../bench/process.ts';
+import { asked, said } from '../../testkit/talk.ts';
+import { GATEWAY_CORE, OTHER_CORE, start } from '../bench/process.ts';
 import type { AttackJob } from './attackers.ts';
 import { ATTACKS } from './attacks.ts';
 import type { CallersJob, CallersResult } from './callers.ts';
