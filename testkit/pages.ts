@@ -2,6 +2,7 @@
 import { Secret, TOTP } from 'otpauth';
 import { type Reply, type SendOptions, send } from './client.ts';
 import type { TestGateway } from './gateway.ts';
+import { encodeForm, FORM_TYPE, type FormPart } from './images.ts';
 
 export interface Visitor {
   /** Cookies that the service has set, by name. */
@@ -9,6 +10,10 @@ export interface Visitor {
   get(path: string, options?: SendOptions): Promise<Reply>;
   /** Opens the page, takes its hidden fields from the form with this action (the page's own path if absent), and sends it. */
   submit(path: string, fields: Readonly<Record<string, string>>, options?: SubmitOptions): Promise<Reply>;
+  /** Like `submit`, with files: as a form that takes them is sent. */
+  upload(path: string, parts: readonly FormPart[], options?: SubmitOptions): Promise<Reply>;
+  /** Sends parts as they are. */
+  send(path: string, parts: readonly FormPart[], headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Sends fields as they are. */
   post(path: string, fields: Readonly<Record<string, string>>, options?: SendOptions): Promise<Reply>;
 }
@@ -39,10 +44,19 @@ export function createVisitor(url: string): Visitor {
     return ask(path, { ...options, method: 'POST', body, headers: { ...type, ...options.headers } });
   };
 
+  const sendParts: Visitor['send'] = (path, parts, headers = {}) =>
+    ask(path, { method: 'POST', body: encodeForm(parts), headers: { 'content-type': FORM_TYPE, ...headers } });
+
   return {
     cookies,
     get: (path, options = {}) => ask(path, options),
     post,
+    async upload(path, parts, { action = path, ...options } = {}) {
+      const hidden = Object.entries(hiddenFields((await ask(path, {})).text, action));
+      const kept = hidden.filter(([name]) => parts.every((part) => part.name !== name));
+      return sendParts(action, [...kept.map(([name, content]) => ({ name, content })), ...parts], options.headers);
+    },
+    send: sendParts,
     async submit(path, fields, { action = path, ...options } = {}) {
       const page = await ask(path, {});
       return post(action, { ...hiddenFields(page.text, action), ...fields }, options);

@@ -20,6 +20,8 @@ export interface FormText {
 
 export interface FormFile {
   readonly name: string;
+  /** What the sender calls the file; empty where a field of a page was left so, absent where it has no name. */
+  readonly fileName: string | undefined;
   /** Up to the limit: what is longer is not kept. */
   readonly bytes: Buffer;
   /** True when there was more. */
@@ -58,7 +60,12 @@ interface OpenForm {
 
 function openForm(options: FormOptions): OpenForm {
   const texts: FormText[] = [];
-  const files: { readonly name: string; readonly stream: BusboyFileStream; readonly room: Room }[] = [];
+  const files: {
+    readonly name: string;
+    readonly fileName: string | undefined;
+    readonly stream: BusboyFileStream;
+    readonly room: Room;
+  }[] = [];
   let failure: Fault | undefined;
   let left: number | undefined;
   const parser = openParser(options);
@@ -77,7 +84,7 @@ function openForm(options: FormOptions): OpenForm {
     if (isCut) fail(fault('invalid_field', { field: shown(name), hint: 'is too long' }));
     texts.push({ name, text });
   });
-  parser.on('file', (name, stream) => {
+  parser.on('file', (name, stream, fileName: string | undefined) => {
     stream.on('error', () => undefined);
     if (options.sort(name ?? '', true) !== 'file') {
       stream.resume();
@@ -86,7 +93,7 @@ function openForm(options: FormOptions): OpenForm {
     const bytesMax = options.fileBytesMax;
     const announced = left === undefined ? undefined : Math.min(left, bytesMax);
     const room = createRoom({ announced, bytesMax });
-    files.push({ name, stream, room });
+    files.push({ name, fileName, stream, room });
     stream.on('data', room.append);
   });
   return {
@@ -102,7 +109,9 @@ function openForm(options: FormOptions): OpenForm {
       if (failure) throw failure;
       return {
         texts,
-        files: files.map(({ name, stream, room }) => ({ name, bytes: room.content(), isCut: stream.truncated })),
+        files: files.map(({ name, fileName, stream, room }) => ({
+          ...{ name, fileName, bytes: room.content(), isCut: stream.truncated },
+        })),
       };
     },
   };

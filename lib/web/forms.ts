@@ -2,8 +2,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../faults.ts';
-import { readBody } from '../http/body.ts';
+import { type BodyLimits, readBody } from '../http/body.ts';
 import type { Share } from '../http/budget.ts';
+import { type FormFile, isForm, readForm as readParts } from '../http/form.ts';
+import { IMAGE_BYTES_MAX } from '../media/image.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(?:\s*;|\s*$)/i;
@@ -16,14 +18,36 @@ export interface Form {
   secret(name: string): string;
   all(name: string): readonly string[];
   has(name: string): boolean;
+  /** Pictures that came with a form that takes them; fields left empty bring none. */
+  readonly files: readonly FormFile[];
+}
+
+/** Of a form that takes pictures. */
+export interface PictureRules {
+  /** The field they come in. */
+  readonly name: string;
+  /** Of the whole body. */
+  readonly limits: BodyLimits;
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  readonly share: Share;
+  readonly pictures: PictureRules | undefined;
 }
 
 /** Throws 400, 408, 413 and 415 faults. */
-export async function readForm(
-  request: Request,
-  { signal, share }: { signal: AbortSignal; share: Share },
-): Promise<Form> {
+export async function readForm(request: Request, { signal, share, pictures }: Reading): Promise<Form> {
   const type = request.raw.req.headers['content-type'] ?? '';
+  if (pictures && isForm(type)) {
+    const { name, limits } = pictures;
+    const { texts, files } = await readParts(request.raw.req, {
+      ...{ type, signal, share, limits, fileBytesMax: IMAGE_BYTES_MAX, textBytesMax: FORM_BYTES_MAX },
+      sort: (field, isFile) => (isFile ? (field === name ? 'file' : 'other') : 'text'),
+    });
+    const chosen = files.filter(({ fileName, bytes }) => fileName !== '' || bytes.length > 0);
+    return formOf(new URLSearchParams(texts.map(({ name, text }) => [name, text])), chosen);
+  }
   if (!FORM_TYPE.test(type)) {
     throw fault('unsupported_media_type', { field: 'content-type', hint: 'application/x-www-form-urlencoded' });
   }
@@ -31,13 +55,14 @@ export async function readForm(
   return formOf(new URLSearchParams(bytes.toString('utf8')));
 }
 
-export function formOf(fields: URLSearchParams): Form {
+export function formOf(fields: URLSearchParams, files: readonly FormFile[] = []): Form {
   const secret = (name: string) => fields.get(name) ?? '';
   return {
     text: (name) => secret(name).trim(),
     secret,
     all: (name) => fields.getAll(name),
     has: (name) => fields.has(name),
+    files,
   };
 }
 

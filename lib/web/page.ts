@@ -66,13 +66,15 @@ export interface PageRoute<Of extends Who> {
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
   /** Handles the form; GET changes nothing. */
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
+  /** The field in which its form may bring pictures. */
+  readonly pictures?: string;
 }
 
 export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
 
 /** The routes of a page, for one or both methods. */
 export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
-  const { path, who, get, post } = route;
+  const { path, who, get, post, pictures } = route;
   return (services) => {
     const routes: ServerRoute[] = [];
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
@@ -85,7 +87,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         return send(h, admitted, await answer(admitted as Visitors[Of]));
       };
     if (get) add('GET', async (visit) => get(visit));
-    if (post) add('POST', async (visit) => answerForm(visit, post));
+    if (post) add('POST', async (visit) => answerForm(visit, post, pictures));
     return routes;
   };
 }
@@ -109,11 +111,17 @@ async function admit(visit: Visit, who: Who): Promise<Visit | undefined> {
 async function answerForm<V extends Visit>(
   visit: V,
   post: (visit: V, form: Form) => Promise<Answer> | Answer,
+  pictures: string | undefined,
 ): Promise<Answer> {
-  const form = await openForm(visit);
-  const { signedIn } = visit;
-  if (signedIn?.user.operator && visit.path.startsWith('/admin')) await prove({ ...visit, signedIn }, form);
-  return post(visit, form);
+  const { signedIn, services } = visit;
+  const rules = pictures === undefined ? undefined : { name: pictures, limits: services.bodyLimits };
+  const { form, close } = await openForm(visit, rules);
+  try {
+    if (signedIn?.user.operator && visit.path.startsWith('/admin')) await prove({ ...visit, signedIn }, form);
+    return await post(visit, form);
+  } finally {
+    close();
+  }
 }
 
 /** An operator's change needs a recent code. */

@@ -29,6 +29,21 @@ ${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
 ${error !== undefined && html`<span class="error" id="${id}-error">${error}</span>`}</p>`;
 }
 
+export interface FileField {
+  readonly name: string;
+  readonly label: string;
+  /** Media types, separated by commas. */
+  readonly accept: string;
+  readonly multiple: boolean;
+  readonly hint: string;
+}
+
+export function fileField({ name, label, accept, multiple, hint }: FileField): Html {
+  return html`<p class="field"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="file" accept="${accept}"${multiple && html` multiple`} aria-describedby="${name}-hint">
+<span class="hint" id="${name}-hint">${hint}</span></p>`;
+}
+
 export interface Checkbox {
   readonly name: string;
   readonly label: string;

@@ -19,7 +19,7 @@ import type { SignIn } from '../users/sign-in.ts';
 /** The API's own engines. */
 export type CallServices = Pick<
   Services,
-  'holders' | 'limiter' | 'limits' | 'text' | 'images' | 'videos' | 'results' | 'clientStallMs'
+  'holders' | 'limiter' | 'limits' | 'text' | 'images' | 'videos' | 'results' | 'clientStallMs' | 'bodyLimits'
 >;
 
 export interface WebServices extends CallServices {

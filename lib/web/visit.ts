@@ -5,7 +5,7 @@ import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
 import { readCookie } from './cookie.ts';
-import { checkCsrf, csrfToken, type Form, readForm, refuseForeign } from './forms.ts';
+import { checkCsrf, csrfToken, type Form, type PictureRules, readForm, refuseForeign } from './forms.ts';
 import { type Format, formatOf, type Language, languageOf } from './language.ts';
 import type { WebServices } from './services.ts';
 
@@ -67,18 +67,27 @@ export async function openVisit(request: Request, services: WebServices): Promis
   };
 }
 
+export interface OpenForm {
+  readonly form: Form;
+  /** Gives back the memory that its pictures were counted with. */
+  close(): void;
+}
+
 /** Reads the submitted form; throws faults if another site sent it. */
-export async function openForm(visit: Visit): Promise<Form> {
+export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
   refuseForeign(request);
   const call = services.calls.open(request);
   const share = services.budget.open(signedIn?.user.id ?? `address:${visit.address}`);
   try {
-    const form = await readForm(request, { signal: call.signal, share });
+    const form = await readForm(request, { signal: call.signal, share, pictures });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
-    return form;
-  } finally {
+    if (form.files.length === 0) share.giveBack();
+    return { form, close: share.giveBack };
+  } catch (error) {
     share.giveBack();
+    throw error;
+  } finally {
     call.close();
   }
 }

@@ -40,7 +40,7 @@ describe('image request', () => {
   });
 
   it('is read from a form', () => {
-    const file = (name: string, bytes: Buffer) => ({ name, bytes, isCut: false });
+    const file = (name: string, bytes: Buffer) => ({ name, bytes, fileName: undefined, isCut: false });
     const texts = [
       { name: 'prompt', text: 'a hill' },
       { name: 'n', text: '1' },
@@ -62,7 +62,7 @@ describe('image request', () => {
     const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
     expect(edit.pictures).to.deep.equal([]);
     expect(edit.refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'images[1]' } });
-    const cut = { name: 'image', bytes: PNG, isCut: true };
+    const cut = { name: 'image', bytes: PNG, fileName: undefined, isCut: true };
     const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
     expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'image', hint: '8 MiB' } });
     expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);

@@ -8,6 +8,7 @@ import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
+import { png } from '../media/pictures.ts';
 
 /** Where pictures of the answers go, for people to look at; nowhere if it is not set. */
 const PICTURES = process.env.PAGE_PICTURES;
@@ -140,7 +141,51 @@ describe('the playground in a browser', function () {
     await check(video, 'video');
   });
 
+  it('takes pictures: the price and the samples follow them, and they go with the call', async () => {
+    const page = await visit('text', { wide: true });
+    const price = () => page.textContent('#price .big');
+    await page.selectOption('#model', 'sandbox-heavy');
+    await until(async () => (await price()) !== '₽0.50');
+    const before = await price();
+    const pictures = [40, 50].map((width, at) => ({
+      ...{ name: `cat ${at}.png`, mimeType: 'image/png', buffer: png({ width, height: 30 }) },
+    }));
+    await page.setInputFiles('#image', pictures);
+    await until(async () => (await price()) !== before);
+    expect(await page.textContent('#price')).to.contain('sandbox-vision');
+    expect(await page.textContent('#samples')).to.contain('picture-2.png');
+    await page.click('button[value=send]');
+    await page.waitForSelector('#outcome dl');
+    expect(await page.textContent('#reply')).to.contain('2. PNG, 50x30 pixels');
+    await check(page, 'pictures');
+    await page.setInputFiles('#image', []);
+    await until(async () => (await price()) === before);
+    const edit = await visit('image');
+    await edit.setInputFiles('#image', pictures.slice(0, 1));
+    await edit.click('button[value=send]');
+    await edit.waitForSelector('#reply img');
+    expect((await charges())[0]?.kind).to.equal('edit');
+    expect(await edit.isVisible('#again')).to.equal(true);
+    await check(edit, 'edited');
+  });
+
   describe('without JavaScript', () => {
+    it('takes pictures, and asks for them again once the page was shown anew', async () => {
+      const page = await visit('image', { wide: true, javaScriptEnabled: false });
+      const picture = { name: 'cat.png', mimeType: 'image/png', buffer: png({ width: 40, height: 30 }) };
+      await page.setInputFiles('#image', picture);
+      await page.click('button[value=price]');
+      expect(await page.locator('#again').textContent()).to.contain('Choose them again');
+      const before = (await charges()).length;
+      await page.click('button[value=send]');
+      expect(await page.locator('#reply').textContent()).to.contain('choose them again');
+      expect((await charges()).length).to.equal(before);
+      await page.setInputFiles('#image', picture);
+      await page.click('button[value=send]');
+      expect(await page.locator('#reply img').count()).to.equal(1);
+      expect((await charges())[0]?.kind).to.equal('edit');
+    });
+
     it('answers a text on a page', async () => {
       const page = await visit('text', { wide: true, javaScriptEnabled: false });
       await page.fill('#prompt', 'Plain');

@@ -1,9 +1,13 @@
 // The programs that the playground shows, run as they stand: only the key is put in.
 import { type ExecFileException, execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
+import { png } from '../media/pictures.ts';
 
 /** Whatever a shell or a program could take for its own. */
 const PROMPT = 'It\'s "quoted" \\n $HOME `id` {{key}} $& \u{1f333}\r\nнижняя строка';
@@ -14,31 +18,43 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   video: { model: 'sandbox-video', resolution: '480p', seconds: '4' },
 };
 
+/** What an edit is paid as. */
+const KINDS: Readonly<Record<string, string>> = { edit: 'edit', motion: 'video', vision: 'text' };
+
 describe('the samples of the playground', function () {
   this.timeout(60_000);
   let test: TestGateway;
   let account: TestAccount;
+  let folder: string;
   let owner: Awaited<ReturnType<typeof setUpOwner>>;
 
   before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
     account = await test.account();
     owner = await setUpOwner(test, account.id);
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-samples-'));
+    symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+    for (const [at, width] of [40, 50].entries()) {
+      writeFileSync(join(folder, `picture-${at + 1}.png`), png({ width, height: 30 }));
+    }
   });
   after(async () => {
     await test.checkMoney();
     await test.stop();
+    rmSync(folder, { recursive: true });
   });
 
   /** In the order of the page. */
-  async function samplesOf(kind: string): Promise<readonly string[]> {
-    const query = new URLSearchParams({ kind, prompt: PROMPT, ...FIELDS[kind] });
+  async function samplesOf(kind: string, pictures = 0): Promise<readonly string[]> {
+    const query = new URLSearchParams({ kind, prompt: PROMPT, pictures: `${pictures}`, ...FIELDS[kind] });
     const { text } = await owner.get(`/account/playground?${query}`);
     return [...text.matchAll(/<code data-copy>([\s\S]*?)<\/code>/g)].map(([, code = '']) =>
       unescaped(code).replaceAll('YOUR_KEY', account.key),
     );
   }
 
+  /** Where the official client is installed, and pictures lie. */
+  const runIn = (program: string, options: readonly string[], input: string) => run(folder, program, options, input);
   const lastCharge = async () => (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
 
   for (const [kind, result] of [
@@ -48,17 +64,36 @@ describe('the samples of the playground', function () {
   ] as const) {
     it(`in JavaScript make a ${kind}`, async () => {
       const [, , js = ''] = await samplesOf(kind);
-      expect(await run(process.execPath, ['--input-type=module'], js)).to.match(result);
+      expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       expect((await lastCharge())?.kind).to.equal(kind);
     });
 
     it(`in a shell make a ${kind}`, async () => {
       const [curl = ''] = await samplesOf(kind);
       const before = (await lastCharge())?.id;
-      const answer = await run('sh', [], curl.replace('curl ', 'curl -sS '));
+      const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
       if (kind === 'text') expect(pieces(answer)).to.match(result);
       else expect(JSON.parse(answer)).to.have.property(kind === 'image' ? 'data' : 'poll');
       await until(async () => (await lastCharge())?.id !== before);
+    });
+  }
+
+  for (const [task, kind, pictures, result] of [
+    ['vision', 'text', 2, /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s],
+    ['edit', 'image', 2, /\/media\/\w+\.png/],
+    ['motion', 'video', 1, /\/media\/\w+\.mp4/],
+  ] as const) {
+    it(`with ${pictures} of a reader's pictures, in JavaScript and in a shell: ${task}`, async () => {
+      const [curl = '', , js = ''] = await samplesOf(kind, pictures);
+      expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
+      const made = await lastCharge();
+      expect(made?.kind).to.equal(KINDS[task]);
+      const answer = await runIn('sh', [], curl.replace('curl ', 'curl -sS '));
+      if (kind === 'text') expect(pieces(answer)).to.match(result);
+      else expect(JSON.parse(answer)).to.have.property(kind === 'image' ? 'data' : 'poll');
+      await until(async () => (await lastCharge())?.id !== made?.id);
+      const again = await lastCharge();
+      expect([again?.kind, again?.reserved]).to.deep.equal([made?.kind, made?.reserved]);
     });
   }
 
@@ -74,12 +109,11 @@ function unescaped(html: string): string {
   return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => names[name] ?? '');
 }
 
-/** From the folder of the project, where the official client is installed. */
-function run(program: string, options: readonly string[], input: string): Promise<string> {
+function run(folder: string, program: string, options: readonly string[], input: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const onEnd = (error: ExecFileException | null, stdout: string, stderr: string) =>
       error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout);
-    execFile(program, options, { timeout: 30_000 }, onEnd).stdin?.end(input);
+    execFile(program, options, { cwd: folder, timeout: 30_000 }, onEnd).stdin?.end(input);
   });
 }
 

@@ -1,8 +1,10 @@
 // The playground: one call for text, a picture or a video, with its price shown before it is sent. Its input is neither
 // stored nor logged.
+import { release } from '../../api/prompted.ts';
 import { describeVideo, findVideo } from '../../api/routes/videos.ts';
 import { toFault } from '../../faults.ts';
 import { noteFault } from '../../http/reply.ts';
+import type { RequestPicture } from '../../media/reference.ts';
 import { faultWords } from '../fault-words.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -10,7 +12,8 @@ import { type Answer, type Page, page } from '../page.ts';
 import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '../playground/answer.ts';
 import { askImage, askText, startVideo, streamText } from '../playground/call.ts';
 import { kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
-import { mistakeIn, readWish, type Wish } from '../playground/wish.ts';
+import { readPictures } from '../playground/pictures.ts';
+import { mistakeIn, PICTURE_FIELD, readWish, type Wish } from '../playground/wish.ts';
 import { WORDS } from '../playground/words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
@@ -27,9 +30,11 @@ export const playground = page({
     const prompt = query.has('prompt') ? wish.prompt : WORDS[language].example[wish.kind];
     return playPage(visit, { ...wish, prompt });
   },
+  pictures: PICTURE_FIELD,
   post(visit, form) {
     const wish = wishOf(visit, form);
-    return form.text('do') === 'send' ? attempt(visit, wish, () => send(visit, wish)) : playPage(visit, wish);
+    if (form.text('do') !== 'send') return playPage(visit, wish);
+    return attempt(visit, { wish, form }, (pictures) => send(visit, wish, pictures));
   },
 });
 
@@ -37,10 +42,11 @@ export const playground = page({
 export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
   who: 'owner',
+  pictures: PICTURE_FIELD,
   post(visit, form) {
     const wish: Wish = { ...wishOf(visit, form), kind: 'text' };
-    return attempt(visit, wish, async () => {
-      await streamText(visit, wish, (ending) => textOutcome(visit, ending));
+    return attempt(visit, { wish, form }, async (pictures) => {
+      await streamText(visit, wish, { pictures, show: (ending) => textOutcome(visit, ending) });
       return WRITTEN;
     });
   },
@@ -58,21 +64,22 @@ export const playgroundVideo = page({
 });
 
 function wishOf({ services }: OwnerVisit, form: Form): Wish {
-  return readWish(services, (name) => (form.has(name) ? form.secret(name) : undefined));
+  const wish = readWish(services, (name) => (form.has(name) ? form.secret(name) : undefined));
+  return form.files.length > 0 ? { ...wish, pictures: form.files.length } : wish;
 }
 
-async function send(visit: OwnerVisit, wish: Wish): Promise<Answer> {
+async function send(visit: OwnerVisit, wish: Wish, pictures: readonly RequestPicture[]): Promise<Answer> {
   switch (wish.kind) {
     case 'text': {
-      const reply = await askText(visit, wish);
+      const reply = await askText(visit, wish, pictures);
       return reply ? playPage(visit, wish, { answer: textAnswer(visit, reply) }) : WRITTEN;
     }
     case 'image': {
-      const made = await askImage(visit, wish);
+      const made = await askImage(visit, wish, pictures);
       return made ? playPage(visit, wish, { answer: imageAnswer(visit, wish, made) }) : WRITTEN;
     }
     case 'video': {
-      const begun = await startVideo(visit, wish);
+      const begun = await startVideo(visit, wish, pictures);
       return begun ? { to: linkTo(visit, `${PLAYGROUND}/video?id=${begun.id}`) } : WRITTEN;
     }
   }
@@ -82,18 +89,30 @@ async function send(visit: OwnerVisit, wish: Wish): Promise<Answer> {
 const WALLET_FAULTS: ReadonlySet<string | undefined> = new Set(['never_topped_up', 'insufficient_balance']);
 
 /** A refusal is shown on the page with the form still filled in. */
-async function attempt(visit: OwnerVisit, wish: Wish, work: () => Promise<Answer>): Promise<Answer> {
+async function attempt(
+  visit: OwnerVisit,
+  { wish, form }: { readonly wish: Wish; readonly form: Form },
+  work: (pictures: readonly RequestPicture[]) => Promise<Answer>,
+): Promise<Answer> {
   const { language, request } = visit;
-  const tell = (body: Html, status: number) => playPage(visit, wish, { answer: answerPlace(visit, { body }), status });
+  const tell = (body: Html, status: number, again = wish) =>
+    playPage(visit, again, { answer: answerPlace(visit, { body }), status });
+  // A page that is shown again has lost the chosen files, and nobody meant to pay for a call without them.
+  if (wish.pictures > 0 && form.files.length === 0)
+    return tell(refusal(visit, WORDS[language].mistakes.again), 400, { ...wish, pictures: 0 });
   const mistake = mistakeIn(wish);
   if (mistake) return tell(refusal(visit, WORDS[language].mistakes[mistake]), 400);
+  let pictures: readonly RequestPicture[] = [];
   try {
-    return await work();
+    pictures = readPictures(form);
+    return await work(pictures);
   } catch (error) {
     const reason = toFault(error);
     noteFault(request, reason);
     const link = WALLET_FAULTS.has(reason.data?.code) ? 'toWallet' : undefined;
     return tell(refusal(visit, faultWords(reason, language), link), reason.output.statusCode);
+  } finally {
+    release(pictures);
   }
 }
 

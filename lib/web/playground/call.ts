@@ -9,12 +9,13 @@ import { parseVideo } from '../../api/video-fields.ts';
 import { orUnavailable } from '../../api/wallet.ts';
 import type { CallContext } from '../../call/context.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
-import { findImageModel, findModel } from '../../catalog/lookup.ts';
+import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
 import { type Fault, fault } from '../../faults.ts';
 import { type LiveCall, stateOf } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
 import type { ImageAnswer } from '../../images/engine.ts';
+import { pictureOf, type RequestPicture } from '../../media/reference.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { TextOutput } from '../../text/delivery.ts';
@@ -22,25 +23,35 @@ import type { VideoStarted } from '../../videos/engine.ts';
 import { termsOf } from '../../videos/terms.ts';
 import type { Html } from '../html.ts';
 import type { OwnerVisit } from '../visit.ts';
+import { withPictures } from './pictures.ts';
 import { bodyOf, type Wish } from './wish.ts';
 
 /** How a text call ended: with its bill, or with a fault. */
 export type TextEnding = CollectedReply | Fault;
 
+type Pictures = readonly RequestPicture[];
+
 /** Like the others, undefined when the client has left. */
-export function askText(visit: OwnerVisit, wish: Wish): Promise<CollectedReply | undefined> {
-  return callAs(visit, wish.key, (context) => collect(visit.services, parseChatRequest(bodyOf(wish)), context));
+export function askText(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<CollectedReply | undefined> {
+  return callAs(visit, wish.key, (context) =>
+    collect(visit.services, withPictures(parseChatRequest(bodyOf(wish)), pictures), context),
+  );
+}
+
+interface Showing {
+  readonly pictures: Pictures;
+  show(ending: TextEnding): Html;
 }
 
 /**
  * Streams the answer as the events of the chat dialect, then one named `outcome` with what the page shows below the
  * text. Throws faults as long as nothing was written.
  */
-export async function streamText(visit: OwnerVisit, wish: Wish, show: (ending: TextEnding) => Html): Promise<void> {
+export async function streamText(visit: OwnerVisit, wish: Wish, { pictures, show }: Showing): Promise<void> {
   await callAs(visit, wish.key, async (context, call) => {
     call.streams = true;
     stateOf(visit.request).notes.stream = true;
-    const request = parseChatRequest({ ...bodyOf(wish), stream: true });
+    const request = withPictures(parseChatRequest({ ...bodyOf(wish), stream: true }), pictures);
     await visit.services.text.run(request, context, streamOutput(visit, show));
   });
 }
@@ -75,19 +86,21 @@ export interface Made extends ImageAnswer {
   readonly url: string;
 }
 
-export function askImage(visit: OwnerVisit, wish: Wish): Promise<Made | undefined> {
+/** Without pictures one is made, with some they are edited. */
+export function askImage(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<Made | undefined> {
+  const isEdit = pictures.length > 0;
   const { images, results, catalog } = visit.services;
   return callAs(visit, wish.key, async (context) => {
     const { model: name, prompt, size } = parseGeneration(bodyOf(wish));
-    const model = findImageModel(catalog(), name);
+    const model = (isEdit ? findEditModel : findImageModel)(catalog(), name);
     if (context.limits) refuseModel(context.limits, model);
-    const call = { prompt, images: [], ...(size && { size }) };
-    const answer = await images.run({ kind: 'image', model, call }, context);
+    const call = { prompt, images: pictures.map(pictureOf), ...(size && { size }) };
+    const answer = await images.run({ kind: isEdit ? 'edit' : 'image', model, call }, context);
     return answer && { ...answer, url: results.linkOf(answer.picture) };
   });
 }
 
-export function startVideo(visit: OwnerVisit, wish: Wish): Promise<VideoStarted | undefined> {
+export function startVideo(visit: OwnerVisit, wish: Wish, pictures: Pictures): Promise<VideoStarted | undefined> {
   const { videos, catalog } = visit.services;
   return callAs(visit, wish.key, async (context) => {
     const asked = parseVideo(bodyOf(wish));
@@ -95,7 +108,8 @@ export function startVideo(visit: OwnerVisit, wish: Wish): Promise<VideoStarted 
     if (context.limits) refuseModel(context.limits, model);
     if (model.routes.length === 0) throw fault('video_unavailable');
     context.log.note({ model: model.id });
-    return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image: undefined }, context);
+    const [image] = pictures.map(pictureOf);
+    return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
   });
 }
 

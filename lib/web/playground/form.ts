@@ -5,16 +5,17 @@ import type { KeyRow } from '../../store/ports/keys.ts';
 import { select } from '../charge-query.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, html } from '../html.ts';
-import { facts, field, message, textArea } from '../parts.ts';
+import { facts, field, fileField, message, textArea } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { type Quote, quote } from './quote.ts';
 import { SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
-import { mistakeIn, PLAY_KINDS, type Wish } from './wish.ts';
+import { mistakeIn, PICTURE_FIELD, PLAY_KINDS, type Wish } from './wish.ts';
 import { WORDS } from './words.ts';
 
 export const PLAYGROUND = '/account/playground';
 /** Half the form limit: Russian characters take six bytes each when sent. */
 const PROMPT_MAX = 8000;
+const PICTURE_TYPES = 'image/png,image/jpeg,image/gif,image/webp';
 
 export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
   const words = WORDS[visit.language];
@@ -29,10 +30,12 @@ export function kindLinks(visit: OwnerVisit, { kind }: Wish): Html {
 export async function playForm(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): Promise<Html> {
   const words = WORDS[visit.language];
   const { csrf } = visit;
+  const { pictures } = wish;
   const live = wish.kind === 'text' && html` data-live="${linkTo(visit, `${PLAYGROUND}/text`)}"`;
-  return html`<form method="post" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
+  return html`<form method="post" enctype="multipart/form-data" action="${linkTo(visit, PLAYGROUND)}" id="play"${live} data-lost="${words.lost}" data-stopped="${words.stopped}">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="kind" value="${wish.kind}">
+<input type="hidden" name="pictures" value="${pictures}">
 ${select(
   { name: 'key', label: words.key, chosen: wish.key },
   keys.map(({ id, name, last4 }) => [id, `${name} (…${last4})`]),
@@ -42,12 +45,20 @@ ${select(
   wish.models.map((id) => [id, id]),
 )}
 ${textArea({ name: 'prompt', label: words.prompt, value: wish.prompt, rows: 5, max: PROMPT_MAX })}
+${wish.picturesMax > 0 && pictureField(visit, wish)}
 <div id="choices">${choices(visit, wish)}</div>
 ${await priceOf(visit, wish, keys)}
 <p class="buttons"><button name="do" value="price" class="quiet">${words.priceButton}</button>
 <button name="do" value="send">${words.send}</button>
 <button type="button" id="stop" class="quiet" hidden>${words.stop}</button></p>
 </form>`;
+}
+
+function pictureField({ language, format }: OwnerVisit, { kind, pictures, picturesMax }: Wish): Html {
+  const words = WORDS[language];
+  const input = { name: PICTURE_FIELD, label: words.pictures[kind], accept: PICTURE_TYPES, multiple: picturesMax > 1 };
+  const again = pictures > 0 && html`<p class="message" id="again">${words.picturesAgain(format.number(pictures))}</p>`;
+  return html`${fileField({ ...input, hint: words.picturesHint })}${again}`;
 }
 
 /** The fields that depend on kind and model. */
@@ -119,7 +130,7 @@ export function samples({ language, services }: OwnerVisit, wish: Wish): Html {
     (name) => html`<h3>${words.languages[name]}</h3>
 <pre tabindex="0"><code data-copy>${sampleOf(wish, name, services.publicUrl())}</code></pre>`,
   );
-  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}</p>${texts}</section>`;
+  return html`<section id="samples"><h2>${words.samples}</h2><p class="hint">${words.samplesHint}${wish.pictures > 0 && html` ${words.samplesPictures}`}</p>${texts}</section>`;
 }
 
 /** The messages about invalid fields. */

@@ -3,14 +3,17 @@ import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseVideo } from '../../api/video-fields.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { findImageModel, findModel } from '../../catalog/lookup.ts';
+import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
+import { fault } from '../../faults.ts';
+import type { RequestPicture } from '../../media/reference.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Micro } from '../../money/money.ts';
 import { type TextPrice, textReserve } from '../../money/price.ts';
 import { chooseModel } from '../../text/choice.ts';
 import { estimateInput } from '../../text/estimate.ts';
 import { termsOf, type VideoTerms } from '../../videos/terms.ts';
-import { bodyOf, type Wish } from './wish.ts';
+import { withPictures } from './pictures.ts';
+import { bodyOf, PICTURE_FIELD, type Wish } from './wish.ts';
 
 export interface Quote {
   /** For text what is held, otherwise what is charged. */
@@ -27,14 +30,14 @@ export interface Quote {
 export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | undefined): Promise<Quote> {
   switch (wish.kind) {
     case 'text': {
-      const request = parseChatRequest(bodyOf(wish));
+      const request = withPictures(parseChatRequest(bodyOf(wish)), Array(wish.pictures).fill(UNSEEN));
       const { model } = chooseModel(catalog, request, limits);
       const { tokensHeld: input } = await estimateInput(request);
       const amount = textReserve(model.price, { input, maxTokens: request.maxTokens });
-      return { amount, model: model.id, price: model.price };
+      return { amount, model: wish.pictures > 0 ? eyeOf(catalog) : model.id, price: model.price };
     }
     case 'image': {
-      const model = findImageModel(catalog, wish.model);
+      const model = (wish.pictures > 0 ? findEditModel : findImageModel)(catalog, wish.model);
       if (limits) refuseModel(limits, model);
       return { amount: model.price.request, model: model.id };
     }
@@ -45,4 +48,13 @@ export async function quote(catalog: Catalog, wish: Wish, limits: KeyLimits | un
       return { amount: terms.price.amount, model: model.id, terms };
     }
   }
+}
+
+/** Stands for a picture that is not here: each weighs the same. */
+const UNSEEN: RequestPicture = { type: 'picture', field: PICTURE_FIELD, source: '' };
+
+/** The one that is asked first. */
+function eyeOf({ vision: [first] }: Catalog): string {
+  if (!first) throw fault('vision_unavailable');
+  return first.id;
 }

@@ -1,4 +1,6 @@
 // What the playground's form asks for: its fields, and the same call as an API request.
+import { REFERENCES_MAX } from '../../api/image-request.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
 import { listModels } from '../../catalog/listing.ts';
 import type { ModelType } from '../../catalog/model.ts';
 import { offersOf, type VideoOffers } from '../../videos/terms.ts';
@@ -17,7 +19,14 @@ export interface Wish extends Readonly<Record<PlayField, string>> {
   readonly models: readonly string[];
   /** What the model lets one choose; undefined unless it is a video model. */
   readonly offers: VideoOffers | undefined;
+  /** How many pictures go with it. */
+  readonly pictures: number;
+  /** The most that its kind takes here. */
+  readonly picturesMax: number;
 }
+
+/** The field in which a form brings them; in `pictures` it says how many. */
+export const PICTURE_FIELD = 'image';
 
 const DEFAULTS: Readonly<Partial<Record<PlayField, string>>> = { max_tokens: '1024', size: '1024x1024' };
 
@@ -27,6 +36,7 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
   const models = listModels(catalog())
     .filter(({ type }) => type === kind)
     .map(({ id }) => id);
+  const pictures = read('pictures') ?? '';
   const text = (name: PlayField) => read(name) ?? DEFAULTS[name] ?? '';
   const model = text('model') || (models[0] ?? '');
   const found = catalog().byName.get(model);
@@ -43,11 +53,25 @@ export function readWish({ catalog }: WebServices, read: (name: string) => strin
     seconds: text('seconds'),
     resolution: text('resolution'),
     aspect: text('aspect'),
+    pictures: /^\d{1,3}$/.test(pictures) ? Number(pictures) : 0,
+    picturesMax: picturesMax(kind, catalog()),
   };
 }
 
+/** None where there is nobody to look at them. */
+function picturesMax(kind: PlayKind, { vision, models }: Catalog): number {
+  switch (kind) {
+    case 'text':
+      return vision.length > 0 ? REFERENCES_MAX : 0;
+    case 'image':
+      return models.some((model) => model.type === 'image' && model.edits) ? REFERENCES_MAX : 0;
+    case 'video':
+      return 1;
+  }
+}
+
 /** A field about which the page can say more than the API would. */
-export type Mistake = 'prompt' | 'max_tokens' | 'choice';
+export type Mistake = 'prompt' | 'max_tokens' | 'choice' | 'pictures' | 'picture';
 
 const COUNT = /^[1-9]\d{0,8}$/;
 
@@ -59,9 +83,12 @@ export function mistakeIn({
   resolution,
   aspect,
   offers,
+  pictures,
+  picturesMax,
 }: Wish): Mistake | undefined {
   if (prompt.trim() === '') return 'prompt';
   if (kind === 'text' && max_tokens !== '' && !COUNT.test(max_tokens)) return 'max_tokens';
+  if (pictures > picturesMax) return kind === 'video' ? 'picture' : 'pictures';
   if (!offers) return undefined;
   const isOffered = (value: string, offered: readonly (string | number)[]) =>
     value === '' || offered.map(String).includes(value);

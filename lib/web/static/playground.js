@@ -45,9 +45,9 @@ function adopt(page, ids) {
 async function post(path, what, signal) {
   const fields = new FormData(/** @type {HTMLFormElement} */ (form));
   fields.set('do', what);
-  // @ts-expect-error Every field of this form is a text.
-  const body = new URLSearchParams(fields);
-  const response = await fetch(path, { method: 'POST', body, signal });
+  // The price depends on how many pictures there are, not on what they show.
+  if (what === 'price') fields.delete('image');
+  const response = await fetch(path, { method: 'POST', body: fields, signal });
   // Whoever was signed out meanwhile is sent to sign in.
   if (response.redirected) location.href = response.url;
   return response;
@@ -72,6 +72,12 @@ function followForm(form) {
     }
   }
 
+  const files = /** @type {HTMLInputElement | null} */ (form.querySelector('[type=file]'));
+  const count = /** @type {HTMLInputElement} */ (form.elements.namedItem('pictures'));
+  files?.addEventListener('change', () => {
+    count.value = String(files.files?.length ?? 0);
+    document.getElementById('again')?.remove();
+  });
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(showPrice, PRICE_AFTER_MS, ['price', 'samples']);

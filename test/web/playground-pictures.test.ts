@@ -1,0 +1,192 @@
+// Pictures in the playground: looked at, edited and filmed under the rules of the API, and paid for at the price that was shown.
+import { expect } from 'chai';
+import type { Charge } from '../../lib/money/decide.ts';
+import type { Reply } from '../../testkit/client.ts';
+import { eventsOf, textOf, until } from '../../testkit/client.ts';
+import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit/film-upstream.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { EDITS, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+import { PNG, png } from '../media/pictures.ts';
+
+const PAGE = '/account/playground';
+const MIB = 1024 * 1024;
+
+const file = (content: Buffer, fileName = 'cat.png'): FormPart => ({
+  ...{ name: 'image', content, fileName, type: 'image/png' },
+});
+/** As a browser sends a field that was left empty. */
+const NONE: FormPart = { name: 'image', content: '', fileName: '', type: 'application/octet-stream' };
+
+describe('pictures in the playground', function () {
+  this.timeout(30_000);
+  let upstream: FilmUpstream;
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    upstream = await startFilmUpstream();
+    const films = filmCatalog(upstream.url) as { upstreams: object; models: object[] };
+    const pictures = imageCatalog(upstream.url) as { upstreams: object; models: { id: string }[] };
+    const models = pictures.models.filter(({ id }) => id !== 'film');
+    test = await startGateway({
+      catalog: {
+        ...pictures,
+        ...{ upstreams: { ...pictures.upstreams, ...films.upstreams }, models: [...models, ...films.models] },
+      },
+      env: { VIDEO_POLL_MS: '1000', BODY_MEMORY_MB: '128' },
+    });
+    account = await test.account('100000');
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+    await upstream.close();
+  });
+
+  const FIELDS = {
+    text: { kind: 'text', model: 'words', prompt: 'What is this?', max_tokens: '700' },
+    image: { kind: 'image', model: 'sketch', prompt: 'Paint it blue', size: '1024x1024' },
+    video: { kind: 'video', model: 'film-a', prompt: 'Let it move', seconds: '', resolution: '', aspect: '' },
+  } as const;
+  type Kind = keyof typeof FIELDS;
+
+  const partsOf = (kind: Kind, more: object = {}): FormPart[] =>
+    Object.entries({ ...FIELDS[kind], key: account.keyId, do: 'send', ...more }).map(([name, content]) => ({
+      ...{ name, content: String(content) },
+    }));
+  const ask = (kind: Kind, files: readonly FormPart[], more: object = {}) =>
+    owner.upload(`${PAGE}?kind=${kind}`, [...partsOf(kind, more), ...files], { action: PAGE });
+  const priceIn = ({ text }: Reply) => /<section id="price"[\s\S]*?<strong class="big">₽([^<]+)</.exec(text)?.[1];
+  const lastCharge = async (): Promise<Charge | undefined> =>
+    (await test.store.ledger.charges(account.id, { limit: 1 }))[0];
+  const rub = (amount = 0n) => (Number(amount) / 1e6).toFixed(2);
+
+  it('are looked at by a vision model, for the price that was shown', async () => {
+    const files = [file(PNG), file(png({ width: 9, height: 9 }), ''), file(png({ width: 5, height: 7 }), 'b.gif')];
+    const shown = await ask('text', files, { do: 'price' });
+    expect(shown.status).to.equal(200);
+    expect(shown.text).to.contain('<dd>eye</dd>').and.to.contain('name="pictures" value="3"');
+    expect(shown.text).to.contain('Choose them again');
+    const without = priceIn(await ask('text', [NONE], { do: 'price' }));
+    const reply = await ask('text', files);
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.text).to.contain('1. PNG, 2x3 pixels').and.to.contain('3. PNG, 5x7 pixels');
+    const charge = await lastCharge();
+    expect(charge).to.include({ kind: 'text', model: 'words', state: 'settled' });
+    expect(priceIn(shown)).to.equal(rub(charge?.reserved));
+    // A thousand tokens each, at 1000 RUB a million.
+    expect(Number(priceIn(shown)) - Number(without)).to.be.closeTo(3, 0.001);
+  });
+
+  it('are known by their number where only the price is asked for', async () => {
+    const [counted, seen] = [
+      await ask('text', [], { do: 'price', pictures: '2' }),
+      await ask('text', [file(PNG), file(PNG)], { do: 'price' }),
+    ];
+    expect(priceIn(counted)).to.equal(priceIn(seen));
+    expect(priceIn(await owner.get(`${PAGE}?${new URLSearchParams({ ...FIELDS.text, pictures: '2' })}`))).to.equal(
+      priceIn(seen),
+    );
+  });
+
+  it('go with a text that is streamed', async () => {
+    const csrf = { name: 'csrf', content: /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '' };
+    const events = eventsOf((await owner.send(`${PAGE}/text`, [...partsOf('text'), csrf, file(PNG)])).text);
+    expect(textOf(events)).to.contain('1. PNG, 2x3 pixels');
+    expect(events.at(-1)?.event).to.equal('outcome');
+    expect(events.at(-1)?.data.html).to.contain('<dd>eye</dd>');
+  });
+
+  it('are edited, at the price and under the name of an edit', async () => {
+    const shown = await ask('image', [file(png({ width: 64, height: 64 }))], { do: 'price' });
+    const reply = await ask('image', [file(png({ width: 64, height: 64 })), file(PNG)]);
+    expect(reply.status, reply.text).to.equal(200);
+    expect(reply.text).to.match(/<img src="\/media\/[^"]+\.png" alt="Paint it blue">/);
+    const charge = await lastCharge();
+    expect(charge).to.include({ kind: 'edit', model: 'sketch', key: account.keyId, state: 'settled' });
+    expect([priceIn(shown), rub(charge?.charged)]).to.deep.equal(['5.00', '5.00']);
+    expect((await ask('image', [NONE])).status).to.equal(200);
+    expect((await lastCharge())?.kind).to.equal('image');
+  });
+
+  it('begin a video', async () => {
+    const shown = await ask('video', [file(PNG)], { do: 'price' });
+    const reply = await ask('video', [file(PNG)]);
+    expect(reply.status, reply.text).to.equal(303);
+    const sent = JSON.parse([...upstream.begun.values()].at(-1) ?? '{}');
+    expect(Buffer.from(sent.image, 'base64').equals(PNG)).to.equal(true);
+    expect(priceIn(shown)).to.equal(rub((await lastCharge())?.charged));
+    const place = reply.headers.location ?? '';
+    await until(async () => !(await owner.get(place)).text.includes('data-again'), 10_000);
+  });
+
+  describe('are refused, in words and for nothing', () => {
+    for (const [name, kind, files, more, status, words] of [
+      ['five for a text', 'text', Array(5).fill(file(PNG)), {}, 400, 'At most four pictures'],
+      ['five to edit', 'image', Array(5).fill(file(PNG)), {}, 400, 'At most four pictures'],
+      ['two for a video', 'video', Array(2).fill(file(PNG)), {}, 400, 'at most one picture'],
+      ['one that is none', 'image', [file(Buffer.from('<svg/>'))], {}, 400, 'not a PNG, JPEG, GIF or WebP'],
+      ['an empty file', 'text', [file(Buffer.alloc(0))], {}, 400, 'not a PNG, JPEG, GIF or WebP'],
+      ['one that is too large', 'text', [file(png({ bytes: 8 * MIB + 1 }))], {}, 400, 'larger than 8 MiB'],
+      ['a model that does not edit', 'image', [file(PNG)], { model: 'plain' }, 400, 'does not edit'],
+      ['those that the page has lost', 'text', [NONE], { pictures: '1' }, 400, 'choose them again'],
+      ['an unknown key', 'image', [file(PNG)], { key: 'key_unknown' }, 401, 'unknown or revoked'],
+    ] as const) {
+      it(name, async () => {
+        const before = await test.wallet(account);
+        const reply = await ask(kind, files, more);
+        expect(reply.text).to.contain(words);
+        expect(reply.status).to.equal(status);
+        expect((await test.wallet(account)).seq).to.equal(before.seq);
+      });
+    }
+
+    it('the page that says so lets them be left out', async () => {
+      const { text } = await ask('text', [NONE], { pictures: '1' });
+      expect(text).to.contain('name="pictures" value="0"');
+    });
+
+    it('a body above 48 MiB, and one that came from elsewhere, unread', async () => {
+      const whole = await ask('image', Array(7).fill(file(png({ bytes: 7 * MIB }))));
+      expect(whole.status).to.equal(413);
+      const parts = [...partsOf('image'), file(PNG)];
+      expect((await owner.send(PAGE, parts)).status).to.equal(403);
+      const csrf = /name="csrf" value="([^"]+)"/.exec((await owner.get(PAGE)).text)?.[1] ?? '';
+      const foreign = { 'sec-fetch-site': 'cross-site' };
+      const reply = await owner.send(PAGE, [...parts, { name: 'csrf', content: csrf }], foreign);
+      expect(reply.status).to.equal(403);
+    });
+
+    it('forms with files of pages that take none', async () => {
+      const parts = [{ name: 'name', content: 'laptop' }, file(PNG)];
+      expect((await owner.upload('/account/keys', parts)).status).to.equal(415);
+    });
+  });
+
+  it('give back their memory, however the call ends', async () => {
+    const large = file(png({ bytes: 8 * MIB }));
+    // Two of them are more than one person may hold at once.
+    for (let round = 0; round < 2; round += 1) {
+      for (const more of [{}, { prompt: '[[fail]]' }, { key: 'key_unknown' }, { do: 'price' }]) {
+        const { status } = await ask('image', Array(4).fill(large), more);
+        expect(status).to.be.oneOf([200, 401, 502]);
+      }
+    }
+  });
+
+  it('weigh as much as in a call of the API', async () => {
+    const parts = [
+      { name: 'model', content: 'sketch' },
+      { name: 'prompt', content: 'x' },
+    ];
+    const reply = await sendForm(test.url, account.key, [...parts, file(PNG)]);
+    expect(reply.status, `${EDITS}: ${reply.text}`).to.equal(200);
+    const api = await lastCharge();
+    await ask('image', [file(PNG)], { prompt: 'x' });
+    const page = await lastCharge();
+    expect([page?.kind, page?.charged, page?.prices]).to.deep.equal([api?.kind, api?.charged, api?.prices]);
+  });
+});
