@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   },
   {
     env: { XAI_API_KEY: 'xai-test' },
-    videos: { 'grok-imagine-video': '140 RUB, 5 s at 1080p' },
+    videos: { 'grok-imagine-video': '150 RUB, 5 s at 1080p' },
     smart: ['grok-4.3', 'grok-4.3', 'grok-4.7'],
     vision: ['grok-4.3', 'grok-4.7'],
   },
@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
   },
   {
     env: { GEMINI_API_KEY: 'AIza-test' },
-    videos: { 'veo-3.1': '176 RUB, 4 s at 720p', 'veo-3.1-fast': '68 RUB, 4 s at 720p' },
+    videos: { 'veo-3.1': '192 RUB, 4 s at 720p', 'veo-3.1-fast': '48 RUB, 4 s at 720p' },
     smart: ['gemini-3.1-flash-lite', 'gemini-3.8-flash', 'gemini-3.8-flash'],
     vision: ['gemini-3.1-flash-lite', 'gemini-3.8-flash'],
     image: 'gemini-3.1-flash-image',
@@ -97,28 +97,28 @@ const ROWS: readonly Row[] = [
     env: { FAL_API_KEY: 'fal-test' },
     image: 'flux-schnell',
     edit: 'nano-banana',
-    videos: { 'kling-v2.5-turbo': '40 RUB, 5 s at 1080p' },
+    videos: { 'kling-v2.5-turbo': '42 RUB, 5 s at 1080p' },
   },
   {
     ...FILMS,
     env: { REPLICATE_API_KEY: 'r8-test' },
     image: 'flux-1.1-pro',
     edit: 'nano-banana',
-    videos: { 'kling-v2.5-turbo': '40 RUB, 5 s at 1080p' },
+    videos: { 'kling-v2.5-turbo': '42 RUB, 5 s at 1080p' },
   },
   {
     ...FILMS,
     env: { KLING_API_KEY: 'access:secret' },
-    videos: { 'kling-v3': '80 RUB, 5 s at 1080p', 'kling-v2-6': '50 RUB, 5 s at 1080p' },
+    videos: { 'kling-v3': '67.2 RUB, 5 s at 1080p', 'kling-v2-6': '42 RUB, 5 s at 1080p' },
   },
   {
     ...FILMS,
     env: { MINIMAX_API_KEY: 'mm-test' },
-    videos: { 'hailuo-2.3': '36 RUB, 6 s at 768p', 'hailuo-2.3-hd': '60 RUB, 6 s at 1080p' },
+    videos: { 'hailuo-2.3': '40.32 RUB, 6 s at 768p', 'hailuo-2.3-hd': '58.8 RUB, 6 s at 1080p' },
   },
-  { ...FILMS, env: { ARK_API_KEY: 'ark-test' }, videos: { 'seedance-2.0': '190 RUB, 5 s at 1080p' } },
-  { ...FILMS, env: { RUNWAYML_API_SECRET: 'key_test' }, videos: { 'gen-4.5': '70 RUB, 5 s at 720p' } },
-  { ...FILMS, env: { DASHSCOPE_API_KEY: 'sk-test' }, videos: { 'wan-2.6': '85 RUB, 5 s at 1080p' } },
+  { ...FILMS, env: { ARK_API_KEY: 'ark-test' }, videos: { 'seedance-2.0': '227.5 RUB, 5 s at 1080p' } },
+  { ...FILMS, env: { RUNWAYML_API_SECRET: 'key_test' }, videos: { 'gen-4.5': '72 RUB, 5 s at 720p' } },
+  { ...FILMS, env: { DASHSCOPE_API_KEY: 'sk-test' }, videos: { 'wan-2.6': '90 RUB, 5 s at 1080p' } },
   { env: { BFL_API_KEY: 'bfl-test' }, smart: [], vision: [], image: 'flux-kontext-pro', edit: 'flux-kontext-pro' },
 ];
 
