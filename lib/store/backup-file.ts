@@ -1,4 +1,4 @@
-// An unfinished backup has a name under which no store is opened; it gets its own once it is whole and on the disk.
+// An unfinished backup has a name under which no store can be opened; it is renamed once it is complete and on disk.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -8,20 +8,23 @@ import { OperatorError } from '../operator-error.ts';
 import { synced } from './disk.ts';
 
 const SUFFIX = '.unfinished';
-/** What SQLite puts beside a file. */
+/** The side files of a SQLite database. */
 const SIDE_FILES = ['-journal', '-wal', '-shm'];
 
-/** The folder of a database's media files, where no other is named. */
+/** The default folder of a database's media files. */
 export function mediaBeside(file: string): string {
   return `${file}.media`;
 }
 
-/** Whether a file is one that a killed backup has left. */
+/** Whether a file was left behind by a killed backup. */
 export function isUnfinished(path: string): boolean {
   return path.endsWith(SUFFIX);
 }
 
-/** Lets `write` fill an empty file, and a folder beside it, which then become `file` and its own. Throws `OperatorError`. */
+/**
+ * Lets `write` fill an empty file and a folder beside it, then renames both to their final names. Throws
+ * `OperatorError`.
+ */
 export async function writeBackup(file: string, write: (path: string) => Promise<void>): Promise<void> {
   refuseExisting(file);
   const path = `${file}.${randomBytes(4).toString('hex')}${SUFFIX}`;
@@ -39,7 +42,7 @@ export async function writeBackup(file: string, write: (path: string) => Promise
   }
 }
 
-/** The folder first: a file with its name is whole. */
+/** The folder first, so that a file with its final name is complete. */
 async function giveNames(path: string, file: string): Promise<void> {
   const [media, folder] = [mediaBeside(path), mediaBeside(file)];
   if (!existsSync(media)) await rename(path, file);
@@ -72,8 +75,8 @@ async function makeFile(file: string, path: string): Promise<void> {
 }
 
 /**
- * Without a write-ahead log, so that it is one file that read-only media can hold, and without the gateways that were
- * alive: none of them works on the copy.
+ * Without a write-ahead log, so that it is a single file that read-only media can hold, and without the list of live
+ * gateways: none of them works on the copy.
  */
 function seal(path: string): void {
   const db = new DatabaseSync(path);

@@ -1,4 +1,4 @@
-// Removes what has expired from a port, from time to time: every process does, and each thing is removed once.
+// Periodically removes expired things from a port, in every process; each thing is removed once.
 
 /** A port with things that expire. */
 export interface Expiring {
@@ -8,21 +8,21 @@ export interface Expiring {
 
 export interface CleanerOptions {
   readonly expiring: Expiring;
-  /** Called for the first failure in a row. */
+  /** Called with the first of consecutive failures. */
   readonly onError: (error: unknown) => void;
   readonly onRemoved?: ((count: number) => void) | undefined;
-  /** Between two cleanings, more or less. */
+  /** Average pause between two rounds. */
   readonly everyMs?: number;
 }
 
 export interface Cleaner {
   start(): void;
-  /** Work under way ends with the store. */
+  /** Closing the store ends work in progress. */
   stop(): void;
 }
 
 const EVERY_MS = 300_000;
-/** In one step: the store has other work to do. */
+/** Per step, because the store has other work to do. */
 const STEP_MAX = 100;
 
 export function createCleaner(options: CleanerOptions): Cleaner {

@@ -1,5 +1,4 @@
-// The part of a copy that is about payments: every row as it is, or, out of a store in use, as it was when its wallet was
-// copied.
+// The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -15,7 +14,7 @@ interface Side {
   readonly ledger: Pick<LedgerStore, 'entry'>;
 }
 
-/** Resolves to the number of payments. They are read after the journal: whatever it has of them, they have too. */
+/** Resolves to the number of payments. Read after the journal, so they include everything the journal has of them. */
 export async function copyPayments(from: Side, to: Side, live: boolean): Promise<number> {
   let payments = 0;
   for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
@@ -27,7 +26,7 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
           : page;
       await to.payments.put(sort, rows);
       const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
-      // What is behind the last of the source can only be in a target that had more.
+      // Rows beyond the source's last one exist only in a target that had more.
       const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
       if (!same) throw differs(sort);
       if (sort === 'payments') payments += page.length;
@@ -39,7 +38,7 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
   return payments;
 }
 
-/** Where the two stores do not have the same payments. */
+/** Where the payments of the two stores differ. */
 export async function findChangedPayments(from: Side, to: Side): Promise<PaymentSort | undefined> {
   for (const sort of Object.keys(PAYMENT_FIELDS) as PaymentSort[]) {
     for (let after = ''; ; ) {
@@ -55,7 +54,7 @@ export async function findChangedPayments(from: Side, to: Side): Promise<Payment
 }
 
 /**
- * A payment without the money that its wallet did not have yet: whoever opens the copy asks the provider, and books it
+ * A payment without the money that its wallet did not have yet: a gateway on the copy asks the provider and books it
  * again.
  */
 async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {

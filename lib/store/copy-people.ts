@@ -1,5 +1,4 @@
-// The part of a copy that is about people: users with their memberships, what they did, and what they want
-// to be told of.
+// The people of a copy: users with their memberships, audit log and alert settings.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../operator-error.ts';
 import type { AlertStore } from './ports/alerts.ts';
@@ -49,7 +48,7 @@ export async function copyAuditLog({ auditLog: from }: Side, { auditLog: to }: S
   }
 }
 
-/** What was told already is not told again on the copy. */
+/** Alerts already sent are not sent again from the copy. */
 export async function copyAlerts({ alerts: from }: Side, { alerts: to }: Side): Promise<void> {
   for (let after = ''; ; ) {
     const page = await from.page({ after, limit: ROWS_PER_PAGE });

@@ -1,5 +1,5 @@
-// Copies a store into another, of whatever kind: the journal is replayed through the rules of the ledger, so that the
-// copy has every entry and charge as it was, or is refused. Every step can be repeated, so an interrupted copy goes on.
+// Copies a store into another of any kind: the journal is replayed through the ledger's rules, so that the copy has
+// every entry and charge unchanged, or is refused. Every step is idempotent, so an interrupted copy can be resumed.
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
 import { forEach } from '../for-each.ts';
@@ -24,7 +24,7 @@ export interface CopyOptions {
   readonly from: CopySource;
   /** Empty, or the target of an interrupted copy. */
   readonly to: Store;
-  /** The source is in use: each wallet is copied as it is at one moment, and may be further on afterwards. */
+  /** The source is in use: each wallet is copied as of one moment and may have changed afterwards. */
   readonly live: boolean;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -39,7 +39,7 @@ export interface CopyReport {
   readonly media: number;
   readonly users: number;
   readonly settings: number;
-  /** The target was that of an interrupted copy. */
+  /** The target was left by an interrupted copy. */
   readonly resumed: boolean;
 }
 
@@ -49,14 +49,14 @@ export const COPY_UNFINISHED = 'unfinished';
 
 const ROWS_PER_PAGE = 1000;
 const JOBS_PER_PAGE = 200;
-/** Their replies may have a mebibyte each. */
+/** Their replies may be a mebibyte each. */
 const REPEATS_PER_PAGE = 8;
 const WALLETS_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
 const TRIES = 5;
 const TRY_AGAIN_MS = 500;
 
-/** Rejects with `OperatorError` when the copy cannot be made or does not match the source. */
+/** Rejects with `OperatorError` if the copy cannot be made or does not match the source. */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const { from, to, live } = options;
   refuseUnknownPorts(from);
@@ -72,7 +72,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
 type Counts = Omit<CopyReport, 'resumed'>;
 type Step = (options: CopyOptions, accounts: readonly Account[]) => Promise<Partial<Counts>>;
 
-/** What a copy does about each port, in this order; null: nothing is copied directly. */
+/** What a copy does with each port, in this order; null: nothing is copied directly. */
 const STEPS: { readonly [Name in PortName]: Step | null } = {
   accounts: async ({ to }, accounts) => {
     await copyAccounts(to, accounts);
@@ -91,7 +91,7 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
   users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
-  // Folded anew from the journal.
+  // Folded again from the journal.
   usage: null,
   // People sign in again.
   sessions: null,
@@ -107,24 +107,24 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyRepeats(from.idempotency, to.idempotency);
     return {};
   },
-  // Of a minute, and of processes that do not work on the copy.
+  // Windows last a minute, and owners are processes that do not work on the copy.
   limits: null,
   owners: null,
 };
 
-/** A port that the copy did not know would be lost silently. */
+/** Otherwise a port that the copy does not know would be lost silently. */
 function refuseUnknownPorts(from: CopySource): void {
   const unknown = portNamesOf(from).find((name) => !(name in STEPS));
-  if (unknown !== undefined) throw new Error(`a copy of a store does not know its port ${unknown}`);
+  if (unknown !== undefined) throw new Error(`the copy does not know the port ${unknown} of the store`);
 }
 
-/** Resolves to whether a copy had begun. */
+/** Resolves to whether a copy had already started. */
 async function claimTarget(to: Store): Promise<boolean> {
   if ((await to.settings.get(COPY_SETTING)) === COPY_UNFINISHED) return true;
   const [accounts, settings] = [await to.accounts.list(), await to.settings.list()];
   if (accounts.length > 0 || settings.length > 0) {
     const counts = `${countOf(accounts.length, 'account')} and ${countOf(settings.length, 'setting')}`;
-    throw new OperatorError(`The target is not empty (it has ${counts}): name an empty one.`);
+    throw new OperatorError(`The target is not empty (it has ${counts}). Choose an empty one.`);
   }
   await to.settings.set(COPY_SETTING, COPY_UNFINISHED);
   return false;
@@ -170,7 +170,7 @@ async function copyJournal({ from, to, onProgress }: CopyOptions, accounts: read
 interface WalletPart {
   readonly id: string;
   readonly entries: readonly Entry[];
-  /** The wallet as it is to be, with its last entries. */
+  /** The wallet as it should be, with its last entries. */
   readonly wallet: Wallet | undefined;
 }
 
@@ -207,7 +207,7 @@ async function compareEntries(to: Store, id: string, entries: readonly Entry[]):
   if (!isDeepStrictEqual(copies.toReversed(), entries)) throw differs(`the wallet ${id}`);
 }
 
-/** Accounts created after the copy began are left out; rows without an account belong to none. */
+/** Accounts created after the copy started are left out; rows without an account belong to none. */
 async function refuseStrangers(from: CopySource, strangers: ReadonlySet<string>): Promise<void> {
   for (const id of strangers) {
     if (await from.accounts.get(id)) continue;
@@ -227,12 +227,12 @@ async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap
     const charge = charges.get(entry.charge ?? '');
     const same = outcome?.charge?.state !== charge?.state || isDeepStrictEqual(outcome?.charge, charge);
     if (!same || (outcome?.status !== 'done' && outcome?.status !== 'exists')) {
-      throw new OperatorError(`The ledger does not take entry ${entry.seq} of ${entry.wallet}: ${outcome?.status}.`);
+      throw new OperatorError(`The ledger rejects entry ${entry.seq} of ${entry.wallet}: ${outcome?.status}.`);
     }
   }
 }
 
-/** Operations are idempotent: a batch can be sent again, whatever became of it. */
+/** Operations are idempotent: a batch can be sent again, whatever happened to it. */
 async function applyPatiently(to: Store, batch: readonly Submission[]) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -263,7 +263,7 @@ async function copyKeys(from: CopySource, to: Store, account: string): Promise<n
   return rows.length;
 }
 
-/** Resolves to the number of jobs. They are read after the journal: whatever it has of their ends, they have too. */
+/** Resolves to the number of jobs. Read after the journal, so they include every end that the journal has. */
 async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
   let [copied, after] = [0, ''];
   while (true) {
@@ -272,7 +272,7 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
     const jobs = found.filter((job) => job !== undefined);
     await to.jobs.put(jobs);
     const copies = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
-    // What is behind the last of the source can only be in a target that had more.
+    // Rows beyond the source's last one exist only in a target that had more.
     if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw differs('the list of jobs');
     copied += jobs.length;
     const last = page.at(-1);
@@ -286,8 +286,8 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
 }
 
 /**
- * A job as it was when its wallet was copied: not there yet, or not failed yet, for then its charge would be refunded.
- * Such a job is due again, so that whoever opens the copy asks the upstream and lets it fail once more.
+ * A job as it was when its wallet was copied: not there yet, or not failed yet if its charge was not refunded yet. Such
+ * a job is due again, so that a gateway on the copy asks the upstream and lets it fail once more.
  */
 async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
   const charge = await to.ledger.charge(job.charge);
@@ -297,7 +297,7 @@ async function asOfCharge(to: Store, job: Job): Promise<Job | undefined> {
   return { ...job, phase, error: null, endedAt: null, dueAt: job.createdAt };
 }
 
-/** Also of a call whose reply is not there yet: a repeat on the copy must not be paid for again. */
+/** Including calls without a reply yet: a repeat on the copy must not be charged again. */
 async function copyRepeats(from: IdempotencyStore, to: IdempotencyStore): Promise<void> {
   for (let after = ''; ; ) {
     const page = await from.page({ after, limit: REPEATS_PER_PAGE });
@@ -314,12 +314,12 @@ async function copySettings(from: CopySource, to: Store): Promise<number> {
   return settings.length;
 }
 
-/** What was written to the source meanwhile is missing from the copy. */
+/** What was written to the source in the meantime is missing from the copy. */
 async function refuseChanges(from: CopySource, to: Store): Promise<void> {
   const changed = (where: string) =>
     new OperatorError(
-      `The source changed while it was copied (${where}): stop every gateway on it and copy again, which goes ` +
-        'on from here.',
+      `The source changed during the copy (${where}): stop every gateway on it and copy again, which resumes ` +
+        'from here.',
     );
   const readOf = async ({ ledger, keys }: CopySource, id: string) => [await ledger.wallet(id), await keys.list(id)];
   await forEach(await from.accounts.list(), READS_AT_ONCE, async ({ id }) => {

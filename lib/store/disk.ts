@@ -1,7 +1,7 @@
-// What SQLite does for its own file, for files beside it.
+// Makes files beside the database durable, as SQLite does for its own.
 import { open } from 'node:fs/promises';
 
-/** Waits until a file, or the names in a folder, are on the disk. */
+/** Waits until a file, or the entries of a folder, are on disk. */
 export async function synced(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

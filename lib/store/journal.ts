@@ -1,4 +1,4 @@
-// How a journal is read in pages, the same for each store: all of them, and where one ends.
+// Reading a journal in pages, the same for each store: the walk over all pages, and where a page ends.
 import type { JournalPage, JournalPosition, JournalStore } from './ports/journal.ts';
 
 /** All pages of a store. */

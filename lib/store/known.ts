@@ -1,14 +1,14 @@
-// Held charges of the wallets that a store writes: every change of one comes with an entry, so as long as the wallet's
-// `seq` is the one that was left, they are as they were left and need not be read again.
+// Held charges of the wallets that this store writes. Every change of one comes with an entry, so as long as the
+// wallet's `seq` is unchanged, they are unchanged too and need not be read again.
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../money/decide.ts';
 
 export interface KnownCharges {
-  /** May be asked for at `seq`; at another it may be gone. */
+  /** Whether the charge may be known; at another `seq` it is stale. */
   has(id: string): boolean;
-  /** The charge, if it is known and `seq` is the wallet's number now. */
+  /** The charge, if it is known and the wallet is still at `seq`. */
   at(seq: number | undefined, id: string): Charge | undefined;
-  /** After the commit of a batch that took the wallet from one number to another. */
+  /** Called after the commit of a batch that moved the wallet from one number to another. */
   remember(batch: { readonly seqBefore: number; readonly seqAfter: number; readonly changed: readonly Charge[] }): void;
 }
 

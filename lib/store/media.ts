@@ -1,4 +1,4 @@
-// Copies media files from one store into another: those that have not expired.
+// Copies the media files that have not expired from one store to another.
 import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../operator-error.ts';
 import type { MediaStore, StoredMedia } from './ports/media.ts';
@@ -6,7 +6,7 @@ import { StoreError } from './store.ts';
 
 const FILES_PER_PAGE = 200;
 
-/** Resolves to the number of files. Those that are in the target already are as they were copied before. */
+/** Resolves to the number of files. Those already in the target were copied before. */
 export async function copyMedia(from: MediaStore, to: MediaStore): Promise<number> {
   let [copied, after] = [0, ''];
   while (true) {
@@ -18,7 +18,7 @@ export async function copyMedia(from: MediaStore, to: MediaStore): Promise<numbe
   }
 }
 
-/** False when the file is lost: it has expired meanwhile, or was lost before. */
+/** False if the file is gone: expired in the meantime, or lost before. */
 async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): Promise<boolean> {
   const { bytes: _, ...head } = media;
   const source = watched(from.read(media.id));
@@ -34,7 +34,7 @@ async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): P
   );
 }
 
-/** The chunks, and whether it was they that failed. */
+/** The chunks, and whether reading them failed. */
 function watched(chunks: AsyncIterable<Uint8Array>) {
   let failure: unknown;
   async function* watch() {

@@ -1,4 +1,4 @@
-// From `DATABASE_URL` to a store.
+// Opens the store that `DATABASE_URL` names.
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -10,11 +10,11 @@ import type { Opening, Store } from './store.ts';
 const FORMS = 'sqlite:<path> or mongodb://<hosts>/<database>';
 
 export interface OpenOptions extends Opening {
-  /** Also opens the target of an interrupted copy, which a gateway would take for a whole ledger. */
+  /** Also opens the target of an interrupted copy, which a gateway would take for a complete ledger. */
   readonly unfinished?: boolean;
 }
 
-/** Where the service has the media files of a SQLite store. */
+/** The service's folder for the media files of a SQLite store. */
 export function mediaFolderOf({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
@@ -27,7 +27,7 @@ export function openOwnStore(
   return openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
 }
 
-/** Opens the store an URL names. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
+/** Opens the store of a URL. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
 export async function openStore(databaseUrl: string, options: OpenOptions = {}): Promise<Store> {
   const { unfinished = false, ...opening } = options;
   const store = await open(databaseUrl, opening);
@@ -61,13 +61,13 @@ async function open(databaseUrl: string, opening: Opening): Promise<Store> {
   }
 }
 
-/** A store and where its media files are; undefined when they are in the database. */
+/** A store and where its media files are; undefined if they are in the database. */
 export interface StorePlace {
   readonly url: string;
   readonly mediaFolder: string | undefined;
 }
 
-/** Of the store of the service the files are in `DATA_DIR`, of any other SQLite file beside it, as of a backup. */
+/** The service's own store has its files in `DATA_DIR`; any other SQLite file beside it, like a backup. */
 export function placeOfStore(
   url: string,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -79,11 +79,11 @@ export function placeOfStore(
   return { url, mediaFolder: resolve(mediaFolder ?? (isOwn ? mediaFolderOf(config) : mediaBeside(resolve(rest)))) };
 }
 
-/** The name of a store for people: its URL without password and options. */
+/** A store's name for messages: its URL without password and options. */
 export function nameOfStore(databaseUrl: string): string {
   const { scheme, rest } = partsOf(databaseUrl);
   if (scheme.toLowerCase() === 'sqlite') return `sqlite:${resolve(rest)}`;
-  // Up to the last @, whatever comes before it: a password may contain characters that should have been escaped.
+  // Up to the last @: a password may contain characters that should have been escaped.
   return databaseUrl.replace(/(\/\/[^:@/]*):.*@/s, '$1:***@').replace(/\?.*$/s, '');
 }
 

@@ -1,7 +1,7 @@
-// What the rows of payments are made of, the same in every store: the order and the sort of their values.
+// The columns of payment rows, the same in every store: their order and types.
 import type { PaymentRows } from './ports/payments.ts';
 
-/** `micro` is an amount, a bigint; `number` a whole number. Any but `micro` and `flag` may be null. */
+/** `micro` is an amount, a bigint; `number` an integer. Any but `micro` and `flag` may be null. */
 export type Value = 'text' | 'number' | 'micro' | 'flag';
 
 export type PaymentSort = keyof PaymentRows;
@@ -46,7 +46,7 @@ export function cellsOf<Sort extends PaymentSort>(sort: Sort, row: PaymentRows[S
   });
 }
 
-/** A row from its values; whole numbers may come as bigint. */
+/** A row from its values; integers may arrive as bigint. */
 export function rowOf<Sort extends PaymentSort>(sort: Sort, cells: readonly unknown[]): PaymentRows[Sort] {
   const fields = Object.entries<Value>(PAYMENT_FIELDS[sort]);
   return Object.fromEntries(

@@ -1,15 +1,15 @@
-// The list of a store's ports, and the walk over all their calls, so that a wrapper forgets none.
+// The list of a store's ports, and a walk over all their calls, so that no wrapper misses one.
 import type { StorePorts } from './store.ts';
 
 export type PortName = keyof StorePorts;
 
-/** The calls that write nothing. One that is not listed counts as a write. */
+/** The calls that write nothing. Anything not listed counts as a write. */
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'unknownCharges', 'keys'],
   accounts: ['get', 'list'],
   keys: ['find', 'get', 'list'],
-  // Reading the open windows commits the reader to counting on.
+  // Listed as a write: reading the open windows commits the reader to counting on.
   limits: [],
   owners: [],
   settings: ['get', 'list'],
@@ -26,26 +26,26 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   idempotency: ['get', 'page'],
 };
 
-/** The reads that answer with a stream instead of a promise. */
+/** The reads that return a stream instead of a promise. */
 export const STREAMS: { readonly [Name in PortName]?: readonly (keyof StorePorts[Name])[] } = { media: ['read'] };
 
 export type Call = (...args: readonly unknown[]) => Promise<unknown>;
 export type StreamCall = (...args: readonly unknown[]) => AsyncIterable<unknown>;
 
-/** Which call it is; the store's own calls belong to no port. */
+/** Identifies a call; the store's own calls belong to no port. */
 export interface CallName {
   readonly port: string | undefined;
   readonly name: string;
 }
 
-/** The names of the ports that a store has, listed or not. */
+/** The names of a store's ports, listed or not. */
 export function portNamesOf(store: object): readonly string[] {
   return Object.entries(store)
     .filter(([, value]) => typeof value === 'object' && value !== null)
     .map(([name]) => name);
 }
 
-/** A store whose calls are what `wrap` makes of them, and its streams what `wrapStream` does: by default as they are. */
+/** A store with every call wrapped by `wrap` and every stream by `wrapStream`, which by default changes nothing. */
 export function mapCalls<S extends object>(
   store: S,
   wrap: (call: Call, name: CallName) => Call,

@@ -1,9 +1,9 @@
-// A store that refuses all writes: the source of a copy, and what an audit reads.
+// A store wrapper that refuses all writes: for the source of a copy, and for an audit.
 import { type CallName, mapCalls, READS } from './ports.ts';
 import { StoreError, type StorePorts } from './store.ts';
 
 export function withoutWrites<S extends StorePorts>(store: S): S {
-  const refuse = () => Promise.reject(new StoreError('the store is open for reading only', 'no'));
+  const refuse = () => Promise.reject(new StoreError('the store is open read-only', 'no'));
   return mapCalls(store, (call, name) => (isRead(name) ? call : refuse));
 }
 

@@ -1,4 +1,5 @@
-// The ports of persistence: what the gateway asks of a store, free of any database. One contract suite runs on each.
+// The ports of persistence: what the gateway asks of a store, independent of any database. One contract suite tests
+// each.
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
@@ -16,7 +17,7 @@ import type { SettingStore } from './ports/settings.ts';
 import type { UsageStore } from './ports/usage.ts';
 import type { UserStore } from './ports/users.ts';
 
-/** Every method rejects with `StoreError` when the database does not answer. */
+/** Every method rejects with `StoreError` if the database does not answer. */
 export interface StorePorts {
   readonly ledger: LedgerStore;
   readonly journal: JournalStore;
@@ -40,11 +41,11 @@ export interface StorePorts {
 export interface Store extends StorePorts {
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
-  /** The ids of the gateways that are alive on this store, by its own clock. */
+  /** The ids of the live gateways on this store, by its own clock. */
   gateways(): Promise<readonly string[]>;
   /**
-   * Writes a consistent copy of the whole store to a new file while it is in use, under another name until it is
-   * whole. Refuses an existing file.
+   * Writes a consistent copy of the whole store to a new file while it is in use; it gets its name once complete.
+   * Refuses an existing file.
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   close(): Promise<void>;
@@ -56,7 +57,7 @@ export interface Opening {
   readonly existing?: boolean;
   /** It must exist, and nothing is written to it, not even a newer schema. */
   readonly readOnly?: boolean;
-  /** Where a SQLite store has its media files: by default beside the database, as a backup has them. */
+  /** The folder of a SQLite store's media files: by default beside the database, as in a backup. */
   readonly mediaFolder?: string | undefined;
   /** SQLite works in the calling thread: for a process that has nothing else to do, and no thread to start for it. */
   readonly here?: boolean;
@@ -66,7 +67,7 @@ export interface Opening {
 export interface Progress {
   readonly done: number;
   readonly total: number;
-  /** What is counted. */
+  /** The unit counted. */
   readonly unit: 'entries' | 'pages';
 }
 
@@ -77,7 +78,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** `no`: certainly not written. `unknown`: perhaps written; the same operations may be sent again. */
   readonly applied: 'no' | 'unknown';
-  /** `batch`: the store is fine, but cannot apply these operations or read the rows they need. */
+  /** `batch`: the store is healthy, but cannot apply these operations or read the rows they need. */
   readonly blames: 'store' | 'batch';
   constructor(message: string, applied: 'no' | 'unknown', cause?: unknown, blames: 'store' | 'batch' = 'store') {
     super(message, { cause });

@@ -72,7 +72,7 @@ for (const kind of STORES) {
         for (const opening of OPENINGS) {
           const error = await rejection(openStore(`sqlite:${join(folder, name)}`, opening));
           expect(error).to.be.instanceOf(OperatorError);
-          expect((error as OperatorError).message).to.match(/is a backup that was never finished\.$/);
+          expect((error as OperatorError).message).to.match(/is an unfinished backup\.$/);
         }
       }
       await store.backup(file);

@@ -107,7 +107,7 @@ describe('copy of a store', () => {
       await source.real.jobs.change(change);
       return list();
     });
-    expect(await refused()).to.include('The source changed while it was copied (jobs)');
+    expect(await refused()).to.include('The source changed during the copy (jobs)');
   });
 
   it('takes each job of a living store as it was when its wallet was copied', async () => {
@@ -342,7 +342,7 @@ describe('copy of a store', () => {
           return call();
         };
         source.next('settings.list', late);
-        expect(await refused()).to.include('The source changed while it was copied');
+        expect(await refused()).to.include('The source changed during the copy');
         source.always('settings.list', undefined);
         await breakOff();
         expect(await copy(true)).to.include({ resumed: true });
@@ -375,12 +375,12 @@ describe('copy of a store', () => {
 
     it('when the ledger would not have written an entry of the source', async () => {
       tamper(source, `UPDATE entries SET avail = ${1000n * RUB - 1n}, topped = ${1000n * RUB - 1n} WHERE seq = 1`);
-      expect(await refused(true)).to.equal(`The ledger does not take entry 1 of ${wallet}: first_topup_too_small.`);
+      expect(await refused(true)).to.equal(`The ledger rejects entry 1 of ${wallet}: first_topup_too_small.`);
     });
 
     it('when a charge of the source is not what its entries made', async () => {
       tamper(source, `UPDATE charges SET created_at = created_at + 1 WHERE state = 'settled'`);
-      expect(await refused(true)).to.match(/^The ledger does not take entry \d of /);
+      expect(await refused(true)).to.match(/^The ledger rejects entry \d of /);
     });
 
     it('when a charge of the source is gone', async () => {

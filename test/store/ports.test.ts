@@ -88,7 +88,7 @@ describe('ports of a store', () => {
   it('are none that a copy would lose without a word', async () => {
     const target = await openFaultyStore();
     const error = await rejection(copyStore({ from: store, to: target.real, live: false }));
-    expect(String(error)).to.include('does not know its port fake');
+    expect(String(error)).to.include('does not know the port fake');
     expect(await target.real.settings.list()).to.deep.equal([]);
     await target.close();
   });

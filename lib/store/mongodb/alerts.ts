@@ -10,7 +10,7 @@ export function alertStore({ db }: Connection): AlertStore {
   const alerts = db.collection<Row>('alerts');
   const alarms = db.collection<Row>('alarms');
 
-  /** Writes the next version of a row; false when somebody else has. */
+  /** Writes the next version of a row; false if another process was faster. */
   async function next(name: string, { _id, ...fields }: Row): Promise<boolean> {
     const { version } = fields;
     const row = { _id, ...fields, version: version + 1 };

@@ -9,7 +9,7 @@ const COUNTER = 'audit';
 export function auditLogStore({ db }: Connection): AuditLogStore {
   const log = db.collection<{ _id: number }>('audit_log');
 
-  /** A unique number; a lost one leaves a gap. */
+  /** A unique number; a lost write leaves a gap. */
   async function nextSeq(): Promise<number> {
     const command = {
       ...{ findAndModify: 'counters', query: { _id: COUNTER }, update: { $inc: { value: 1 } } },
@@ -49,7 +49,7 @@ function insertOf(row: AuditRow): Document {
   return { update: 'audit_log', updates: [updateOf(row)], ...MAJORITY };
 }
 
-/** What is there stays: a repeat changes nothing. */
+/** Existing rows stay: a repeat changes nothing. */
 function updateOf({ seq, ...row }: AuditRow): Document {
   return { q: { _id: seq }, u: { $setOnInsert: row }, upsert: true };
 }

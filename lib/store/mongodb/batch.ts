@@ -1,5 +1,5 @@
-// Applies a batch of one wallet in five round trips, six when a call ends in it: load all, write wallet, entries and
-// charges, commit. `fold` decides what is written.
+// Applies a batch of one wallet in five round trips, six when a call ends in it: load everything, write wallet, entries
+// and charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Job } from '../../jobs/decide.ts';
@@ -16,7 +16,7 @@ import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, w
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
 import { createTurns } from './turns.ts';
 
-/** Larger batches save little, and those behind them wait longer. */
+/** Larger batches save little and delay those behind them. */
 export const BATCH_MAX = 512;
 
 export function createApply(transactions: Transactions): LedgerStore['apply'] {
@@ -36,7 +36,7 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
     const applied = await transactions.run({
       steps: async (step) => {
         turn.begin();
-        // A caller who was told meanwhile that nothing happened must stay right.
+        // A caller who was told in the meantime that nothing happened must be right.
         kept = batch.filter(isWanted);
         return kept.length === 0 ? undefined : applyOnce(step, kept, turn.alone ? known : undefined);
       },
@@ -111,7 +111,7 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
   return loaded;
 }
 
-/** What was known is out of date. */
+/** What was known is stale. */
 async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): Promise<void> {
   const limits = { batchSize: ids.length, singleBatch: true };
   const { cursor } = await step({ find: 'charges', filter: { _id: { $in: ids } }, ...limits });
@@ -146,7 +146,7 @@ async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   if (!wallet) return;
   const seqBefore = wallet.seq - folded.entries.length;
   const { status } = wallet;
-  // Written only when it changes: an operator may be changing it.
+  // Written only if it changes: an operator may be changing it too.
   const isSame = status === loaded.wallets.get(wallet.id)?.status;
   const balances = {
     q: { _id: wallet.id, seq: seqBefore },
@@ -174,7 +174,7 @@ async function saveBudgets(step: Step, budgets: readonly KeyBudget[]): Promise<v
   await step({ update: 'budgets', updates });
 }
 
-/** Also without an entry: the money of a job that failed may have gone back before. */
+/** Even without an entry: the money of a failed job may have been returned before. */
 async function saveJobs(step: Step, jobs: readonly Job[], loaded: ReadonlyMap<string, Job>): Promise<void> {
   if (jobs.length === 0) return;
   const documents = jobs.filter(({ id }) => !loaded.has(id)).map(jobRow);

@@ -1,4 +1,4 @@
-// Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
+// Deduplicates counts that are resent until confirmed: the batch number is stored in the same transaction.
 import type { Document } from 'mongodb';
 import type { Batch } from '../ports/batches.ts';
 import { NOW } from './clock.ts';
@@ -7,7 +7,7 @@ import type { Step, Transactions } from './transaction.ts';
 /** After this long no writer repeats a batch. */
 const KEPT_MS = 86_400_000;
 
-/** Runs the command in a transaction, unless the batch has been committed before. */
+/** Runs the command in a transaction, unless the batch was committed before. */
 export async function runOnce(transactions: Transactions, batch: Batch | undefined, command: Document): Promise<void> {
   await transactions.run({
     steps: async (step) => {
@@ -18,7 +18,7 @@ export async function runOnce(transactions: Transactions, batch: Batch | undefin
 }
 
 async function isKnown(step: Step, { writer, number }: Batch): Promise<boolean> {
-  // A new writer clears away those long gone.
+  // A new writer removes those long gone.
   if (number === 1) await step({ delete: 'batches', deletes: [{ q: OLD, limit: 0 }] });
   const update = [{ $set: { number, at: NOW } }];
   const { value } = await step({ findAndModify: 'batches', query: { _id: writer }, update, upsert: true });

@@ -1,17 +1,17 @@
-// Calls to the server that end in bounded time: an attempt has its deadline, a call repeats attempts until its own.
+// Calls to the server in bounded time: each attempt has a deadline, and a call retries until its own.
 import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
 import { StoreError } from '../store.ts';
 import { appliedBy, isPassing, OutOfTime, toStoreError } from './failure.ts';
 
-/** Of one attempt. The driver's own time-outs do not bound a call to a server that is frozen. */
+/** For one attempt. The driver's own timeouts do not bound a call to a frozen server. */
 export const ATTEMPT_MS = 1500;
-/** Of one call, with all of its attempts. */
+/** For one call with all its attempts. */
 export const CALL_MS = 4500;
-/** Commands that are sent as they are have no write concern of the client's. */
+/** Commands sent directly do not get the client's write concern. */
 export const MAJORITY = { writeConcern: { w: 'majority' } };
 const PAUSE_MS = { least: 20, most: 250 };
 
-/** Rejects when the time is over, whether or not the work obeys the signal. */
+/** Rejects when the time is up, whether or not the work obeys the signal. */
 export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export interface Sending {
   readonly session?: ClientSession;
 }
 
-/** Sends one command; an error of any of its writes rejects. The driver's own methods for writes take no signal. */
+/** Sends one command; rejects if any of its writes failed. The driver's own write methods take no signal. */
 export async function send(db: Db, command: Document, sending: Sending): Promise<Document> {
   const reply = await db.command(command, { useBigInt64: true, ...sending });
   const [failed] = (reply.writeErrors ?? []) as Document[];
@@ -46,7 +46,7 @@ export interface CallOptions {
   readonly callMs?: number;
 }
 
-/** Attempts until one succeeds, fails for good, or the time is over; rejects with `StoreError`. */
+/** Retries until an attempt succeeds, fails permanently, or the time is up; rejects with `StoreError`. */
 export async function call<T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { repeatable, attemptMs = ATTEMPT_MS, callMs = CALL_MS } = options;
   const until = performance.now() + callMs;
@@ -65,7 +65,7 @@ export async function call<T>(options: CallOptions, work: (signal: AbortSignal) 
   }
 }
 
-/** A read changes nothing, whatever becomes of it. */
+/** Reads are safe to retry. */
 export async function read<T>(work: (signal: AbortSignal) => Promise<T>, ms = ATTEMPT_MS): Promise<T> {
   try {
     return await call({ repeatable: true, attemptMs: ms, callMs: Math.max(CALL_MS, ms) }, work);

@@ -1,4 +1,4 @@
-// Rows that wait for somebody to work on them, in the MongoDB store: who takes which, by lease, and how they change.
+// Rows waiting to be worked on, in the MongoDB store: who claims which, by lease, and how they change.
 import type { Document } from 'mongodb';
 import { canTellTheDead } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
@@ -10,7 +10,7 @@ import { aliveOwners } from './owners.ts';
 import type { Row } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
-/** A sort of rows that can be claimed. */
+/** A kind of row that can be claimed. */
 export interface Claimable<T> {
   readonly collection: string;
   readonly rowOf: (item: T) => Document;
@@ -38,7 +38,7 @@ export function createClaims<T extends Item>(
       const now = await readNow(client);
       const isFull = canTellTheDead(claim, now);
       const filter = isFull ? isFree(claim, now, await aliveOwners(db, now)) : dueAt(claim, now, { owner: null });
-      // Most of the time there is none, and a transaction for each look would be wasted.
+      // Usually there is none, and a transaction per look would be wasted.
       if (!(await read((signal) => rows.findOne(filter, { signal, projection: { _id: 1 } })))) return [];
       return transactions.run({ steps: (step) => take(step, sort, filter, { ...claim, now }) });
     },
@@ -52,7 +52,7 @@ export function createClaims<T extends Item>(
   };
 }
 
-/** A condition on rows that are due and that nobody works on. */
+/** Matches rows that are due and that nobody works on. */
 function isFree(claim: JobClaim, now: number, alive: readonly string[]): Document {
   const { owner, leaseMs, working } = claim;
   const isOver = { $or: [{ lease: { $lt: now } }, { lease: { $gt: now + 2 * leaseMs } }] };
@@ -64,7 +64,7 @@ function dueAt({ working = [] }: JobClaim, now: number, more: Document): Documen
   return { dueAt: { $gt: 0, $lte: now }, _id: { $nin: working }, ...more };
 }
 
-/** All or none: what half of a claim had taken would be nobody's until its owner is gone. */
+/** All or nothing: half of a failed claim would belong to nobody until its owner is dead. */
 async function take<T extends Item>(
   step: Step,
   sort: Claimable<T>,

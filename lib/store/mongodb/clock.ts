@@ -1,4 +1,4 @@
-// The server's clock, as seen from here: processes on several machines judge windows by one clock.
+// The server's clock as seen from here, so that processes on several machines judge windows by one clock.
 import type { MongoClient } from 'mongodb';
 import { read } from './call.ts';
 
@@ -7,21 +7,21 @@ export interface ServerClock {
   offsetMs(): number;
 }
 
-/** The server's own time, in an expression. */
+/** The server's time, as an expression. */
 export const NOW = { $toLong: '$$NOW' };
 
-/** The server's time, now. */
+/** The server's current time. */
 export async function readNow(client: MongoClient): Promise<number> {
   const { localTime } = await read((signal) => client.db('admin').command({ hello: 1 }, { signal }));
   return (localTime as Date).getTime();
 }
 
-/** Clocks that differ less agree: a difference that small cannot be told from the way of the message. */
+/** Smaller differences are ignored: they cannot be told from network latency. */
 const AGREE_MS = 250;
 const SAMPLES = 10;
 
 export function watchClock(client: MongoClient): ServerClock {
-  /** By the monotonic clock: what is known of the server stays true when this machine's clock is set. */
+  /** By the monotonic clock, so that setting this machine's clock changes nothing. */
   const samples: number[] = [];
   client.on('serverHeartbeatSucceeded', ({ reply }) => {
     if (!reply.isWritablePrimary || !(reply.localTime instanceof Date)) return;
@@ -31,7 +31,7 @@ export function watchClock(client: MongoClient): ServerClock {
   return {
     offsetMs() {
       if (samples.length === 0) return 0;
-      // A message can only be late, which makes the difference smaller: the largest is nearest to the truth.
+      // A message can only be late, which makes the difference smaller, so the largest is nearest to the truth.
       const offset = Math.round(Math.max(...samples) + performance.now() - Date.now());
       return Math.abs(offset) < AGREE_MS ? 0 : offset;
     },

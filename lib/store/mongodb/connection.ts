@@ -1,4 +1,4 @@
-// From a MongoDB URL to a connected client; a server that cannot hold a ledger is refused in one plain line.
+// Connects to a MongoDB URL; a server that cannot hold a ledger is refused with one plain line.
 import { type Db, type Document, MongoClient, type MongoClientOptions, MongoServerError, ReadConcern } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
 import { ATTEMPT_MS, pause, within } from './call.ts';
@@ -6,9 +6,9 @@ import { type ServerClock, watchClock } from './clock.ts';
 
 export interface Connection {
   readonly client: MongoClient;
-  /** Reads see what a majority of the members has, and so nothing that a failover takes back. */
+  /** Reads see what a majority has, and so nothing that a failover undoes. */
   readonly db: Db;
-  /** For long scans, whose sockets may be silent for long. */
+  /** For long scans, whose sockets may stay silent for long. */
   readonly scanner: MongoClient;
   readonly clock: ServerClock;
 }
@@ -20,7 +20,7 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: ATTEMPT_MS,
   socketTimeoutMS: 3000,
   heartbeatFrequencyMS: 1000,
-  // We repeat attempts by our own rules: the driver's hang as long as a frozen server does.
+  // Retries are ours: the driver's hang as long as a frozen server does.
   retryWrites: false,
   useBigInt64: true,
   readPreference: 'primary',
@@ -34,7 +34,7 @@ const VERSION_MIN = 6;
 export async function connect(url: string): Promise<Connection> {
   const client = createClient(url);
   const clock = watchClock(client);
-  // Time-outs of background sockets end up here too; what they end has its own error.
+  // Timeouts of background sockets arrive here too; whatever they interrupt fails with its own error.
   client.on('error', () => undefined);
   try {
     await checkServer(client);
@@ -43,7 +43,7 @@ export async function connect(url: string): Promise<Connection> {
     await client.close();
     throw refusal;
   }
-  // The driver's own default is `test`.
+  // The driver would default to `test`.
   const name = /^[^?]*?\/\/[^/?]+\/[^?]/.test(url) ? undefined : DATABASE;
   const scanner = createClient(url, { ...OPTIONS, socketTimeoutMS: 0 });
   scanner.on('error', () => undefined);
@@ -58,7 +58,7 @@ function createClient(url: string, options = OPTIONS): MongoClient {
   }
 }
 
-/** The driver's words, unless they repeat a possibly secret part of the URL. */
+/** The driver's message, unless it repeats a possibly secret part of the URL. */
 function reasonOf(error: unknown, url: string): string {
   const message = (error instanceof Error ? error.message : '').replace(/\s*\n\s*/g, ' ').replace(/\.$/, '');
   const secrets = /\/\/(.*)@/.exec(url)?.[1]?.split(':') ?? [];
@@ -88,7 +88,7 @@ async function checkServer(client: MongoClient): Promise<void> {
   }
 }
 
-/** Why the server that said this cannot be used, as the end of a sentence. */
+/** Why the server that reported this cannot be used, as the end of a sentence. */
 export function refusalOf(hello: Document, build: Document): string | undefined {
   if (hello.isreplicaset) return 'is in a replica set that was never initiated: run rs.initiate() on it.';
   if (hello.setName === undefined && hello.msg !== 'isdbgrid') {
@@ -111,11 +111,11 @@ function explain(client: MongoClient, error: unknown): OperatorError {
 
 interface Answer {
   readonly refusal?: string;
-  /** It will not change, whereas a set may still be initiated while we wait. */
+  /** This will not change, whereas a set may still be initiated while we wait. */
   readonly lasting?: boolean;
 }
 
-/** The driver leaves out servers that are not of the set it looks for: asked directly, they say what they are. */
+/** The driver ignores servers outside the set it looks for; asked directly, they say what they are. */
 async function askFirst(client: MongoClient): Promise<Answer> {
   const { hosts, tls, replicaSet } = client.options;
   if (tls || hosts.length === 0) return {};

@@ -1,9 +1,9 @@
-// What an error of the driver says about the write it ended: certainly not done, perhaps done, worth another try.
+// What a driver error says about the write it ended: certainly not done, perhaps done, worth a retry.
 import { MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
 import { StoreError } from '../store.ts';
 
-/** The wallet is no longer as the transaction has read it. */
+/** The wallet has changed since the transaction read it. */
 export class StaleRead extends Error {
   override readonly name = 'StaleRead';
 }
@@ -12,21 +12,21 @@ const WRITE_CONFLICT = 112;
 const NO_SUCH_TRANSACTION = 251;
 export const DUPLICATE_KEY = 11_000;
 const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
-/** Refused before anything was done: this member is no primary, or the snapshot was not there yet. */
+/** Refused before anything was done: this member is not primary, or the snapshot was not available yet. */
 const PASSING: ReadonlySet<unknown> = new Set([10_107, 13_435, 13_436, 246, WRITE_CONFLICT, NO_SUCH_TRANSACTION]);
-/** A command that was interrupted while it ran: its write may be there. */
+/** The command was interrupted while running: its write may have happened. */
 const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, 11_601, 11_602, 189, 91, 50, 262]);
 
 /**
- * A bad value, a wrong type, a document the schema refuses or that is too large, a transaction that is too large, and a
- * duplicate that stays one: the server is fine but will not accept this write.
+ * A bad value, a wrong type, a document that is too large or refused by the schema, a transaction that is too large, a
+ * lasting duplicate: the server is healthy but will not accept this write.
  */
 const OF_BATCH: ReadonlySet<unknown> = new Set([2, 14, 121, 10_334, 257, DUPLICATE_KEY]);
 
 /** Classes that the driver does not export. */
 const UNSENT: ReadonlySet<string> = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
-/** Somebody else was first, and nothing of the transaction was done. */
+/** Another writer was faster, and nothing of the transaction was done. */
 export function isConflict(error: unknown): boolean {
   return error instanceof StaleRead || (error instanceof MongoServerError && CONFLICTS.has(error.code));
 }
@@ -35,7 +35,7 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** There was no connection to send it over. */
+/** There was no connection to send it on. */
 function isUnsent(error: unknown): boolean {
   if (error instanceof MongoServerSelectionError) return true;
   return error instanceof Error && UNSENT.has(error.name);
@@ -47,7 +47,8 @@ export function appliedBy(error: unknown): 'no' | 'unknown' {
   if (error instanceof MongoServerError) {
     return INTERRUPTED.has(error.code) || error.name === 'MongoWriteConcernError' ? 'unknown' : 'no';
   }
-  // A network error, a deadline, a closed pool; anything that is not the driver's was thrown before the driver.
+  // A network error, a deadline, a closed pool; errors that are not the driver's were thrown before the driver was
+  // called.
   return error instanceof MongoError || isAbort(error) ? 'unknown' : 'no';
 }
 
@@ -56,7 +57,7 @@ export function isPassing(error: unknown): boolean {
   return isUnsent(error) || (error instanceof MongoServerError && PASSING.has(error.code));
 }
 
-/** The deadline of an attempt is over. */
+/** The deadline of an attempt has passed. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
@@ -65,7 +66,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof OutOfTime || (error instanceof Error && error.name === 'AbortError');
 }
 
-/** Whether other writes would go: what is not the driver's was thrown by our own rules at the rows. */
+/** Whether other writes would succeed: an error that is not the driver's was thrown by our own rules. */
 function isOfBatch(error: unknown): boolean {
   if (error instanceof MongoServerError) return OF_BATCH.has(error.code);
   return !(error instanceof MongoError) && !(error instanceof StaleRead) && !isAbort(error);

@@ -1,4 +1,4 @@
-// The words that validators of the MongoDB store are written in.
+// The vocabulary of the MongoDB store's validators.
 import type { Document, IndexDescription } from 'mongodb';
 
 export interface CollectionSchema {
@@ -9,7 +9,7 @@ export interface CollectionSchema {
 
 export const text = { bsonType: 'string' };
 export const name = { bsonType: 'string', minLength: 1 };
-/** Without `long` a JavaScript number would be stored as a double, in which kopecks get lost. */
+/** Without `long` a JavaScript number would be stored as a double, which loses kopecks. */
 export const money = { bsonType: 'long' };
 export const amount = { bsonType: 'long', minimum: 0 };
 export const count = { bsonType: ['int', 'long', 'double'], minimum: 0, multipleOf: 1 };
@@ -21,7 +21,7 @@ export const orNull = (schema: { readonly bsonType: string | readonly string[] }
 });
 export const oneOf = (...values: readonly string[]) => ({ enum: values });
 
-/** Every field is required and none is added. */
+/** Every field is required and no other allowed. */
 export function fields(properties: Document, ...rules: readonly Document[]): Document {
   const $jsonSchema = {
     bsonType: 'object',
@@ -33,8 +33,8 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
 }
 
 /**
- * Rows of calls are checked by plain conditions: a `$jsonSchema` takes as long as the insert itself. A condition on a
- * type is also one on the presence.
+ * Rows of calls are checked by plain conditions, because a `$jsonSchema` takes as long as the insert itself. A
+ * condition on the type also requires the field.
  */
 export const isText = { $type: 'string' };
 export const isTime = { $type: 'number', $gte: 0 };

@@ -1,4 +1,4 @@
-// Keys of calls in the MongoDB store.
+// Idempotency keys in the MongoDB store.
 import type { Document } from 'mongodb';
 import type { Repeat } from '../../money/repeat.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
@@ -31,7 +31,7 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
           .toArray();
       const ids = (await read(find)).map(({ _id }) => _id);
       if (ids.length === 0) return 0;
-      // Its key may have been taken anew since.
+      // The key may have been taken again since.
       const q = { _id: { $in: ids }, expiresAt: { $lte: now } };
       const { n } = await write({ delete: 'repeats', deletes: [{ q, limit: 0 }] });
       return Number(n);
@@ -47,7 +47,7 @@ export function idempotencyStore({ db }: Connection): IdempotencyStore {
   };
 }
 
-/** Takes keys, in the transaction of their money. */
+/** Takes keys in the transaction of their money. */
 export async function saveRepeats(step: Step, repeats: readonly Repeat[]): Promise<void> {
   if (repeats.length > 0) await step({ update: 'repeats', updates: repeats.map(replacement) });
 }

@@ -1,4 +1,4 @@
-// Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else is working on it.
+// Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else works on it.
 import type { Document } from 'mongodb';
 import { decideJob, type Job } from '../../jobs/decide.ts';
 import type { JobStore } from '../ports/jobs.ts';
@@ -10,7 +10,7 @@ import type { Step, Transactions } from './transaction.ts';
 
 const JOBS: Claimable<Job> = { collection: 'jobs', rowOf: jobRow, read: jobOf };
 
-/** Those that have not ended: the index has only them. */
+/** Those that have not ended; the index has only them. */
 const OPEN = { dueAt: { $gt: 0 } };
 
 export function jobStore(connection: Connection, transactions: Transactions): JobStore {
@@ -34,7 +34,7 @@ export function jobStore(connection: Connection, transactions: Transactions): Jo
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: 'jobs', updates, ...MAJORITY }, { signal }),
         );
-        // Another was faster, or an earlier attempt did it: the next look will tell.
+        // Another process was faster, or an earlier attempt succeeded: the next read will tell.
         if (n === 1) return outcome;
       }
     },

@@ -1,4 +1,4 @@
-// The walk over a whole MongoDB store: every page is a snapshot with a deadline of its own, however large the rest is.
+// The walk over a whole MongoDB store: every page is a snapshot with its own deadline, however large the rest is.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { Entry } from '../../money/decide.ts';
@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
 import { budgetOf, chargeOf, entryOf, type Row, walletOf } from './rows.ts';
 
-/** Of one page, with its repeats after an election. */
+/** For one page, including retries after an election. */
 const PAGE_MS = 15_000;
 
 export function journalStore({ db, scanner }: Connection): JournalStore {
@@ -25,7 +25,7 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
       read(async (signal) => {
         const session = scanner.startSession({ snapshot: true });
         try {
-          // A read concern of its own would take the place of the snapshot.
+          // Its own read concern would replace the snapshot.
           return await readPage({ db: scanner.db(db.databaseName), session, signal }, from, limit);
         } finally {
           await session.endSession();
@@ -86,7 +86,7 @@ async function readPage(reading: Reading, from: JournalPosition | undefined, lim
   };
 }
 
-/** Two queries, each along the index: for one with `$or` the server may choose to sort. */
+/** Two queries, each along the index: for a single one with `$or` the server may choose to sort. */
 async function readEntries(reading: Reading, { id, seq }: JournalPosition, limit: number): Promise<Entry[]> {
   const behind = (wallet: Document | string, above: Document, most: number) =>
     find(reading, 'entries', { wallet, ...above }, { sort: { wallet: 1, seq: 1 }, limit: most });
@@ -120,7 +120,7 @@ async function countKeys({ db, ...sending }: Reading, accounts: readonly string[
   return new Map(rows.map((row) => [row._id, Number(row.keys)]));
 }
 
-/** Charges are read first: whoever sees one written sees its entry too. */
+/** Charges are read first: a reader that sees one written sees its entry too. */
 async function unknownCharges(reading: Reading, after: string, limit: number) {
   const query = { sort: { _id: 1 }, limit, fields: ['wallet'] };
   const charges = await find(reading, 'charges', { _id: { $gt: after } }, query);

@@ -29,7 +29,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
     },
     async revoke(id, at) {
       const updates = [{ q: { _id: id, revokedAt: null }, u: { $set: { revokedAt: at } } }];
-      // A repeat after a lost answer would find its own work and call it somebody else's.
+      // A retry after a lost answer would find its own work and take it for someone else's.
       const { n } = await call({ repeatable: false }, (signal) =>
         send(db, { update: 'keys', updates, ...MAJORITY }, { signal }),
       );
@@ -48,7 +48,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
         q: { _id: id },
         u: { $inc: { requestsCount: count }, $max: { lastUsedAt } },
       }));
-      // All or nothing: a part that was counted would be counted again.
+      // All or nothing: a part already counted would be counted again.
       await runOnce(transactions, batch, { update: 'keys', updates });
     },
   };
@@ -71,7 +71,7 @@ async function insertKey(step: Step, key: NewKey, activeMax: number): ReturnType
   const count = { aggregate: 'keys', pipeline: [{ $match: filter }, { $count: 'active' }], cursor: {} };
   const [found] = await firstBatch(step(count));
   if (Number(found?.active ?? 0) >= activeMax) return 'too_many';
-  // Written, so that one of two concurrent adders must count again.
+  // Written, so that one of two concurrent adders has to count again.
   const adding = { q: { _id: account }, u: { $inc: { keysAdded: 1 } } };
   const { n } = await step({ update: 'accounts', updates: [adding] });
   if (n === 0) return 'no_account';

@@ -10,9 +10,9 @@ import { CHARGING } from './schema.ts';
 
 type Reads = Omit<LedgerStore, 'lane' | 'batchMax' | 'apply'>;
 
-/** Of a page of the journal. */
+/** For a page of the journal. */
 const PAGE_MS = 2900;
-/** Of what goes over many rows. */
+/** For reads over many rows. */
 export const SCAN_MS = 60_000;
 
 export function ledgerReads(connection: Connection): Reads {
@@ -21,7 +21,7 @@ export function ledgerReads(connection: Connection): Reads {
   const charges = db.collection<Row>('charges');
   const entries = db.collection<Row>('entries');
   const budgets = db.collection<Row>('budgets');
-  /** For what goes over many rows. */
+  /** For reads over many rows. */
   const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection<Row>('charges');
   return {
     async wallet(id) {
@@ -76,7 +76,7 @@ export function ledgerReads(connection: Connection): Reads {
   };
 }
 
-/** Behind a charge in the order of time, then id; the first condition is one on the index. */
+/** After a charge in order of time, then id; the first condition uses the index. */
 function behind({ createdAt, _id }: Row): Document[] {
   return [
     { createdAt: { $lte: createdAt } },
@@ -84,7 +84,7 @@ function behind({ createdAt, _id }: Row): Document[] {
   ];
 }
 
-/** There is at least one, because an empty `$and` is refused. */
+/** Never empty, because an empty `$and` is refused. */
 function conditionsOf({ from = 0, to = Number.MAX_SAFE_INTEGER, key, model, kind, state }: ChargeFilter): Document[] {
   const asked = Object.entries({ key, model, kind, state }).filter(([, value]) => value !== undefined);
   const isEqual = asked.map(([name, value]) => ({ [name]: value }));

@@ -23,7 +23,7 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
     const update = [{ $set: windowAfter({ isOpen, endsAt: '$endsAt', count: 1 }, at + windowMs) }];
     const command = { findAndModify: 'limits', query: { _id: bucket }, update, upsert: true, new: true, ...FAST };
     const { value } = await call({ repeatable: false }, (signal) =>
-      // Of two that open a window at once, the later finds it the second time.
+      // Of two processes that open a window at once, the second finds it on its second try.
       send(db, command, { signal }).catch((error) =>
         error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
       ),
@@ -69,13 +69,13 @@ export function limitStore({ db, client, clock }: Connection, transactions: Tran
 }
 
 interface Counted {
-  /** Whether the window that is there goes on, and until when. */
+  /** Whether the existing window continues, and until when. */
   readonly isOpen: Document;
   readonly endsAt: Document | string;
   readonly count: number;
 }
 
-/** What hits make of a window: an open one goes on, one that is over begins anew. */
+/** How hits change a window: an open one continues, an expired one starts over. */
 function windowAfter({ isOpen, endsAt, count }: Counted, newEnd: number): Document {
   return {
     endsAt: { $cond: [isOpen, endsAt, newEnd] },

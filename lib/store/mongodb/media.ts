@@ -1,5 +1,5 @@
-// Media in the MongoDB store, laid out as GridFS has it, so that its tools read them. The driver's own bucket knows neither
-// our deadlines nor our concerns: its streams hang for as long as a server is frozen.
+// Media in the MongoDB store, in GridFS layout so that its tools can read them. The driver's own bucket supports
+// neither our deadlines nor our concerns: its streams hang for as long as a server is frozen.
 import { randomBytes } from 'node:crypto';
 import { Binary, type Document } from 'mongodb';
 import type { ByteRange, MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
@@ -10,14 +10,14 @@ import type { Connection } from './connection.ts';
 import { isDuplicate } from './failure.ts';
 import type { Row } from './rows.ts';
 
-/** Sent within one attempt also where a link between members is slow. */
+/** Small enough to be sent within one attempt even over a slow link between members. */
 const CHUNK_BYTES = 512 * 1024;
 const DURABLE = { writeConcern: { w: 'majority', j: true } };
-/** A write says so often that it goes on. */
+/** How often a write reports that it is alive. */
 const TOUCH_EVERY_MS = 60_000;
-/** One that has not for so long never will. */
+/** A write silent for this long is dead. */
 const BROKEN_AFTER_MS = 3_600_000;
-/** Given to a broken write before it is removed: it cannot go on then. */
+/** Marks a broken write before it is removed, so that it cannot continue. */
 const NEVER = new Date(0);
 
 export function mediaStore({ db, client }: Connection): MediaStore {
@@ -28,19 +28,19 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     return call({ repeatable: true }, (signal) => send(db, { ...document, ...DURABLE }, { signal }));
   }
 
-  /** Changes a file that is not whole yet, and that no cleaner has taken for a broken one. */
+  /** Changes a file that is incomplete and that no cleaner has marked as broken. */
   async function update(file: string, change: Document): Promise<void> {
     const q = { _id: file, 'metadata.whole': false, uploadDate: { $gt: NEVER } };
     const { n } = await command({ update: 'media.files', updates: [{ q, u: change }] });
     if (n !== 1 && !(await isWhole(file))) throw new StoreError('a media file was removed while it was written', 'no');
   }
 
-  /** An attempt before has done it. */
+  /** An earlier attempt has done it. */
   async function isWhole(file: string): Promise<boolean> {
     return (await read((signal) => files.findOne({ _id: file, 'metadata.whole': true }, { signal }))) !== null;
   }
 
-  /** A repeat finds what an attempt before has inserted. */
+  /** A retry finds what an earlier attempt has inserted. */
   async function insert(collection: string, document: Document): Promise<void> {
     await call({ repeatable: true }, (signal) =>
       send(db, { insert: collection, documents: [document], ...DURABLE }, { signal }).catch((error) => {
@@ -50,8 +50,8 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   }
 
   async function write(media: NewMedia, source: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
-    if (await get(media.id)) throw new StoreError('there is such a media file already', 'no', undefined, 'batch');
-    // Of its own: what a broken write of the same media has left is not in the way.
+    if (await get(media.id)) throw new StoreError('the media file already exists', 'no', undefined, 'batch');
+    // An id of its own: leftovers of a broken write of the same media are not in the way.
     const file = randomBytes(12).toString('hex');
     const { id: filename, ...metadata } = media;
     const head = { _id: file, length: 0, chunkSize: CHUNK_BYTES, filename, metadata: { ...metadata, whole: false } };
@@ -61,7 +61,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
       await update(file, { $set: { length: bytes, 'metadata.whole': true }, $currentDate: { uploadDate: true } });
       return { ...media, bytes };
     } catch (error) {
-      // A store that fails would not do this either: a cleaner will.
+      // A failing store would not do this either: a cleaner will.
       if (!(error instanceof StoreError)) await remove(file).catch(() => undefined);
       throw error;
     }
@@ -90,7 +90,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
     return row ? mediaOf(row) : undefined;
   }
 
-  /** One by one: a cursor would stay open with whoever leaves. */
+  /** One at a time: a cursor would stay open if the reader left. */
   async function* readChunks(id: string, range?: ByteRange): AsyncGenerator<Uint8Array> {
     const file = await find(id);
     if (!file) throw gone();
@@ -143,7 +143,7 @@ export function mediaStore({ db, client }: Connection): MediaStore {
   return { write, get, read: readChunks, clean, page };
 }
 
-/** Pieces of one length but the last. Each has memory of its own: an attempt that is given up may still send it. */
+/** Pieces of equal length, except the last. Each has its own memory: an abandoned attempt may still be sending it. */
 async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let filled = 0;
@@ -170,5 +170,5 @@ function mediaOf({ filename, length, metadata }: Document): StoredMedia {
 }
 
 function gone(): StoreError {
-  return new StoreError('there is no such media file', 'no', undefined, 'batch');
+  return new StoreError('the media file does not exist', 'no', undefined, 'batch');
 }

@@ -1,11 +1,11 @@
-// Brings a database to this version's schema. Every step can be repeated, so that processes may start at once.
+// Migrates a database to this version's schema. Every step is idempotent, so that processes may start concurrently.
 import { type Db, MongoServerError } from 'mongodb';
 import { OperatorError } from '../../operator-error.ts';
 import { call, MAJORITY, send, within } from './call.ts';
 import type { CollectionSchema } from './fields.ts';
 import { COLLECTIONS } from './schema.ts';
 
-/** Version n of the schema is made by the first n of these; one that was released never changes. */
+/** Version n of the schema is the first n of these; a released one never changes. */
 const MIGRATIONS: readonly ((db: Db, signal: AbortSignal) => Promise<void>)[] = [
   async (db, signal) => {
     for (const schema of COLLECTIONS) await makeCollection(db, schema, signal);
@@ -44,25 +44,25 @@ export async function migrate(db: Db): Promise<void> {
 /** Refuses a database that no Tollgate has set up: nothing is written to it. */
 export async function requireStore(db: Db): Promise<void> {
   const version = await readVersion(db);
-  // 0: a start was killed before it had made the collections.
+  // 0: a start was killed before it had created the collections.
   if (version !== undefined && version > 0) return;
   throw new OperatorError(
     `There is no Tollgate store in the database ${db.databaseName}: only the server and "tollgate account create" make one.`,
   );
 }
 
-/** The version of the schema; a database that is empty becomes ours first. */
+/** The version of the schema; an empty database becomes ours first. */
 async function claim(db: Db): Promise<number> {
   const found = await readVersion(db);
   if (found !== undefined) return found;
   const others = await call({ repeatable: true }, (signal) =>
     db.listCollections({}, { nameOnly: true, signal }).toArray(),
   );
-  // Another process may have begun meanwhile.
+  // Another process may have started in the meantime.
   const version = await readVersion(db);
   if (version !== undefined) return version;
   if (others.length > 0) {
-    throw new OperatorError(`The database ${db.databaseName} has collections of another program: name an empty one.`);
+    throw new OperatorError(`The database ${db.databaseName} has collections of another program. Choose an empty one.`);
   }
   await writeVersion(db, 0);
   return 0;

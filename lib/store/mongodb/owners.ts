@@ -1,4 +1,4 @@
-// The gateways that are alive, in the MongoDB store.
+// The live gateways, in the MongoDB store.
 import type { Db, Document } from 'mongodb';
 import type { OwnerStore } from '../ports/owners.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -7,16 +7,16 @@ import type { Connection } from './connection.ts';
 import type { Row } from './rows.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Rows of dead owners stay this long, so that their calls can still be investigated. */
+/** Rows of dead owners are kept this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
 
-/** A condition on owners: alive at a time of the server. */
+/** Matches owners that are alive at a given server time. */
 export function aliveAt(now: Document | number): Document {
   const latest = { $add: [now, { $multiply: [2, '$leaseMs'] }] };
   return { $and: [{ $gte: ['$until', now] }, { $lte: ['$until', latest] }] };
 }
 
-/** The ids of those, in order. */
+/** Their ids, in order. */
 export async function aliveOwners(db: Db, now: Document | number): Promise<readonly string[]> {
   const rows = await read((signal) =>
     db
@@ -41,7 +41,7 @@ export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
         send(db, { delete: 'owners', deletes, writeConcern: { w: 1 } }, { signal }),
       );
       sessions.reap().catch(() => undefined);
-      // Its own row is there: the group has the server's time even when nobody else is.
+      // Its own row exists, so the group has the server's time even if there is no other owner.
       const other = { $and: [{ $ne: ['$_id', id] }, aliveAt(NOW)] };
       const group = {
         _id: null,

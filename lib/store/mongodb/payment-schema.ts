@@ -1,4 +1,4 @@
-// The collections of payments in the MongoDB store; validators repeat the rules of their life.
+// The payment collections of the MongoDB store; validators repeat the rules of a payment's life.
 import type { Document } from 'mongodb';
 import { PAYMENT_PHASES } from '../../payments/decide.ts';
 import { PAYMENT_FIELDS, type PaymentSort, type Value } from '../payment-rows.ts';
@@ -31,7 +31,7 @@ const TYPES: { readonly [Sort in Value]: Document } = {
   flag: { bsonType: 'bool' },
 };
 
-/** The fields of a row by their sorts, and what more is known of some. */
+/** The fields of a row by type, with extra conditions on some. */
 function rowOf(sort: PaymentSort, more: Document): Document {
   const plain = Object.entries<Value>(PAYMENT_FIELDS[sort]).map(([field, value]) => [field, TYPES[value]]);
   const { id: _id, ...rest } = Object.fromEntries(plain);
@@ -40,7 +40,7 @@ function rowOf(sort: PaymentSort, more: Document): Document {
 
 const CREDITED = ['credited', 'partly_refunded', 'refunded', 'disputed', 'reversed', 'kept'];
 
-/** Money that was credited has an id at the provider, and what went back is not more. */
+/** Credited money has a provider id, and no more than it was taken back. */
 const PAYMENT: readonly Document[] = [
   {
     $or: [

@@ -1,4 +1,4 @@
-// Payments in the MongoDB store, with the methods, consents, automatic top-ups and notices that go with them.
+// Payments in the MongoDB store, with their methods, consents, automatic top-ups and notices.
 import type { Document } from 'mongodb';
 import { decidePayment, newPayment, type Payment } from '../../payments/decide.ts';
 import { rowOf as fromCells, PAYMENT_FIELDS, type PaymentSort } from '../payment-rows.ts';
@@ -61,7 +61,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
         const { n } = await call({ repeatable: true }, (signal) =>
           send(db, { update: COLLECTION_OF.payments, updates, ...MAJORITY }, { signal }),
         );
-        // Another was faster, or an earlier attempt did it: the next look will tell.
+        // Another process was faster, or an earlier attempt succeeded: the next read will tell.
         if (n === 1) return outcome;
       }
     },
@@ -73,7 +73,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
 
 type Extras = Omit<PaymentStore, 'create' | 'get' | 'find' | 'list' | 'claim' | 'renew' | 'change' | 'page' | 'put'>;
 
-/** What goes with payments. */
+/** What belongs to payments. */
 function extrasOf({ one, many, put }: Rows, { db }: Connection, transactions: Transactions): Extras {
   return {
     async saveMethod(method) {
@@ -119,7 +119,7 @@ function extrasOf({ one, many, put }: Rows, { db }: Connection, transactions: Tr
 
 type Rows = ReturnType<typeof createRows>;
 
-/** The rows of every sort. */
+/** The rows of every kind. */
 function createRows({ db }: Connection) {
   const collectionOf = (sort: PaymentSort) => db.collection<Row>(COLLECTION_OF[sort]);
 
@@ -153,7 +153,7 @@ function findOne(sort: PaymentSort, filter: Document): Document {
   return { find: COLLECTION_OF[sort], filter, limit: 1, batchSize: 1, singleBatch: true };
 }
 
-/** False when it is no longer as it was read. */
+/** False if it has changed since it was read. */
 async function changeAuto(step: Step, auto: AutoTopupRow): Promise<boolean> {
   const { id: _id, version, enabled, amount, threshold } = auto;
   const next = documentOf('autoTopups', { ...auto, version: version + 1 });

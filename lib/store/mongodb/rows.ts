@@ -1,28 +1,28 @@
-// Documents of the money collections and what they mean: amounts are int64 and come as bigint, all else as number.
+// Documents of the money collections: amounts are int64 and read as bigint, everything else as number.
 import type { Document } from 'mongodb';
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** A document of a collection whose ids are texts. */
+/** A document of a collection with text ids. */
 export interface Row extends Document {
   readonly _id: string;
 }
 
-/** An amount as int64. The driver would store one that does not fit with another sign, without a word. */
+/** An amount as int64. The driver would silently wrap one that does not fit. */
 export function toLong(amount: Micro): bigint {
   if (BigInt.asIntN(64, amount) !== amount) throw new RangeError(`${amount} micro-roubles do not fit into int64`);
   return amount;
 }
 
-/** A sum over amounts: an empty one is an int, and one that does not fit into int64 a double. */
+/** A sum of amounts: an empty one is an int, and one that does not fit into int64 a double. */
 export function fromSum(value: unknown): Micro {
   if (typeof value === 'bigint') return value;
   if (Number.isSafeInteger(value)) return BigInt(value as number);
   throw new RangeError(`a sum of ${value} micro-roubles does not fit into int64`);
 }
 
-/** What an operation changes of a wallet. */
+/** What an operation changes in a wallet. */
 export function balancesOf({ avail, held, charged, topped, adjusted, seq }: Wallet): Document {
   const money = { avail: toLong(avail), held: toLong(held), charged: toLong(charged) };
   return { ...money, topped: toLong(topped), adjusted: toLong(adjusted), seq };
@@ -76,7 +76,7 @@ function numberOrNull(value: unknown): number | null {
   return value === null ? null : Number(value);
 }
 
-/** A document without money: `_id` is its `id`, and its whole numbers are numbers. */
+/** A document without money: `_id` is its `id`, and its integers are numbers. */
 export function plainOf<T>({ _id: id, ...fields }: Document): T {
   return Object.fromEntries(
     Object.entries({ id, ...fields }).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),

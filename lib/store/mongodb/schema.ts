@@ -1,4 +1,4 @@
-// The collections of the MongoDB store: validators that repeat the rules of the ledger, and indexes.
+// The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
 import type { Document } from 'mongodb';
 import { ENTRY_KINDS } from '../../money/operations.ts';
 import {
@@ -27,7 +27,7 @@ const balanced = {
 const CHARGE: Document = {
   ...{ wallet: isText, key: isText, kind: { $in: ['text', 'image', 'edit', 'video'] }, prices: isText },
   ...{ reserved: { $type: 'long', $gt: 0 }, charged: isAmount, createdAt: isTime },
-  // A held charge has an owner and a lease and no end; any other has an end only.
+  // A held charge has an owner and a lease and no end; any other only has an end.
   $or: [
     { state: 'held', owner: isText, lease: isTime, endedAt: null, charged: 0 },
     { state: { $in: ['settled', 'refunded'] }, owner: null, lease: null, endedAt: isTime },
@@ -43,7 +43,7 @@ const ENTRY: Document = {
   ...balanced,
 };
 
-/** A job that goes on is due and has no end; any other has an end only, with a result or an error. */
+/** An open job is due and has no end; any other has only an end, with a result or an error. */
 const JOB: Document = {
   $or: [
     { phase: { $in: ['starting', 'running'] }, dueAt: isTime, endedAt: null, result: null, error: null },
@@ -55,7 +55,9 @@ const JOB: Document = {
   ],
 };
 
-/** The kinds of entries that change what was charged: the index by time has only them, and is used only with them. */
+/**
+ * The kinds of entries that change what was charged: the index by time covers only them, and is used only with them.
+ */
 export const CHARGING = { kind: { $in: ['charge', 'refund', 'settle'] } };
 
 /** Version 1 of the schema. */

@@ -1,27 +1,27 @@
-// The sessions that transactions run on. A transaction of a process that was killed would lock its wallet until the
-// server gives up, a minute or more: so sessions are written down under a short lease, and those whose lease is over
-// are killed by whoever meets them. Killing one of a process that lives only costs it an attempt.
+// The sessions that transactions run on. A transaction of a killed process would lock its wallet until the server gives
+// up, after a minute or more. So sessions are recorded under a short lease, and whoever finds an expired one kills its
+// sessions. Killing those of a live process only costs it an attempt.
 import { randomBytes } from 'node:crypto';
 import type { ClientSession, Document, MongoClient } from 'mongodb';
 import { ATTEMPT_MS, read, send, within } from './call.ts';
 import type { Connection } from './connection.ts';
 
 export interface Sessions {
-  /** Waits for one that is free. */
+  /** Waits for a free one. */
   take(): Promise<ClientSession>;
-  /** A broken one is killed: what runs on it ends, whatever it is. */
+  /** A broken session is killed, with whatever runs on it. */
   give(session: ClientSession, state: 'idle' | 'broken'): void;
-  /** Kills the sessions of processes that are gone; at most every `REAP_EVERY_MS`. */
+  /** Kills the sessions of dead processes; at most every `REAP_EVERY_MS`. */
   reap(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Transactions at once; connections beyond these are for reads. */
+/** Concurrent transactions; connections beyond these are for reads. */
 const SESSIONS_MAX = 48;
 const LEASE_MS = 2000;
 /** The clocks of two members may differ a little. */
 const GRACE_MS = 500;
-/** A process whose own clock is off would lock its wallets after its death, or lose its sessions in its life. */
+/** A process with a wrong clock would lock its wallets after its death, or lose its sessions while alive. */
 const SERVER_NOW = { $toDouble: '$$NOW' };
 const REAP_EVERY_MS = 250;
 
@@ -30,7 +30,7 @@ export function createSessions({ client, db }: Connection): Sessions {
   const idle: ClientSession[] = [];
   const queue: (() => void)[] = [];
   const open = new Map<ClientSession, { recorded: boolean }>();
-  /** Broken ones that the server has not confirmed to be killed: a transaction of theirs may lock a wallet. */
+  /** Broken sessions whose death the server has not confirmed: a transaction of theirs may lock a wallet. */
   const doomed = new Set<ClientSession>();
   let leasedUntil = 0;
   let writing: Promise<void> | undefined;
@@ -74,7 +74,7 @@ export function createSessions({ client, db }: Connection): Sessions {
     const sessions = [...open.keys(), ...doomed].map(lsidOf);
     const $set = { until: { $add: [SERVER_NOW, LEASE_MS] }, sessions: { $literal: sessions } };
     const updates = [{ q: { _id: id }, u: [{ $set }], upsert: true }];
-    // No majority: a failover ends every transaction by itself.
+    // No majority needed: a failover ends every transaction anyway.
     await within(ATTEMPT_MS, (signal) => send(db, { update: 'sessions', updates, writeConcern: { w: 1 } }, { signal }));
     for (const state of states) state.recorded = true;
     leasedUntil = from + LEASE_MS;
@@ -92,13 +92,13 @@ export function createSessions({ client, db }: Connection): Sessions {
     killDoomed().catch(() => undefined);
   }
 
-  /** What a frozen or unreachable server did not hear is said again by the next `reap`. */
+  /** What a frozen or unreachable server did not receive, the next `reap` repeats. */
   async function killDoomed(): Promise<void> {
     const found = [...doomed];
     if (found.length === 0) return;
     await kill(client, found.map(lsidOf));
     for (const session of found) {
-      // The driver forgets the id of a session that has ended.
+      // The driver forgets the id of an ended session.
       if (doomed.delete(session)) session.endSession().catch(() => undefined);
     }
   }
@@ -127,7 +127,7 @@ export function createSessions({ client, db }: Connection): Sessions {
   async function close(): Promise<void> {
     await writing?.catch(() => undefined);
     await killDoomed().catch(() => undefined);
-    // Whoever comes next finds those that are left in this process's row, and kills them.
+    // The next process finds the remaining ones in this process's row and kills them.
     if (leasedUntil === 0 || doomed.size > 0) return;
     const deletes = [{ q: { _id: id }, limit: 1 }];
     await within(ATTEMPT_MS, (signal) => send(db, { delete: 'sessions', deletes }, { signal })).catch(() => undefined);

@@ -1,4 +1,4 @@
-// Sessions of people, one-time links and failed attempts in the MongoDB store; `sessions` are those of processes here.
+// Sign-in sessions, one-time links and failed attempts in the MongoDB store; `sessions.ts` has those of transactions.
 import type { Db, Document } from 'mongodb';
 import type { Attempts, Link, Session, SessionStore } from '../ports/sessions.ts';
 import { call, MAJORITY, read, send } from './call.ts';
@@ -61,7 +61,7 @@ function linkCalls(db: Db, write: Write): Pick<SessionStore, 'addLink' | 'link' 
       return row ? linkOf(row) : undefined;
     },
     async takeLink(hash) {
-      // Of an attempt whose answer was lost nobody knows who took it: the link is used up then.
+      // If an answer was lost, nobody knows who took the link: it then counts as used.
       const { value } = await write({ findAndModify: 'links', query: { _id: hash }, remove: true }, false);
       return value ? linkOf(value) : undefined;
     },
@@ -80,7 +80,7 @@ function attemptCalls(db: Db, write: Write): Pick<SessionStore, 'fail' | 'attemp
       const update = [{ $set: { count, lastAt: now } }];
       const command = { findAndModify: 'attempts', query: { _id: name }, update, upsert: true, new: true, ...MAJORITY };
       const { value } = await call({ repeatable: true }, (signal) =>
-        // Of two that fail first at once, the later finds the row the second time.
+        // Of two concurrent first failures, the second finds the row on its second try.
         send(db, command, { signal }).catch((error) =>
           error.code === DUPLICATE_KEY ? send(db, command, { signal }) : Promise.reject(error),
         ),

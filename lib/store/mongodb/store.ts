@@ -29,7 +29,7 @@ import { createTransactions } from './transaction.ts';
 import { usageStore } from './usage.ts';
 import { userStore } from './users.ts';
 
-/** Connects and brings the schema forward. Rejects with `OperatorError` when the server or the database cannot be used. */
+/** Connects and migrates the schema. Rejects with `OperatorError` if the server or the database cannot be used. */
 export async function openMongoStore(
   url: string,
   { existing = false, readOnly = false }: Opening = {},
@@ -89,7 +89,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
   return store;
 }
 
-/** Lets a close wait for the calls under way, and refuses those that come after it. */
+/** Lets a close wait for running calls, and refuses later ones. */
 export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>): Store {
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
@@ -109,7 +109,7 @@ export function countCalls(store: Omit<Store, 'close'>, end: () => Promise<void>
     }
   }
 
-  /** A close does not wait for whoever reads a stream: it ends there. */
+  /** A close does not wait for the reader of a stream: the stream ends there. */
   async function* trackStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
     refuseClosed();
     for await (const part of stream) {

@@ -1,36 +1,36 @@
-// One transaction in bounded time. It is not `withTransaction`, which repeats for two minutes and hangs on a frozen server.
+// One transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ATTEMPT_MS, CALL_MS, pause, send, within } from './call.ts';
 import { isConflict, isDuplicate, isPassing, toStoreError } from './failure.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Sends one command of the transaction. Never two at once: the server takes them in order only. */
+/** Sends one command of the transaction. Never two at once: the server takes them only in order. */
 export type Step = (command: Document) => Promise<Document>;
 
-/** The rows of a read that fit into its first reply. */
+/** The rows of a read, which must fit into its first reply. */
 export async function firstBatch(reply: Promise<Document>): Promise<Document[]> {
   return (await reply).cursor.firstBatch;
 }
 
 export interface Work<T> {
-  /** May run several times; each time it begins anew. */
+  /** May run several times, each time from the beginning. */
   readonly steps: (step: Step) => Promise<T>;
   /** Called right before every commit: from here on the attempt may have happened. */
   readonly onCommit?: () => void;
-  /** Somebody else's write was in the way. */
+  /** Called when another writer was in the way. */
   readonly onConflict?: () => void;
 }
 
 export interface Transactions {
-  /** Repeats on conflicts for a while; rejects with `StoreError`, `unknown` once a commit may have happened. */
+  /** Retries on conflicts for a while; rejects with `StoreError`, `unknown` once a commit may have happened. */
   run<T>(work: Work<T>): Promise<T>;
 }
 
 const JITTER_MS = 20;
 const ABORT_MS = 300;
-/** Another writer's row is seen by the next attempt: a duplicate that stays one is a damaged row. */
+/** The next attempt sees another writer's row, so a lasting duplicate is a damaged row. */
 const DUPLICATES_MAX = 8;
-/** From then on a conflict may be the open transaction of a process that is gone. */
+/** From then on a conflict may come from the open transaction of a dead process. */
 const SUSPICIOUS_MS = 200;
 
 export function createTransactions(db: Db, sessions: Sessions): Transactions {
@@ -79,7 +79,7 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
   return { run };
 }
 
-/** After a conflict the server has ended the transaction already, and its session can go on. */
+/** After a conflict the server has already ended the transaction, and its session can be reused. */
 async function rollBack(session: ClientSession, error: unknown): Promise<'idle' | 'broken'> {
   if (!session.inTransaction()) return 'broken';
   const aborted = within(ABORT_MS, () => session.abortTransaction());
@@ -89,7 +89,7 @@ async function rollBack(session: ClientSession, error: unknown): Promise<'idle' 
       () => 'broken',
     );
   }
-  // Nobody waits for a server that may be frozen: killing the session ends the rest.
+  // Not waiting for a server that may be frozen: killing the session ends the rest.
   aborted.catch(() => undefined);
   return 'broken';
 }

@@ -1,15 +1,16 @@
-// Fairness between processes that write one wallet: without a pause the one that has just committed is always first.
+// Fairness between processes that write the same wallet: without pauses, the last to commit would always be first
+// again.
 import { LRUCache } from 'lru-cache';
 import { pause } from './call.ts';
 
 export interface Turn {
-  /** No other writer of the wallet was seen lately. */
+  /** Whether no other writer of the wallet was seen lately. */
   readonly alone: boolean;
-  /** An attempt begins. */
+  /** An attempt starts. */
   begin(): void;
   /** Another writer was in the way. */
   readonly conflict: () => void;
-  /** The transaction is through. */
+  /** The transaction has committed. */
   end(seqs: { readonly seqBefore: number | undefined; readonly seqAfter: number | undefined }): void;
 }
 
@@ -19,7 +20,7 @@ export interface Turns {
 }
 
 interface Rhythm {
-  /** As this process left it. */
+  /** The wallet's number as this process left it. */
   seq: number | undefined;
   /** When another writer was last noticed. */
   othersAt: number;
@@ -28,9 +29,9 @@ interface Rhythm {
 }
 
 const WALLETS_MAX = 10_000;
-/** So long another writer is expected to come back. */
+/** How long another writer is expected to come back. */
 const OTHERS_MS = 1000;
-/** Share of the newest time in the average. */
+/** The weight of a new time in the average. */
 const WEIGHT = 0.1;
 
 export function createTurns(): Turns {

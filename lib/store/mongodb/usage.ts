@@ -16,7 +16,7 @@ export function usageStore({ db }: Connection, transactions: Transactions): Usag
       const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
       return Number(row?.seq ?? 0);
     },
-    // A repeat after a lost answer finds the cursor moved, by itself: whoever asks looks again.
+    // A retry after a lost answer finds the cursor already moved, so the caller reads again.
     add: (step) => transactions.run({ steps: (send) => addStep(send, step) }),
     async sums(wallet, query) {
       const $group = {
@@ -27,7 +27,7 @@ export function usageStore({ db }: Connection, transactions: Transactions): Usag
       return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(sumOf);
     },
     async forget(wallet) {
-      // The sums first: a fold in between finds the cursor where it was, and what it adds is folded anew as well.
+      // The sums first: a fold in between finds the old cursor, and what it adds is folded again as well.
       for (const [name, q] of [
         ['usage_cursors', { _id: wallet }],
         ['usage_hours', { wallet }],

@@ -4,7 +4,7 @@ import type { Micro } from '../../money/money.ts';
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** Status of its wallet. */
+  /** The status of its wallet. */
   readonly status: 'active' | 'suspended';
   readonly createdAt: number;
   readonly autoTopup: AutoTopup;
@@ -22,8 +22,8 @@ export interface AccountStore {
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
-  /** False when there is no such account. */
+  /** False if there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
-  /** False when there is no such account. */
+  /** False if there is no such account. */
   setAutoTopup(id: string, autoTopup: AutoTopup): Promise<boolean>;
 }

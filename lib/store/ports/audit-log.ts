@@ -9,18 +9,18 @@ export interface AuditRow {
   readonly user: string;
   /** `key.issue`, `wallet.adjust`. */
   readonly action: string;
-  /** The account it was done to; null for what belongs to none. */
+  /** The account concerned; null for actions that concern none. */
   readonly account: string | null;
-  /** What it was done to: the id of a key, a payment, a user. */
+  /** The target: the id of a key, a payment, a user. */
   readonly target: string;
-  /** Further details as JSON; no secrets. */
+  /** Details as JSON; no secrets. */
   readonly detail: string;
   readonly address: string;
 }
 
 export interface AuditLogStore {
   append(row: Omit<AuditRow, 'seq'>): Promise<void>;
-  /** Writes rows as they are in another store and keeps existing ones: for a copy. */
+  /** Writes rows as they are in another store, keeping existing ones: for a copy. */
   put(rows: readonly AuditRow[]): Promise<void>;
   /** Newest first, `seq` below `before` if given; of one account if given. */
   page(page: {

@@ -1,12 +1,12 @@
-// How counts written in batches are counted exactly once.
+// Exactly-once counting for counts written in batches.
 
 /**
- * The name of counts that are sent again, as they were, until the store has confirmed them: it counts them once, also
- * when their first commit only seemed to fail. Without one a repeat counts again.
+ * Identifies counts that are resent unchanged until the store has confirmed them, so that it counts them once, even if
+ * the first commit only seemed to fail. Without it a repeat counts again.
  */
 export interface Batch {
-  /** Who counts; never reused by another. */
+  /** The sender; never reused by another. */
   readonly writer: string;
-  /** From 1, one more with every batch; the one before is confirmed. */
+  /** Starts at 1 and grows by one per batch; the previous batch is confirmed. */
   readonly number: number;
 }

@@ -1,21 +1,21 @@
-// The port of idempotency: keys of calls, taken in the ledger with the money of the call, and the replies kept for them.
+// The port of idempotency keys: taken in the ledger with the money of the call, with the reply kept for repeats.
 import type { Repeat } from '../../money/repeat.ts';
 
-/** A key, and the call that it must still belong to: the key of one that failed may be another's by now. */
+/** A key, and the call it must still belong to: the key of a failed call may have been taken by another. */
 export interface RepeatOf {
   readonly id: string;
   readonly charge: string;
 }
 
 export interface IdempotencyStore {
-  /** Also one that has expired, until it is removed. */
+  /** Including expired ones, until they are removed. */
   get(id: string): Promise<Repeat | undefined>;
-  /** Keeps the reply; null: none will be kept. False when the key is no longer that call's. */
+  /** Stores the reply; null: none will be kept. False if the key no longer belongs to that call. */
   keep(of: RepeatOf, reply: string | null): Promise<boolean>;
-  /** Removes up to `limit` of those that have expired by `now`; resolves to how many. */
+  /** Removes up to `limit` keys that have expired by `now`; resolves to how many. */
   clean(now: number, limit: number): Promise<number>;
-  /** All with ids above `after`, in order of id. */
+  /** All keys with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Repeat[]>;
-  /** Writes them as they are in another store, whatever was there: for a copy. */
+  /** Writes keys as they are in another store, overwriting: for a copy. */
   put(repeats: readonly Repeat[]): Promise<void>;
 }

@@ -1,13 +1,13 @@
-// The port of walks over a whole store, for the audit and the copy: bounded pages, each of one moment.
+// The port of walks over a whole store, for the audit and the copy: bounded pages, each as of one moment.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
 
 export interface JournalStore {
   /** How many wallets there are, and how many entries they count: the size of a walk. */
   size(): Promise<{ readonly wallets: number; readonly entries: number }>;
-  /** The rows behind a position, from the beginning without one: `limit` entries, wallets and accounts at the most. */
+  /** The rows after a position, or from the start: at most `limit` entries, wallets and accounts. */
   page(from: JournalPosition | undefined, limit: number): Promise<JournalPage>;
-  /** Of the `limit` charges with ids above `after` those that no entry of the journal begins. */
+  /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
   unknownCharges(
     after: string,
     limit: number,
@@ -16,30 +16,30 @@ export interface JournalStore {
   keys(after: string, limit: number): Promise<readonly KeyAudit[]>;
 }
 
-/** How far a walk has come: accounts and wallets in order of id, the entries of each in order of `seq`. */
+/** The position of a walk: accounts and wallets in order of id, the entries of each in order of `seq`. */
 export interface JournalPosition {
   readonly id: string;
-  /** The last entry of `id` that was read; null when all of `id` was. */
+  /** The last entry of `id` that was read; null if all of `id` was. */
   readonly seq: number | null;
 }
 
-/** What a store has of some accounts in a row, read at one moment. */
+/** The rows of some consecutive accounts, as of one moment. */
 export interface JournalPage {
-  /** By wallet and `seq`; also those whose wallet is not there. */
+  /** By wallet and `seq`, including entries without a wallet. */
   readonly entries: readonly Entry[];
-  /** The wallets whose last entries are in this page. */
+  /** The wallets whose last entries are on this page. */
   readonly wallets: readonly Wallet[];
-  /** The sums of the keys of these wallets. */
+  /** The budget sums of these wallets' keys. */
   readonly budgets: readonly KeyBudget[];
   /** The accounts of these wallets. */
   readonly accounts: readonly AccountAudit[];
-  /** The charges that the entries are about. */
+  /** The charges that the entries belong to. */
   readonly charges: readonly Charge[];
-  /** The entries of these charges that are not in the page. */
+  /** The entries of these charges that are not on this page. */
   readonly others: readonly Entry[];
   /** The keys of these charges. */
   readonly keys: readonly ({ readonly id: string; readonly account: string } & SharesBudget)[];
-  /** Which of the accounts of this page have keys at all. */
+  /** Which accounts of this page have any keys. */
   readonly keyed: readonly string[];
   /** Undefined after the last page. */
   readonly next: JournalPosition | undefined;
@@ -47,7 +47,7 @@ export interface JournalPage {
 
 export interface AccountAudit {
   readonly id: string;
-  /** What a store can see of columns that only it has. */
+  /** What only the store itself can see of its columns. */
   readonly problem?: string;
 }
 

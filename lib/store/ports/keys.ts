@@ -1,4 +1,4 @@
-// The port of API keys, of their limits and of the counts of their uses.
+// The port of API keys, with their limits and use counters.
 import type { SharesBudget } from '../../money/key-budget.ts';
 import type { KeyLimits } from '../../money/key-limits.ts';
 import type { Account } from './accounts.ts';
@@ -43,8 +43,8 @@ export interface Successor extends Pick<KeyRow, 'id' | 'hash' | 'last4' | 'creat
 
 export interface KeyStore {
   /**
-   * Adds a key unless the account has `activeMax` active ones already, which are neither revoked nor expired when the new
-   * one is made; decided atomically.
+   * Adds a key unless the account already has `activeMax` active ones (neither revoked nor expired when the new one is
+   * made); decided atomically.
    */
   add(key: NewKey, activeMax: number): Promise<'added' | 'too_many' | 'no_account'>;
   /** The key with this hash, revoked or not. */
@@ -65,6 +65,6 @@ export interface KeyStore {
   limit(id: string, limits: KeyLimits, now: number): Promise<'limited' | 'ended' | 'no_key'>;
   /** Writes the limits of one key as they are in another store, whatever was there: for a copy. */
   put(id: string, limits: KeyLimits): Promise<void>;
-  /** Adds to the counters; `lastUsedAt` never goes back. */
+  /** Adds to the counters; `lastUsedAt` never decreases. */
   use(uses: readonly KeyUse[], batch?: Batch): Promise<void>;
 }

@@ -3,50 +3,49 @@ import type { Charge, ChargeKind, ChargeState, Entry, Operation, Outcome, Wallet
 import type { KeyBudget } from '../../money/key-budget.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** One operation on its way into a batch. */
+/** One operation to be batched. */
 export interface Submission {
   readonly op: Operation;
   /**
-   * Set by the store before the first attempt that could commit the operation, and taken back only by an attempt that
-   * set it and certainly did not commit: what an earlier one may have written stays tried.
+   * Set by the store before the first attempt that could commit the operation. Only an attempt that set it and
+   * certainly did not commit clears it: what an earlier one may have written stays tried.
    */
   tried: boolean;
-  /** Set by the submitter: nobody waits any more. Before each attempt a store drops abandoned items never tried. */
+  /** Set by the submitter when nobody waits any more. Before each attempt a store drops abandoned items never tried. */
   abandoned: boolean;
 }
 
 export interface LedgerStore {
   /**
-   * How operations may share a transaction: all of the store's in one lane, or one lane per wallet. The submitter
-   * keeps one batch per lane in flight.
+   * How operations may share a transaction: all of the store in one lane, or one lane per wallet. The submitter keeps
+   * one batch per lane in flight.
    */
   readonly lane: 'store' | 'wallet';
-  /** Most operations in one batch. */
+  /** The maximum number of operations in one batch. */
   readonly batchMax: number;
   /**
    * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
-   * items. Operations are idempotent by `operationId`, so a batch whose fate is unknown is sent again, whole or
-   * in parts.
+   * items. Operations are idempotent by `operationId`, so a batch with an unknown outcome is resent, whole or in parts.
    */
   apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
   wallet(id: string): Promise<Wallet | undefined>;
   charge(id: string): Promise<Charge | undefined>;
   /**
-   * Charges of a wallet, newest first: by the time of their beginning or by their entries' order, which differ where
-   * clocks do; of one moment in an order that stays.
+   * Charges of a wallet, newest first, by creation time or by the order of their entries (these differ if clocks do);
+   * ties have a stable order.
    */
   charges(wallet: string, page: ChargePage): Promise<readonly Charge[]>;
-  /** The entry of an operation's id. */
+  /** The entry with an operation's id. */
   entry(opId: string): Promise<Entry | undefined>;
   /** Entries of a wallet, newest first, `seq` below `before` if given. */
   entries(wallet: string, page: { readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Entries of one charge, oldest first. */
   entriesOfCharge(chargeId: string): Promise<readonly Entry[]>;
-  /** `charged` of the wallet as it stood at `at` (ms since the epoch): 0 before the first entry. */
+  /** The wallet's `charged` as of `at` (ms since the epoch): 0 before the first entry. */
   chargedAt(wallet: string, at: number): Promise<Micro>;
-  /** The sums of these keys, of those that have one. */
+  /** The budget sums of these keys, where there are any. */
   budgets(keys: readonly string[]): Promise<readonly KeyBudget[]>;
-  /** Held charges whose lease is over and whose owner is not alive, in order of `lease` and `id`. */
+  /** Held charges with an expired lease and a dead owner, in order of `lease` and `id`. */
   orphans(page: OrphanPage): Promise<readonly Charge[]>;
 }
 
@@ -70,11 +69,11 @@ export interface ChargeFilter {
 }
 
 export interface OrphanPage {
-  /** By the store's clock, as `renew` has told it. */
+  /** By the store's clock, as `renew` reported it. */
   readonly now: number;
-  /** A lease that ends later than two of these from now is over too: it was made by a clock that ran ahead. */
+  /** A lease that ends more than two of these from now has expired too: it was made by a clock that ran ahead. */
   readonly leaseMs: number;
-  /** The last one of the page before. */
+  /** The last charge of the previous page. */
   readonly after?: { readonly lease: number; readonly id: string };
   readonly limit: number;
 }

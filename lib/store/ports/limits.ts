@@ -1,4 +1,4 @@
-// The port of rate limits: windows of hits, common to all processes.
+// The port of rate limits: windows of hits, shared by all processes.
 import type { Batch } from './batches.ts';
 
 /** A counting window: it opens with its first hit and ends `windowMs` later. */
@@ -10,11 +10,11 @@ export interface LimitWindow {
 
 export interface LimitStore {
   /**
-   * Counts one hit, opening a window if none is open at `now`; returns the window after it. One that ends later than two
-   * windows from now is over: the clock was set back.
+   * Counts one hit, opening a window if none is open at `now`; returns the window afterwards. A window that ends more
+   * than two windows from now has expired: the clock was set back.
    */
   hit(bucket: string, windowMs: number, now: number): Promise<LimitWindow>;
-  /** The windows open at `now`; hits sent before this call are in them. */
+  /** The windows open at `now`, including hits sent before this call. */
   open(now: number): Promise<readonly LimitWindow[]>;
   /** Adds counts from elsewhere to the store's windows and drops those that ended. */
   merge(windows: readonly LimitWindow[], now: number, batch?: Batch): Promise<void>;

@@ -1,12 +1,12 @@
-// The port of stored media: pictures and videos that were made, kept until they expire.
+// The port of stored media: generated pictures and videos, kept until they expire.
 
 /** One stored file. */
 export interface StoredMedia {
-  /** Unguessable: whoever knows it may read the file. */
+  /** Unguessable: anyone who knows it may read the file. */
   readonly id: string;
   readonly account: string;
   readonly kind: 'image' | 'video';
-  /** By its bytes: `image/png`, `video/mp4`. */
+  /** Detected from its bytes: `image/png`, `video/mp4`. */
   readonly mediaType: string;
   readonly bytes: number;
   /** ms since the epoch. */
@@ -17,7 +17,7 @@ export interface StoredMedia {
 
 export type NewMedia = Omit<StoredMedia, 'bytes'>;
 
-/** Bytes of a file, both ends included. */
+/** A range of bytes, inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
@@ -25,19 +25,22 @@ export interface ByteRange {
 
 export interface MediaStore {
   /**
-   * Writes a file as its chunks come, never whole in memory; resolves when all of it is durable, and only then `get` finds
-   * it. Rejects with what the chunks throw, or with a `StoreError`; then nothing is found, and what was written is removed
-   * by the cleaner at the latest.
+   * Writes a file chunk by chunk, never whole in memory. Resolves when all of it is durable; only then does `get` find
+   * it. Rejects with what the chunks throw, or with a `StoreError`; then nothing is found, and the cleaner eventually
+   * removes what was written.
    */
   write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia>;
-  /** Expired or not, while it is there. */
+  /** Expired or not, until it is removed. */
   get(id: string): Promise<StoredMedia | undefined>;
   /**
-   * The bytes of a file or a part of it, as they are read; throws a `StoreError` that blames the batch when it is gone
-   * meanwhile. Whoever has begun reads to the end or calls `return`, as `for await` does: a file is open until then.
+   * Reads the bytes of a file or a part of it; throws a `StoreError` that blames the batch if it is removed in the
+   * meantime. A reader must read to the end or call `return`, as `for await` does: the file stays open until then.
    */
   read(id: string, range?: ByteRange): AsyncIterable<Uint8Array>;
-  /** Removes files that expired before `now`, and what broken writes have left; resolves to how many. Safe at once in many processes. */
+  /**
+   * Removes files that expired before `now` and leftovers of broken writes; resolves to how many. Safe to run
+   * concurrently.
+   */
   clean(now: number, limit: number): Promise<number>;
   /** All files with ids above `after`, in order of id. */
   page(page: { readonly after?: string; readonly limit: number }): Promise<readonly StoredMedia[]>;

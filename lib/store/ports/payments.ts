@@ -1,10 +1,10 @@
-// The port of payments: orders of money in and who works on which, by lease; saved methods, consents, automatic top-ups,
-// and notices as they came. Their money moves in the ledger, in the same transactions.
+// The port of payments: orders of money in and who works on which, by lease; saved methods, consents, automatic top-ups
+// and notices. Their money moves in the ledger, in the same transactions.
 import type { Micro } from '../../money/money.ts';
 import type { FreePaymentChange, NewPayment, Payment, PaymentOutcome, PaymentPhase } from '../../payments/decide.ts';
 import type { JobClaim, JobRenewal } from './jobs.ts';
 
-/** An instrument that its owner let us keep. All times in ms since the epoch. */
+/** An instrument that its owner allowed us to save. All times in ms since the epoch. */
 export interface SavedMethodRow {
   /** Ours: `pm_…`. */
   readonly id: string;
@@ -18,11 +18,11 @@ export interface SavedMethodRow {
   readonly expiry: string | null;
   readonly fingerprint: string | null;
   readonly createdAt: number;
-  /** Never charged from then on. */
+  /** Never charged after this. */
   readonly removedAt: number | null;
 }
 
-/** What an owner agreed to, append-only. */
+/** What an owner agreed to; append-only. */
 export interface Consent {
   /** Ours: `con_…`. */
   readonly id: string;
@@ -30,44 +30,44 @@ export interface Consent {
   readonly user: string;
   /** `save_method`, `auto_topup`. */
   readonly kind: string;
-  /** The text's version, and the text as it was shown. */
+  /** The text's version, and the text as shown. */
   readonly textVersion: string;
   readonly text: string;
   readonly at: number;
   readonly address: string;
 }
 
-/** The automatic top-up of a wallet: what its owner wants, and how far trying has come. */
+/** The automatic top-up of a wallet: what its owner wants, and its current state. */
 export interface AutoTopupRow {
-  /** The wallet's. */
+  /** The wallet's id. */
   readonly id: string;
   readonly enabled: boolean;
   readonly threshold: Micro;
   readonly amount: Micro;
-  /** Most that may be charged in a month. */
+  /** The maximum charged per month. */
   readonly cap: Micro;
-  /** The saved method; null when it was removed. */
+  /** The saved method; null if it was removed. */
   readonly method: string | null;
   readonly consent: string | null;
-  /** The order in flight; null for none: there never are two. */
+  /** The order in flight; null if none. There are never two. */
   readonly order: string | null;
-  /** No order is begun before: neither an answer nor a decline makes it earlier. */
+  /** No order starts before this. */
   readonly nextAt: number;
-  /** Declines in a row. */
+  /** Consecutive declines. */
   readonly declines: number;
-  /** Since when and why nothing is tried any more; null while it is. */
+  /** When and why it was paused; null if it is not. */
   readonly pausedAt: number | null;
   readonly reason: string | null;
-  /** `2027-01-15` and `2027-01`, and what was begun in them. */
+  /** `2027-01-15` and `2027-01`, and what was started in them. */
   readonly day: string;
   readonly dayCount: number;
   readonly month: string;
   readonly monthSum: Micro;
-  /** The number of changes: a change applies to the version that was read, or not at all. 0: it is not stored yet. */
+  /** Counts changes: a change applies only to the version that was read. 0: not stored yet. */
   readonly version: number;
 }
 
-/** A notice as it came. */
+/** A notice as received. */
 export interface Notice {
   /** Ours, increasing with time: `ntc_…`. */
   readonly id: string;
@@ -77,13 +77,15 @@ export interface Notice {
   /** JSON. */
   readonly headers: string;
   readonly body: string;
-  /** `received` until it was dealt with; then `rejected`, `done`, `foreign`, or `failed`: the provider sends it again. */
+  /**
+   * `received` until it was processed; then `rejected`, `done`, `foreign`, or `failed`: the provider sends it again.
+   */
   readonly verdict: string;
-  /** What came of it, for the operator. */
+  /** The result, for the operator. */
   readonly detail: string;
 }
 
-/** The rows of this port, by what a copy calls them. All have an `id`. */
+/** The rows of this port, by the names a copy uses. All have an `id`. */
 export interface PaymentRows {
   readonly payments: Payment;
   readonly methods: SavedMethodRow;
@@ -93,7 +95,7 @@ export interface PaymentRows {
 }
 
 export interface PaymentList {
-  /** The last one of the page before. */
+  /** The last one of the previous page. */
   readonly before?: Pick<Payment, 'createdAt' | 'id'>;
   readonly limit: number;
   /** Absent fields do not filter. */
@@ -104,28 +106,30 @@ export interface PaymentList {
 
 export interface PaymentStore {
   /**
-   * Makes a payment; with the automatic top-up that begins it, in one transaction, which is then the next version of the
-   * one that was read. `stale`: that has changed meanwhile. `exists`: there is one of this id.
+   * Creates a payment, together with the automatic top-up that starts it if there is one, as the next version of the
+   * one that was read. `stale`: that has changed in the meantime. `exists`: there already is a payment with this id.
    */
   create(payment: NewPayment, auto?: AutoTopupRow): Promise<'created' | 'exists' | 'stale'>;
   get(id: string): Promise<Payment | undefined>;
-  /** By the provider's id of it. */
+  /** By the provider's id. */
   find(provider: string, ref: string): Promise<Payment | undefined>;
   /** Newest first. */
   list(list: PaymentList): Promise<readonly Payment[]>;
-  /** As `JobStore.claim`. */
+  /** Like `JobStore.claim`. */
   claim(claim: JobClaim): Promise<readonly Payment[]>;
-  /** As `JobStore.renew`. */
+  /** Like `JobStore.renew`. */
   renew(renewal: JobRenewal): Promise<boolean>;
   /** Decides the change by `decidePayment` and writes it, to the version it was decided on or not at all. */
   change(change: FreePaymentChange): Promise<PaymentOutcome>;
 
-  /** Keeps a method; one that the provider has told of before stays as it is, and is what is returned. */
+  /** Stores a method; one that is already stored stays unchanged and is returned. */
   saveMethod(method: SavedMethodRow): Promise<SavedMethodRow>;
   method(id: string): Promise<SavedMethodRow | undefined>;
-  /** Of a wallet, removed ones too, newest first. */
+  /** Of a wallet, including removed ones, newest first. */
   methods(wallet: string): Promise<readonly SavedMethodRow[]>;
-  /** Removes a method and ends the automatic top-up that charges it, in one transaction; false when there is none. */
+  /**
+   * Removes a method and turns off the automatic top-up that charges it, in one transaction; false if there is none.
+   */
   removeMethod(id: string, at: number): Promise<boolean>;
 
   addConsent(consent: Consent): Promise<void>;
@@ -134,25 +138,25 @@ export interface PaymentStore {
 
   autoTopup(wallet: string): Promise<AutoTopupRow | undefined>;
   /**
-   * Writes it as the next version of the one that was read, and what the account shows of it; false when it has changed
-   * meanwhile.
+   * Writes it as the next version of the one that was read, and what the account shows of it; false if it has changed
+   * in the meantime.
    */
   changeAutoTopup(auto: AutoTopupRow): Promise<boolean>;
 
   addNotice(notice: Notice): Promise<void>;
-  /** Writes the verdict; false when there is no such notice. */
+  /** Records the verdict; false if there is no such notice. */
   judgeNotice(id: string, verdict: Pick<Notice, 'verdict' | 'detail'>): Promise<boolean>;
   notice(id: string): Promise<Notice | undefined>;
   /** Newest first, ids below `before` if given. */
   notices(page: { readonly before?: string; readonly limit: number }): Promise<readonly Notice[]>;
-  /** Removes notices from before then. */
+  /** Removes notices received before then. */
   cleanNotices(before: number): Promise<void>;
 
-  /** All rows of a sort with ids above `after`, in order of id. */
+  /** All rows of a kind with ids above `after`, in order of id. */
   page<Sort extends keyof PaymentRows>(
     sort: Sort,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly PaymentRows[Sort][]>;
-  /** Writes rows as they are in another store, whatever was there: for a copy. */
+  /** Writes rows as they are in another store, overwriting: for a copy. */
   put<Sort extends keyof PaymentRows>(sort: Sort, rows: readonly PaymentRows[Sort][]): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The port of what people hold: sessions and one-time links, of which only hashes are stored, and failed attempts.
+// The port of sign-in state: sessions and one-time links, stored as hashes only, and failed attempts.
 
 export interface Session {
   /** SHA-256 of the token, hex. */
@@ -7,33 +7,33 @@ export interface Session {
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly seenAt: number;
-  /** When it ends at the latest. */
+  /** The latest time at which it ends. */
   readonly expiresAt: number;
   /** It ends when unused for this long. */
   readonly idleMs: number;
   /** When a code of the authenticator app was last given. */
   readonly provenAt: number | null;
-  /** Where it began, for its owner to recognise it. */
+  /** Where it was started, so that its owner can recognise it. */
   readonly address: string;
   readonly agent: string;
 }
 
 export type LinkPurpose = 'setup' | 'operator' | 'reset' | 'invite' | 'verify' | 'demo';
 
-/** A link that works once. */
+/** A one-time link. */
 export interface Link {
   /** SHA-256 of the token, hex. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** The user it is for, when there is one already. */
+  /** The user it is for, if there is one already. */
   readonly user: string | null;
-  /** The account it lets its holder into. */
+  /** The account it admits its holder to. */
   readonly account: string | null;
   readonly email: string | null;
   readonly expiresAt: number;
 }
 
-/** Failures in a row under one name: an address of the network, or of mail. */
+/** Consecutive failures under one name: a network or email address. */
 export interface Attempts {
   readonly count: number;
   readonly lastAt: number;
@@ -44,19 +44,19 @@ export interface SessionStore {
   get(hash: string): Promise<Session | undefined>;
   /** Of the user, newest first. */
   list(user: string): Promise<readonly Session[]>;
-  /** False when there is none. */
+  /** False if there is none. */
   touch(hash: string, change: { readonly seenAt: number; readonly provenAt: number | null }): Promise<boolean>;
-  /** False when there is none. */
+  /** False if there is none. */
   remove(hash: string): Promise<boolean>;
-  /** All of the user's but one. */
+  /** All of the user's except one. */
   removeOf(user: string, except?: string): Promise<void>;
 
   addLink(link: Link): Promise<void>;
-  /** As it is, while it is there. */
+  /** Without removing it. */
   link(hash: string): Promise<Link | undefined>;
   /** Removes the link and returns it; of several callers at once only one gets it. */
   takeLink(hash: string): Promise<Link | undefined>;
-  /** Those of a purpose for a user, an address or, with neither, for anybody. */
+  /** Those with a purpose for a user, an address or, with neither, for anybody. */
   removeLinks(of: { readonly purpose: LinkPurpose; readonly user?: string; readonly email?: string }): Promise<void>;
 
   /** Counts one more failure and returns all of them; those before `since` do not count. */

@@ -5,7 +5,7 @@ export interface Setting {
   readonly value: string;
 }
 
-/** Facts the service remembers across starts. */
+/** Facts that the service remembers across restarts. */
 export interface SettingStore {
   get(name: string): Promise<string | undefined>;
   set(name: string, value: string): Promise<void>;

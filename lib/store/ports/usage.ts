@@ -1,10 +1,11 @@
-// The port of folded usage: sums of a wallet's calls by hour, key, model and kind, made from its journal and made anew at will.
+// The port of folded usage: sums of a wallet's calls by hour, key, model and kind, which can be rebuilt from its
+// journal.
 import type { ChargeKind } from '../../money/decide.ts';
 import type { Micro } from '../../money/money.ts';
 
-/** What is added up. */
+/** The sums. */
 export interface UsageCounts {
-  /** Calls that began, whatever became of them. */
+  /** Calls that started, whatever their outcome. */
   readonly calls: number;
   /** Less refunds. */
   readonly charged: Micro;
@@ -15,19 +16,19 @@ export interface UsageCounts {
   readonly seconds: number;
 }
 
-/** The sums of one hour; also what is to be added to them. */
+/** The sums of one hour, or what to add to them. */
 export interface UsageHour extends UsageCounts {
-  /** The beginning of the hour in which the calls began, ms since the epoch. */
+  /** The start of the hour in which the calls started, ms since the epoch. */
   readonly hour: number;
   readonly key: string;
   readonly model: string;
   readonly kind: ChargeKind;
 }
 
-/** A part of a wallet's journal, folded. */
+/** A folded part of a wallet's journal. */
 export interface UsageStep {
   readonly wallet: string;
-  /** The last entry that was folded before; 0 for none. */
+  /** The last entry folded before; 0 for none. */
   readonly from: number;
   /** The last entry of this part. */
   readonly to: number;
@@ -37,7 +38,7 @@ export interface UsageStep {
 
 export interface UsageQuery {
   readonly by: 'day' | 'model' | 'key' | 'kind';
-  /** Whole hours, ms since the epoch; `to` is not included. */
+  /** Whole hours, ms since the epoch; `to` is exclusive. */
   readonly from?: number;
   readonly to?: number;
   readonly key?: string;
@@ -46,17 +47,17 @@ export interface UsageQuery {
 }
 
 export interface UsageGroupSum extends UsageCounts {
-  /** The day in UTC as `2027-01-15`, the model, the id of the key, or the kind. */
+  /** The UTC day as `2027-01-15`, the model, the id of the key, or the kind. */
   readonly group: string;
 }
 
 export interface UsageStore {
-  /** `seq` of the last entry of the wallet that was folded; 0 before the first. */
+  /** `seq` of the wallet's last folded entry; 0 before the first. */
   cursor(wallet: string): Promise<number>;
   /** Adds the sums and moves the cursor in one transaction; false when the cursor is no longer at `from`. */
   add(step: UsageStep): Promise<boolean>;
-  /** In no order. */
+  /** In no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
-  /** Drops the sums and the cursor of a wallet: it is folded anew. */
+  /** Drops the sums and the cursor of a wallet, so that it is folded again. */
   forget(wallet: string): Promise<void>;
 }

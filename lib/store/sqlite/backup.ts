@@ -8,7 +8,7 @@ import { type MediaFiles, openMediaFiles } from './media-files.ts';
 /** Pages copied per turn of the thread pool: 16 MiB. */
 const PAGES_PER_STEP = 4096;
 
-/** `pages` is shared with whoever watches: those that are copied, and all of them. */
+/** `pages` is shared with the watcher: pages copied, and pages in all. */
 export function copyDatabase(
   { path, mediaFolder }: Pick<ConnectionOptions, 'path' | 'mediaFolder'>,
   file: string,
@@ -17,7 +17,7 @@ export function copyDatabase(
   return writeBackup(file, async (target) => {
     const source = new DatabaseSync(path);
     try {
-      // The open read keeps one snapshot: without it every commit of another connection restarts the copy.
+      // The open read keeps one snapshot: without it every commit of another connection would restart the copy.
       source.exec('PRAGMA query_only = ON; BEGIN; SELECT count(*) FROM sqlite_schema');
       const total = await backup(source, target, {
         rate: PAGES_PER_STEP,
@@ -33,7 +33,7 @@ export function copyDatabase(
   });
 }
 
-/** The copy has rows of those files only that it has. */
+/** The copy has rows only for the files that it has. */
 async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: MediaFiles }): Promise<void> {
   const db = new DatabaseSync(target);
   try {
@@ -51,14 +51,14 @@ async function copyMedia(target: string, { from, to }: { from: MediaFiles; to: M
   }
 }
 
-/** It has expired meanwhile and been removed, or was lost before. */
+/** It expired and was removed in the meantime, or was lost before. */
 function isGone(error: unknown): boolean {
   return error instanceof StoreError && error.blames === 'batch';
 }
 
 const LOOK_EVERY_MS = 200;
 
-/** Reports the pages that another thread has copied, until the work is done. */
+/** Reports the pages copied by another thread, until the work is done. */
 export async function watchPages(
   work: (pages: Int32Array) => Promise<void>,
   onPages: ((progress: { readonly done: number; readonly total: number }) => void) | undefined,

@@ -1,11 +1,11 @@
-// Counts that are sent again until they are confirmed, written once: their number is in the same transaction.
+// Deduplicates counts that are resent until confirmed: the batch number is stored in the same transaction.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch } from '../ports/batches.ts';
 
 /** After this long no writer repeats a batch. */
 const KEPT_MS = 86_400_000;
 
-/** What runs `work` in the transaction under way, unless the batch has been committed before. */
+/** Runs `work` in the current transaction, unless the batch was committed before. */
 export function createOnce(db: DatabaseSync): (batch: Batch | undefined, work: () => void) => void {
   const note = db.prepare(
     `INSERT INTO batches (writer, number, at) VALUES (?, ?, ?) ON CONFLICT (writer)
@@ -15,7 +15,7 @@ export function createOnce(db: DatabaseSync): (batch: Batch | undefined, work: (
   return (batch, work) => {
     if (batch) {
       const now = Date.now();
-      // A new writer clears away those long gone.
+      // A new writer removes those long gone.
       if (batch.number === 1) forget.run(now - KEPT_MS);
       if (note.run(batch.writer, batch.number, now).changes === 0) return;
     }

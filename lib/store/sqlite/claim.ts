@@ -1,4 +1,4 @@
-// Rows that wait for somebody to work on them, in the SQLite store: who takes which, by lease.
+// Rows waiting to be worked on, in the SQLite store: who claims which, by lease.
 import type { DatabaseSync } from 'node:sqlite';
 import { canTellTheDead } from '../claim.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';
@@ -7,7 +7,7 @@ import { ALIVE } from './owners.ts';
 
 type Row = Record<string, unknown>;
 
-/** Takes rows of a table that has `due_at`, `owner`, `lease` and `version`, in a transaction; they come in any order. */
+/** Claims rows of a table with `due_at`, `owner`, `lease` and `version`, in a transaction; in no particular order. */
 export function createClaim(
   db: DatabaseSync,
   table: 'jobs' | 'payments',

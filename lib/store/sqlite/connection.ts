@@ -13,11 +13,11 @@ export interface ConnectionOptions {
   readonly mediaFolder: string;
   /** How long a write waits for other processes. */
   readonly busyMs: number;
-  /** The file must exist, with its tables; nothing is created. */
+  /** The file and its tables must exist; nothing is created. */
   readonly existing: boolean;
-  /** The same, and nothing is written to it. */
+  /** Likewise, and nothing is written to it. */
   readonly readOnly: boolean;
-  /** A backup under way, which only the process that makes it may open. */
+  /** An unfinished backup, which only the process that makes it may open. */
   readonly temporary: boolean;
 }
 
@@ -34,11 +34,11 @@ const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
 /**
  * Busy, locked, out of memory, read-only, interrupted, I/O, full, cannot open, locking protocol: every write would
- * fail. A broken constraint, rule or page only concerns the writes that touch it.
+ * fail. A broken constraint, rule or page only affects the writes that touch it.
  */
 const OF_MACHINE: ReadonlySet<number | undefined> = new Set([SQLITE_BUSY, 6, 7, 8, 9, 10, 13, 14, 15, SQLITE_NOTADB]);
 
-/** Enough for the upper pages of every index; a larger cache is walked through at each commit. */
+/** Enough for the upper pages of every index; a larger cache would be walked at each commit. */
 const WRITER_CACHE_KIB = 8_192;
 const READER_CACHE_KIB = 16_384;
 /** Pages in the log before a commit copies them into the file. */
@@ -82,8 +82,8 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
 }
 
 /**
- * Explains what is wrong with the place better than SQLite does. It never opens the file: closing it again would
- * drop the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
+ * Explains what is wrong with the place better than SQLite does. It never opens the file: closing it again would drop
+ * the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function checkPlace({ path, existing, temporary }: ConnectionOptions): void {
   if (existing) requireFile(path, temporary);
@@ -112,20 +112,19 @@ function requireFile(path: string, temporary: boolean): void {
 }
 
 function refuseUnfinished(path: string, temporary: boolean): void {
-  if (!temporary && isUnfinished(path))
-    throw new OperatorError(`The file ${path} is a backup that was never finished.`);
+  if (!temporary && isUnfinished(path)) throw new OperatorError(`The file ${path} is an unfinished backup.`);
 }
 
 function openFile(path: string): DatabaseSync {
   makeFile(path);
-  // Without a timeout of SQLite's own: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
-  // Without foreign keys: parents are written in the same transactions, and looking for them costs every call.
+  // No SQLite timeout: it sleeps up to 100 ms between tries, so a busy writer would starve this one.
+  // No foreign keys: parents are written in the same transactions, and checking them would cost every call.
   return new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
 }
 
 /**
- * The file of a new database is its owner's alone from the first moment: SQLite would make it by the umask, and gives its
- * side files the mode of the file. One that is there is not touched (see `checkPlace`).
+ * The file of a new database is private to its owner from the start: SQLite would create it by the umask, and gives its
+ * side files the mode of the file. An existing one is not touched (see `checkPlace`).
  */
 function makeFile(path: string): void {
   if (existsSync(path)) return;
@@ -136,11 +135,11 @@ function makeFile(path: string): void {
   }
 }
 
-/** Not `recursive`: where nothing can be created although the parent exists, as in /proc, Node tries for ever. */
+/** Not `recursive`: where the parent exists but nothing can be created, as in /proc, Node would try for ever. */
 function makeFolder(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  if (found) throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR' });
+  if (found) throw Object.assign(new Error(`${folder} is not a folder`), { code: 'ENOTDIR' });
   makeFolder(dirname(folder));
   try {
     mkdirSync(folder);
@@ -204,7 +203,7 @@ function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
       commit.run();
     } catch (error) {
       rollBack(db);
-      // The log may hold the whole transaction, which would count after a crash.
+      // The log may contain the whole transaction, which would count after a crash.
       throw new StoreError(messageOf(error), 'unknown', error);
     }
     courtesy.took(performance.now() - began);
@@ -216,7 +215,7 @@ function setDurability(db: DatabaseSync, durability: Durability): void {
   db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
 }
 
-/** A connection stuck in its transaction is useless: the worker notices and ends. */
+/** A connection stuck in its transaction is useless: the worker notices and exits. */
 function rollBack(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
@@ -234,8 +233,8 @@ const COURTESY_MS = 1000;
 const PAUSE_MS_MAX = 20;
 
 /**
- * Two writers that never pause starve each other, because the one that commits is the first to begin again. While
- * another process wrote within the last second, each transaction waits for up to the length of the one before.
+ * Writers that never pause starve each other, because the one that commits is the first to start again. While another
+ * process has written within the last second, each transaction waits for up to the length of the previous one.
  */
 function createCourtesy(db: DatabaseSync): Courtesy {
   const version = db.prepare('PRAGMA data_version', { returnArrays: true });

@@ -1,4 +1,4 @@
-// Keys of calls in the SQLite store.
+// Idempotency keys in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Repeat } from '../../money/repeat.ts';
 import type { IdempotencyStore, RepeatOf } from '../ports/idempotency.ts';
@@ -33,7 +33,7 @@ export function idempotencyReads(db: DatabaseSync) {
   };
 }
 
-/** Reads one, in a transaction if one is under way. */
+/** Reads one, inside the current transaction if there is one. */
 export function createLoadRepeat(db: DatabaseSync): (id: string) => Repeat | undefined {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   return (id) => {
@@ -42,7 +42,7 @@ export function createLoadRepeat(db: DatabaseSync): (id: string) => Repeat | und
   };
 }
 
-/** Writes one in place of what was there. */
+/** Writes one, replacing any existing one. */
 export function createSaveRepeat(db: DatabaseSync): (repeat: Repeat) => void {
   const replace = db.prepare(`INSERT OR REPLACE INTO repeats (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return ({ id, wallet, charge, body, awaited, reply, expiresAt }) =>

@@ -42,7 +42,7 @@ export function jobReads(db: DatabaseSync) {
   };
 }
 
-/** Reads one job, in a transaction if one is under way. */
+/** Reads one job, inside the current transaction if there is one. */
 export function createLoadJob(db: DatabaseSync): (id: string) => Job | undefined {
   const select = db.prepare(`${SELECT} WHERE id = ?`);
   return (id) => {
@@ -51,7 +51,7 @@ export function createLoadJob(db: DatabaseSync): (id: string) => Job | undefined
   };
 }
 
-/** Writes a job that is new, or has changed since it was loaded in the same transaction. */
+/** Writes a job that is new, or that changed since it was loaded in the same transaction. */
 export function createSaveJob(db: DatabaseSync): (job: Job) => void {
   const replace = db.prepare(
     `INSERT OR REPLACE INTO jobs (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

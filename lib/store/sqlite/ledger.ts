@@ -128,7 +128,7 @@ function createSave(db: DatabaseSync): (loaded: Loaded, folded: Folded) => void 
     for (const wallet of folded.wallets) {
       const before = loaded.wallets.get(wallet.id);
       saveWallet(wallet, before?.seq);
-      // No operation makes it active again.
+      // No operation reactivates it.
       if (wallet.status !== before?.status) suspend.run(wallet.id);
     }
     for (const charge of folded.charges) {
@@ -203,7 +203,7 @@ export function ledgerReads(db: DatabaseSync) {
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
-  // The index of op ids finds the entries of a charge, which saves an index of their own.
+  // The index of op ids finds the entries of a charge, which saves a separate index.
   const entriesOfCharge = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
@@ -239,7 +239,7 @@ export function ledgerReads(db: DatabaseSync) {
   };
 }
 
-/** The journal has the beginnings of all charges in order, which saves every call another index to write. */
+/** The journal has the start of every charge in order, which saves every call from writing another index. */
 function createListCharges(db: DatabaseSync): (wallet: string, page: ChargePage) => Charge[] {
   const columns = CHARGE_COLUMNS.replace(/\w+/g, (name) => `charges.${name}`);
   const beginning = db.prepare(

@@ -20,12 +20,12 @@ export function limitWrites({ db, write }: Connection) {
   const open = db.prepare('SELECT bucket, ends_at AS endsAt, count FROM limits WHERE ends_at > ? ORDER BY bucket');
   const drop = db.prepare('DELETE FROM limits WHERE ends_at <= ?');
   const once = createOnce(db);
-  // A window lost with the machine's power costs a minute of leniency; waiting for the disk would cost every call.
+  // A window lost in a power failure costs a minute of leniency; waiting for the disk would cost every call.
   const durability = 'normal';
   return {
     hitLimit: (bucket: string, windowMs: number, now: number): LimitWindow =>
       write(() => windowOf(hit.get({ bucket, endsAt: now + windowMs, latest: now + 2 * windowMs, now })), durability),
-    // Read by the writing thread, because hits that were sent before must be in it.
+    // Read by the writing thread, so that hits sent before are included.
     openLimits: (now: number): LimitWindow[] => open.all(now).map(windowOf),
     mergeLimits: (windows: readonly LimitWindow[], now: number, batch?: Batch): void =>
       write(() => {

@@ -1,4 +1,4 @@
-// The folder of media files: each written under another name, made durable, and only then given its own.
+// The folder of media files: each is written under a temporary name, made durable, and then renamed.
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,44 +9,44 @@ import { StoreError } from '../store.ts';
 
 export interface MediaFiles {
   /**
-   * Writes the file of an id as its chunks come; resolves to its size once it is durable. Rejects with what the chunks
-   * throw, or with a `StoreError`; then it has removed what it wrote.
+   * Writes the file of an id chunk by chunk; resolves to its size once it is durable. Rejects with what the chunks
+   * throw, or with a `StoreError`, after removing what it wrote.
    */
   write(file: NewFile, chunks: AsyncIterable<Uint8Array>): Promise<number>;
-  /** Throws a `StoreError` that blames the batch when the file is not there or ends too soon. */
+  /** Throws a `StoreError` that blames the batch if the file is missing or too short. */
   read(id: string, range: ByteRange): AsyncGenerator<Uint8Array>;
-  /** Whether it was there. */
+  /** Resolves to whether it existed. */
   remove(id: string): Promise<boolean>;
-  /** Files that have expired by their own time, and broken writes, in the folders whose turn it is. */
+  /** Expired files and broken writes in the next few folders. */
   findOld(now: number): Promise<readonly OldFile[]>;
 }
 
 export interface NewFile {
   readonly id: string;
-  /** Becomes the file's time of change: another store that shares the folder by mistake sees that it is in use. */
+  /** Becomes the file's mtime, so that another store sharing the folder by mistake sees that it is in use. */
   readonly expiresAt: number;
 }
 
 export interface OldFile {
-  /** Its place in the folder, for `drop`. */
+  /** Its path in the folder, for `drop`. */
   readonly path: string;
-  /** Whose it is, or was going to be. */
+  /** The id it has, or was going to have. */
   readonly id: string;
-  /** It has not got its own name. */
+  /** It still has its temporary name. */
   readonly unfinished: boolean;
 }
 
 /** The first characters of an id name its folder. */
 const PREFIX_DIGITS = 2;
 const READ_BYTES = 256 * 1024;
-/** Of the 3844 that there may be; every look takes the next ones. */
+/** Out of up to 3844; every look takes the next ones. */
 const FOLDERS_PER_LOOK = 64;
 /** A write that has stalled this long never ends: a fetch ends sooner. */
 const BROKEN_AFTER_MS = 3_600_000;
 const NAME = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})(\\.[0-9a-f]{8}\\.part)?$`);
 
 export function openMediaFiles(root: string): MediaFiles {
-  /** Where the next look begins; every process begins somewhere else. */
+  /** Where the next look starts; every process starts somewhere else. */
   let nextFolder = Math.floor(Math.random() * 62 ** PREFIX_DIGITS);
   const folderOf = (id: string) => join(root, id.slice(0, PREFIX_DIGITS));
   const pathOf = (id: string) => join(folderOf(id), id);
@@ -104,7 +104,7 @@ export function openMediaFiles(root: string): MediaFiles {
   return { write, read, remove: (id) => drop(pathOf(id)), findOld };
 }
 
-/** Whether it was there: of several processes at once one is told so. */
+/** Whether it existed: of several concurrent processes, one is told so. */
 export async function drop(path: string): Promise<boolean> {
   try {
     await onDisk(() => rm(path));
@@ -118,7 +118,7 @@ export async function drop(path: string): Promise<boolean> {
 async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expiresAt: number): Promise<number> {
   let bytes = 0;
   for await (const chunk of chunks) {
-    // Continues where the last one ended, until all of it is written.
+    // Continues until all of it is written.
     await onDisk(() => handle.writeFile(chunk));
     bytes += chunk.length;
   }
@@ -129,7 +129,7 @@ async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expir
   return bytes;
 }
 
-/** With what is above it, each durable in its own folder. */
+/** With its parents, each made durable in its own folder. */
 async function makeFolder(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made === undefined) return;
@@ -145,7 +145,7 @@ async function list(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** A write is judged by the clock of the disk's machine, which is this one: every chunk renews its time. */
+/** The age of a write is judged by this machine's clock, which is also the disk's: every chunk renews its mtime. */
 async function isOver({ path, unfinished }: OldFile, now: number): Promise<boolean> {
   const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? { mtimeMs: Number.POSITIVE_INFINITY };
   return unfinished ? Date.now() - mtimeMs > BROKEN_AFTER_MS : mtimeMs <= now;
@@ -156,7 +156,7 @@ async function onDisk<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    // Without the error itself, which names the file: whoever reads the log could read that too.
+    // Without the error itself, which names the file: a reader of the log could then read the file.
     throw new StoreError(`a media file: ${code}`, 'no', undefined, code === 'ENOENT' ? 'batch' : 'store');
   }
 }

@@ -1,4 +1,4 @@
-// Media of the SQLite store: files in a folder, and a row for each that is whole.
+// Media of the SQLite store: files in a folder, and a row for each complete one.
 import assert from 'node:assert/strict';
 import { isBase62, SECRET_DIGITS } from '../../base62.ts';
 import type { MediaStore, NewMedia, StoredMedia } from '../ports/media.ts';
@@ -16,7 +16,7 @@ export interface MediaStoreParts {
 
 export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts): MediaStore {
   async function write(media: NewMedia, chunks: AsyncIterable<Uint8Array>): Promise<StoredMedia> {
-    // It becomes the name of a file.
+    // It becomes a file name.
     assert(media.id.length === SECRET_DIGITS && isBase62(media.id));
     if (await reader.call('media', media.id)) throw taken();
     const stored = { ...media, bytes: await files.write(media, chunks) };
@@ -24,7 +24,7 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
       await writer.call('addMedia', stored);
       return stored;
     } catch (error) {
-      // A file that another wrote, or that may have its row, is not ours to remove.
+      // A file that another writer made, or that may have its row, is not ours to remove.
       const isOurs = error instanceof StoreError && error.applied === 'no' && error.blames === 'store';
       if (isOurs) await files.remove(media.id).catch(() => undefined);
       throw error;
@@ -33,20 +33,20 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
 
   async function* read(id: string, range?: { readonly first: number; readonly last: number }) {
     const media = await reader.call('media', id);
-    if (!media) throw new StoreError('there is no such media file', 'no', undefined, 'batch');
+    if (!media) throw new StoreError('the media file does not exist', 'no', undefined, 'batch');
     const last = media.bytes - 1;
     yield* files.read(id, range ? { first: range.first, last: Math.min(range.last, last) } : { first: 0, last });
   }
 
   async function clean(now: number, limit: number): Promise<number> {
     const expired = await scanner.call('expiredMedia', now, limit);
-    // The row goes last: until then it tells what there is to remove.
+    // The row goes last: until then it says what there is to remove.
     for (const id of expired) await files.remove(id);
     const dropped = expired.length > 0 ? await writer.call('dropMedia', expired) : 0;
     return dropped + (await dropLost(now, limit - dropped));
   }
 
-  /** Files of writes that broke off, and of rows that are gone. */
+  /** Files of broken writes, and of removed rows. */
   async function dropLost(now: number, limit: number): Promise<number> {
     if (limit <= 0) return 0;
     const old = await files.findOld(now);
@@ -68,5 +68,5 @@ export function mediaStore({ writer, reader, scanner, files }: MediaStoreParts):
 }
 
 function taken(): StoreError {
-  return new StoreError('there is such a media file already', 'no', undefined, 'batch');
+  return new StoreError('the media file already exists', 'no', undefined, 'batch');
 }

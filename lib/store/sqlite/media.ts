@@ -1,4 +1,4 @@
-// What the SQLite store knows of its media files: one row each, written once the file is whole on the disk.
+// The rows of media files in the SQLite store: one each, written once the file is complete on disk.
 import type { DatabaseSync } from 'node:sqlite';
 import type { MediaStore, StoredMedia } from '../ports/media.ts';
 import type { Connection } from './connection.ts';

@@ -1,8 +1,8 @@
-// The gateways that are alive, in the SQLite store.
+// The live gateways, in the SQLite store.
 import type { Others, OwnerLease } from '../ports/owners.ts';
 import type { Connection } from './connection.ts';
 
-/** Rows of dead owners stay this long, so that their calls can still be investigated. */
+/** Rows of dead owners are kept this long, so that their calls can still be investigated. */
 const OWNER_KEPT_MS = 3_600_000;
 
 /** Owners that are alive at `:now`. */

@@ -1,4 +1,4 @@
-// The tables of payments in the SQLite store; CHECKs repeat the rules of their life.
+// The payment tables of the SQLite store; CHECKs repeat the rules of a payment's life.
 import { PAYMENT_PHASES } from '../../payments/decide.ts';
 import { oneOf } from './checks.ts';
 

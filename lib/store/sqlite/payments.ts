@@ -1,4 +1,4 @@
-// Payments in the SQLite store, with the methods, consents, automatic top-ups and notices that go with them.
+// Payments in the SQLite store, with their methods, consents, automatic top-ups and notices.
 import type { DatabaseSync } from 'node:sqlite';
 import {
   decidePayment,
@@ -31,7 +31,7 @@ const TABLES: { readonly [Sort in PaymentSort]: string } = {
   notices: 'notices',
 };
 
-/** Quoted: some are words of SQL. */
+/** Quoted: some are SQL keywords. */
 const columnsOf = (sort: PaymentSort): readonly string[] =>
   Object.keys(PAYMENT_FIELDS[sort]).map((name) => `"${name.replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)}"`);
 
@@ -39,7 +39,7 @@ const selectOf = (sort: PaymentSort): string => `SELECT ${columnsOf(sort).join('
 
 type Stored = Record<string, unknown>;
 
-/** A row as a statement gives it: its values come in the order of the columns that it names. */
+/** A row from a statement, whose values come in the order of the columns it names. */
 function read<Sort extends PaymentSort>(sort: Sort, row: Stored): PaymentRows[Sort];
 function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): PaymentRows[Sort] | undefined;
 function read<Sort extends PaymentSort>(sort: Sort, row: Stored | undefined): PaymentRows[Sort] | undefined {
@@ -62,7 +62,7 @@ export function paymentWrites({ db, write }: Connection) {
   const addConsent = createPut(db, 'consents');
   const puts = new Map(Object.keys(TABLES).map((sort) => [sort, createPut(db, sort as PaymentSort)]));
 
-  /** In a transaction. */
+  /** Call it in a transaction. */
   function changeAuto(auto: AutoTopupRow): boolean {
     const before = read('autoTopups', autos.get(auto.id));
     if ((before?.version ?? 0) !== auto.version) return false;
@@ -167,13 +167,13 @@ export function paymentReads(db: DatabaseSync) {
   };
 }
 
-/** Reads one payment, in a transaction if one is under way. */
+/** Reads one payment, inside the current transaction if there is one. */
 export function createLoadPayment(db: DatabaseSync): (id: string) => Payment | undefined {
   const select = prepareBig(db, `${selectOf('payments')} WHERE id = ?`);
   return (id) => read('payments', select.get(id));
 }
 
-/** Writes a payment that is new, or has changed since it was loaded in the same transaction. */
+/** Writes a payment that is new, or that changed since it was loaded in the same transaction. */
 export function createSavePayment(db: DatabaseSync): (payment: Payment) => void {
   return createPut(db, 'payments');
 }

@@ -1,4 +1,4 @@
-// What the worker threads can be asked to do, each thread with a connection of its own.
+// What the worker threads can be asked to do; each thread has its own connection.
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';

@@ -1,4 +1,4 @@
-// Rows of the money tables and what they mean: integers come as bigint, because amounts do.
+// Rows of the money tables: integers are read as bigint, because amounts are.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 

@@ -301,7 +301,7 @@ const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Rows of this version and later ones are read alike, before a migration and after it. */
+/** Rows from this version on read the same before and after a migration. */
 const READABLE_SINCE = 1;
 
 interface Identity {
@@ -330,7 +330,7 @@ export function requireTables(db: DatabaseSync, path: string): void {
   if (readIdentity(db).version === 0) throw noStore(path);
 }
 
-/** Refuses a file that this version could only read after a migration. */
+/** Refuses a file that this version could read only after a migration. */
 export function checkReadable(db: DatabaseSync, path: string): void {
   checkIdentity(db, path);
   requireTables(db, path);
@@ -346,7 +346,7 @@ export function noStore(path: string): OperatorError {
   );
 }
 
-/** Brings the schema forward; of several processes that start at once, one does it and the others find it done. */
+/** Migrates the schema; of several processes that start at once, one does it and the others find it done. */
 export function migrate(db: DatabaseSync, path: string): void {
   while (readIdentity(db).version < SCHEMA_VERSION) {
     db.exec('BEGIN IMMEDIATE');
@@ -366,7 +366,7 @@ export function migrate(db: DatabaseSync, path: string): void {
   }
 }
 
-/** One statement, so that it is one moment of a file that another process may be migrating. */
+/** One statement, so that it sees one moment of a file that another process may be migrating. */
 function readIdentity(db: DatabaseSync): Identity {
   const row = db
     .prepare(

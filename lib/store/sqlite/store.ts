@@ -1,4 +1,4 @@
-// The SQLite store: one thread writes, one reads, and a third does long work, so that nothing waits for it.
+// The SQLite store: one thread writes, one reads, and a third does long work, so that nothing waits for that.
 // A command, which would wait anyway, has it all in its own thread.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
@@ -20,17 +20,17 @@ import { createThread, type Thread } from './thread.ts';
 import { decodeOutcomes, encodeOperations } from './wire.ts';
 
 export interface SqliteOptions extends Opening {
-  /** It is a backup under way, which no one else may open. */
+  /** It is an unfinished backup, which nobody else may open. */
   readonly temporary?: boolean;
   /** How long a write waits for other processes before it fails. */
   readonly busyMs?: number;
 }
 
 const BUSY_MS = 4000;
-/** Larger batches save a fifth at most, and those behind them wait longer. */
+/** Larger batches save a fifth at most and delay those behind them. */
 const BATCH_MAX = 256;
 
-/** Opens the file, creating it if necessary. Rejects with `OperatorError` when it cannot be used. */
+/** Opens the file, creating it if necessary. Rejects with `OperatorError` if it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
   const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false, here = false } = options;
   const file = resolve(path);
@@ -255,7 +255,7 @@ function ledgerOf({ writer, reader, scanner }: Parts): LedgerStore {
     apply: createApply(writer),
     wallet: (id) => reader.call('wallet', id),
     charge: (id) => reader.call('charge', id),
-    // A filter that matches little reads the whole journal of the wallet.
+    // A filter that matches little reads the wallet's whole journal.
     charges: (wallet, page) => scanner.call('charges', wallet, page),
     entry: (opId) => reader.call('entry', opId),
     entries: (wallet, { before, limit }) => reader.call('entries', wallet, before, limit),

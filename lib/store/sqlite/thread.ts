@@ -1,4 +1,4 @@
-// A worker thread as seen by its callers: typed calls, an end for every call, and a new thread after a death.
+// A worker thread as its callers see it: typed calls, an answer to every call, and a new thread after a crash.
 import { Worker } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
 import { limitHeap } from '../../platform/thread-heap.ts';
@@ -18,7 +18,7 @@ export interface Thread<P extends Procedures> {
   start(): void;
   /** Rejects with `StoreError` or `OperatorError`. */
   call<Name extends keyof P & string>(name: Name, ...args: Parameters<P[Name]>): Promise<Awaited<ReturnType<P[Name]>>>;
-  /** Waits for the calls under way; later ones are rejected. */
+  /** Waits for running calls; later ones are rejected. */
   close(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ interface Running {
   readonly waiting: Map<number, Waiting>;
 }
 
-/** `tsc` renames imports, not this. */
+/** `tsc` rewrites imports, but not this. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 
-/** Rows live until they are sent: more room for young objects would only fill up. */
+/** Rows live until they are sent, so more room for young objects would only fill up. */
 const YOUNG_MB = 8;
 
 export function createThread<P extends Procedures>(options: ThreadOptions): Thread<P> {
@@ -51,7 +51,7 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
     const started: Running = { worker, waiting: new Map() };
     worker.on('message', (reply: Reply) => settle(started, reply));
-    // An idle store keeps no process alive. After adding the listener, which would undo it.
+    // An idle store must not keep the process alive. After adding the listener, which would undo it.
     worker.unref();
     worker.on('error', (error) => bury(started, lost(error)));
     worker.on('exit', () => bury(started, lost()));
@@ -82,7 +82,7 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     else call?.resolve(value as never);
   }
 
-  /** Ends every call of a thread that is gone; the next call starts another. */
+  /** Fails every call of a dead thread; the next call starts another. */
   function bury(dead: Running, error: Error): void {
     if (running === dead) running = undefined;
     for (const { reject } of dead.waiting.values()) reject(error);
@@ -93,7 +93,7 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
     return new StoreError(`the ${role} thread of the database ended`, role === 'writer' ? 'unknown' : 'no', cause);
   }
 
-  /** The operator is told at the start; later it is a store that does not answer. */
+  /** At the start the operator is told; later it is a store that does not answer. */
   function notOpened(failure: Failure): Error {
     return served ? new StoreError(failure.message, 'no', failure.cause) : toError(failure);
   }

@@ -31,7 +31,7 @@ export function decodeOperations(cells: readonly Cell[]): Operation[] {
   return operations;
 }
 
-/** Outcomes without what their operations say already. */
+/** Outcomes without what their operations already say. */
 export function encodeOutcomes(outcomes: readonly Outcome[], operations: readonly Operation[]): Cell[] {
   const cells: Cell[] = [];
   for (const [index, { status, wallet, charge, job, payment }] of outcomes.entries()) {
@@ -69,14 +69,14 @@ export function decodeOutcomes(cells: readonly Cell[], operations: readonly Oper
   });
 }
 
-/** The charge that an operation has made follows from the operation, but for the period of a budget. */
+/** The charge that an operation made follows from the operation, except for the budget period. */
 function isStart(status: OutcomeStatus, op: Operation): op is ReserveOp | ChargeOp {
   return status === 'done' && (op.kind === 'reserve' || op.kind === 'charge');
 }
 
 interface Reader {
   more(): boolean;
-  /** The writer and the reader of a list are the same version of this file, so the type is known. */
+  /** Writer and reader of a list are the same version of this file, so the types are known. */
   next<T extends Cell>(): T;
 }
 
@@ -194,7 +194,7 @@ function nextPayment({ next }: Reader): Payment | undefined {
   return rowOf('payments', [id, ...Array.from({ length: PAYMENT_CELLS - 1 }, () => next())]);
 }
 
-/** Changes of jobs and payments are rare compared to calls: they travel as JSON. */
+/** Changes of jobs and payments are rare compared to calls, so they travel as JSON. */
 function jsonOf(job: object | undefined): string | null {
   return job ? JSON.stringify(job) : null;
 }
@@ -276,7 +276,7 @@ function nextWallet({ next }: Reader, id: string): Wallet | undefined {
   };
 }
 
-/** Its id and its wallet are the operation's. */
+/** Its id and wallet are the operation's. */
 function pushCharge(cells: Cell[], charge: Charge): void {
   const { key, kind, state, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt } = charge;
   cells.push(state, key, kind, reserved, charged, model, prices, usage, owner, lease, createdAt, endedAt);

@@ -1,4 +1,4 @@
-// The inside of a worker thread: opens its database, answers one request after the other.
+// The inside of a worker thread: opens its database and answers one request at a time.
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
@@ -30,7 +30,7 @@ function serve(db: DatabaseSync, procedures: Procedures): void {
 
   port.on('message', ([id, name, args]: Request) => {
     const fail = (error: unknown) => {
-      // A transaction that cannot be rolled back ends with the thread.
+      // If a transaction cannot be rolled back, the thread ends.
       if (db.isTransaction) process.exit(1);
       reply([id, undefined, failureOf(error)]);
     };
