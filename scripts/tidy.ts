@@ -22,10 +22,10 @@ const LAYERS: readonly (readonly string[])[] = [
     'lib/package.ts',
   ],
   ['lib/platform/'],
-  ['lib/money/', 'lib/jobs/decide.ts', 'lib/payments/decide.ts', 'lib/payments/payment.ts'],
+  ['lib/money/'],
   ['lib/stream/'],
   ['lib/store/'],
-  ['lib/plugin/', 'lib/wire/', 'lib/payments/contract.ts', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
+  ['lib/plugin/', 'lib/wire/', 'lib/ledger/', 'lib/accounts/', 'lib/users/', 'lib/media/'],
   ['lib/catalog/', 'lib/alerts/'],
   ['lib/call/', 'lib/smart/'],
   ['lib/text/', 'lib/images/', 'lib/videos/', 'lib/jobs/', 'lib/payments/'],
@@ -39,7 +39,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
 
 /** What a plugin may import of ours: types only. */
-const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/payments/contract.ts' } as const;
+const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/payment-contract.ts' } as const;
 
 const VENDORS =
   /\b(openai|anthropic|claude|gemini|gigachat|yandex|fal|bfl|kling|minimax|runway|seedance|dashscope|xai|deepseek|mistral|openrouter|groq|yookassa|yoomoney)\b/i;

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { parse } from 'yaml';
 import { DATABASE, GATEWAY, makeReplicaSet, SET_NAME, type SetOptions } from '../deploy/replica-set.ts';
-import { findMongod } from '../scripts/mongod.ts';
+import { findMongod } from './mongod-binary.ts';
 import { type Child, spawnChild } from './process.ts';
 
 const DEPLOY = fileURLToPath(new URL('../deploy/', import.meta.url));

@@ -7,7 +7,7 @@ import type {
   PaymentPlugin,
   PaymentProvider,
   RefundOrder,
-} from '../lib/payments/contract.ts';
+} from '../lib/plugin/payment-contract.ts';
 import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
 
 export interface OpenedPayments extends OpenProvider<PaymentProvider> {

@@ -1,8 +1,8 @@
 // Replica sets of real servers: for tests that break them, and for scripts.
 import { MongoMemoryReplSet } from 'mongodb-memory-server-core';
 import { ELECTION } from '../deploy/replica-set.ts';
-import { findMongod } from '../scripts/mongod.ts';
 import { primaryPort, serverParameters, stepDown } from './cluster.ts';
+import { findMongod } from './mongod-binary.ts';
 
 export interface ReplicaSet {
   /** A `DATABASE_URL`. */

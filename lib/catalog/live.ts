@@ -1,10 +1,10 @@
 // The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import type { HostMemory, PaymentPlugin, PaymentProvider } from '../payments/contract.ts';
 import type { HostLog, Provider } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
+import type { HostMemory, PaymentPlugin, PaymentProvider } from '../plugin/payment-contract.ts';
 import type { OpenProvider } from '../plugin/settings.ts';
 import { buildCatalog, type Catalog } from './catalog.ts';
 import { createChanges } from './changes.ts';

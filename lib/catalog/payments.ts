@@ -1,7 +1,7 @@
 // The payment providers that a catalog switches on, and what may not stand side by side.
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
-import type { PaymentProvider } from '../payments/contract.ts';
+import type { PaymentProvider } from '../plugin/payment-contract.ts';
 import { catalogFilesOf, readCatalogFiles } from './files.ts';
 import type { Opened } from './opened.ts';
 import { type CatalogFile, mistakeIn, type PaymentEntry } from './schema.ts';

@@ -1,8 +1,8 @@
 // `tollgate charge`: what calls cost, and how the money of one call moved.
 import type { Command } from 'commander';
-import type { Job } from '../jobs/decide.ts';
 import { videoIdOf } from '../jobs/id.ts';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
+import type { Job } from '../money/job-rules.ts';
 import { toRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';

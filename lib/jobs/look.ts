@@ -5,10 +5,10 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/model.ts';
 import { orAbort } from '../media/deadline.ts';
 import type { Results } from '../media/results.ts';
+import type { Job } from '../money/job-rules.ts';
 import { alertOf, toClientFault } from '../plugin/client-fault.ts';
 import type { MediaSource, UpstreamFault, UpstreamFaultKind, VideoRef, VideoState } from '../plugin/contract.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
-import type { Job } from './decide.ts';
 import { createGate } from './gate.ts';
 
 export interface LookOptions {

@@ -1,7 +1,7 @@
 // The background worker of jobs, in every process: polls the upstreams of those that are due, and ends them.
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Job } from '../money/job-rules.ts';
 import type { JobStore } from '../store/ports/jobs.ts';
-import type { Job } from './decide.ts';
 import { createLeaseLoop, type LoopClock } from './lease-loop.ts';
 import type { Look, Sight } from './look.ts';
 import { nextLookMs } from './pace.ts';

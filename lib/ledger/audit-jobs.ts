@@ -1,6 +1,7 @@
 // The audit of jobs: each has its charge, and has failed exactly if that charge was refunded.
-import type { Job } from '../jobs/decide.ts';
+
 import type { Charge } from '../money/decide.ts';
+import type { Job } from '../money/job-rules.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
 

@@ -10,7 +10,7 @@ import {
   type PaymentPhase,
   type Refund,
   refundsOf,
-} from '../payments/decide.ts';
+} from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
 import type { Found } from './audit-rules.ts';
 

@@ -1,6 +1,5 @@
 // The ledger service: holds, settles and returns the money of calls; refusals are faults.
 import { fault } from '../faults.ts';
-import type { CreateJob, FailJob, Job } from '../jobs/decide.ts';
 import {
   type Charge,
   type ChargeKind,
@@ -16,6 +15,7 @@ import {
   type Usage,
   type Wallet,
 } from '../money/decide.ts';
+import type { CreateJob, FailJob, Job } from '../money/job-rules.ts';
 import type { KeyLimits } from '../money/key-limits.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { formatMoment, periodAt } from '../money/period.ts';

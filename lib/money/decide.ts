@@ -1,7 +1,6 @@
 // All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
 import assert from 'node:assert/strict';
-import type { Job } from '../jobs/decide.ts';
-import type { Payment } from '../payments/decide.ts';
+import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
 import type { Micro } from './money.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type SettleOp,
   type TopupOp,
 } from './operations.ts';
+import type { Payment } from './payment-rules.ts';
 import type { RepeatTerms } from './repeat.ts';
 
 export type * from './operations.ts';

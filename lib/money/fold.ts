@@ -1,6 +1,5 @@
 // Runs a batch of operations over what a store has loaded; every store writes exactly what this returns.
-import { decideJob, type Job, type JobOutcome, jobIdOf } from '../jobs/decide.ts';
-import { decidePayment, type Payment, type PaymentOutcome } from '../payments/decide.ts';
+
 import {
   type Charge,
   type ChargeOp,
@@ -16,7 +15,9 @@ import {
   type ReserveOp,
   type Wallet,
 } from './decide.ts';
+import { decideJob, type Job, type JobOutcome, jobIdOf } from './job-rules.ts';
 import { book, type KeyBudget } from './key-budget.ts';
+import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
 
 /** What a store loads for a batch: the rows that `keysOf` names, as far as they exist. */

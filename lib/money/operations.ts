@@ -1,8 +1,8 @@
 // The operations on money, as the ledger takes them, and their identities.
-import type { CreateJob, FailJob } from '../jobs/decide.ts';
-import type { BookRefund, CreditPayment, PaidPaymentChange, ReversePayment } from '../payments/decide.ts';
+import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
+import type { BookRefund, CreditPayment, PaidPaymentChange, ReversePayment } from './payment-rules.ts';
 import type { RepeatTerms } from './repeat.ts';
 
 export const CHARGE_KINDS = ['text', 'image', 'edit', 'video'] as const;

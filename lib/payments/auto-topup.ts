@@ -6,10 +6,10 @@ import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import { type Fault, isFault } from '../faults.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { formatRub, type Micro } from '../money/money.ts';
+import type { Payment } from '../money/payment-rules.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { User } from '../store/ports/users.ts';
 import type { Store } from '../store/store.ts';
-import type { Payment } from './decide.ts';
 import type { Payments } from './payments.ts';
 import { claimed, ended, findHindrance, paused, resumed, type TopupNews } from './topup-rules.ts';
 

@@ -1,7 +1,8 @@
 // What an order tells its provider besides the amount, stored as JSON with the payment so that any process can repeat
 // it.
-import type { MethodKind, Order } from './contract.ts';
-import type { Payment } from './decide.ts';
+
+import type { Payment } from '../money/payment-rules.ts';
+import type { MethodKind, Order } from '../plugin/payment-contract.ts';
 
 export interface OrderFacts {
   readonly description: string;

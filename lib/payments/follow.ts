@@ -2,9 +2,9 @@
 // processes do this at the same time.
 import type { OpenPayment } from '../catalog/payments.ts';
 import { book } from '../ledger/booking.ts';
+import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from '../money/payment-rules.ts';
+import type { PaymentState, SavedMethod } from '../plugin/payment-contract.ts';
 import type { Store } from '../store/store.ts';
-import type { PaymentState, SavedMethod } from './contract.ts';
-import { type FreePaymentChange, type Payment, type PaymentStatus, refundsOf } from './decide.ts';
 import { factsOf } from './facts.ts';
 import { newId } from './ids.ts';
 import { costOf, isPlayMoney } from './play-money.ts';

@@ -1,11 +1,11 @@
 // Notices of providers: stored as received, and trusted only for which payments to fetch. A notice is done once all its
 // consequences are stored; until then its sender is told to send it again.
 import type { OpenPayment } from '../catalog/payments.ts';
+import type { Payment } from '../money/payment-rules.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
+import type { NoticeVerdict, PaymentState, RawNotice } from '../plugin/payment-contract.ts';
 import type { Notice } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
-import type { NoticeVerdict, PaymentState, RawNotice } from './contract.ts';
-import type { Payment } from './decide.ts';
 import type { Follow, PaymentLog } from './follow.ts';
 import { newId } from './ids.ts';
 

@@ -2,8 +2,8 @@
 // alone, so that pages and the command line do the same; any live gateway then asks the provider for the refund.
 import { book } from '../ledger/booking.ts';
 import type { Micro } from '../money/money.ts';
+import { disputeOf, type FreePaymentChange, type Payment, refundable } from '../money/payment-rules.ts';
 import type { Store } from '../store/store.ts';
-import { disputeOf, type FreePaymentChange, type Payment, refundable } from './decide.ts';
 import { newId } from './ids.ts';
 import { costOf, isPlayMoney } from './play-money.ts';
 

@@ -1,5 +1,5 @@
 // When a payment is fetched next: soon while its payer is busy, less often later, and never again a day after its link.
-import type { Payment } from './decide.ts';
+import type { Payment } from '../money/payment-rules.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,9 @@
 // Play money, which a sandbox or a shop under test takes: no wallet gets it that pays for upstreams which cost real money.
 // Processes of one store may differ in their catalogs, so the store remembers that one of them has such upstreams.
+
+import type { Payment } from '../money/payment.ts';
+import type { PaymentState } from '../plugin/payment-contract.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
-import type { PaymentState } from './contract.ts';
-import type { Payment } from './payment.ts';
 
 const COSTLY = 'costly-upstream';
 

@@ -1,10 +1,10 @@
 // What a payment needs next, given its provider's state: one change or one operation at a time, until nothing is left.
 import type { PaybackOp, PayOp } from '../money/decide.ts';
 import { formatRub } from '../money/money.ts';
-import type { PaymentState, RefundState } from './contract.ts';
-import { type FreePaymentChange, type Payment, type Refund, refundsOf } from './decide.ts';
+import { NEVER_BEGAN } from '../money/payment.ts';
+import { type FreePaymentChange, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
+import type { PaymentState, RefundState } from '../plugin/payment-contract.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
-import { NEVER_BEGAN } from './payment.ts';
 
 export type Step =
   | { readonly change: FreePaymentChange; readonly op?: never }

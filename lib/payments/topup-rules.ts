@@ -2,9 +2,9 @@
 import type { TopupBounds } from '../catalog/topup-bounds.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
+import { NEVER_BEGAN, type Payment } from '../money/payment.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import { lesser } from './bounds.ts';
-import { NEVER_BEGAN, type Payment } from './payment.ts';
 
 /** After the first, second and third consecutive decline; the fourth pauses it. */
 export const WAITS_MS = [3_600_000, 3 * 3_600_000, 7 * 3_600_000] as const;

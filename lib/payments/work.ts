@@ -1,13 +1,13 @@
 // Moves one payment as far as it goes now: asks its provider to start it, fetches its state, requests refunds.
 import type { OpenPayment } from '../catalog/payments.ts';
+import { NEVER_BEGAN } from '../money/payment.ts';
+import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
+import type { PaymentState, RefundOrder, Started } from '../plugin/payment-contract.ts';
 import type { Store } from '../store/store.ts';
-import type { PaymentState, RefundOrder, Started } from './contract.ts';
-import { type Payment, type Refund, refundsOf } from './decide.ts';
 import { factsOf, orderOf } from './facts.ts';
 import { type Follow, hasAsked, type PaymentLog } from './follow.ts';
 import { nextLookAt, nextRefundLookAt } from './pace.ts';
-import { NEVER_BEGAN } from './payment.ts';
 
 export interface WorkOptions {
   readonly store: Pick<Store, 'payments'>;

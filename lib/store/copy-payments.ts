@@ -1,8 +1,8 @@
 // The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
+import { disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { OperatorError } from '../operator-error.ts';
-import { disputeOf, type Payment, type Refund, refundsOf } from '../payments/decide.ts';
 import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { PaymentStore } from './ports/payments.ts';

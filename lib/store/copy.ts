@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
 import { forEach } from '../for-each.ts';
-import type { Job } from '../jobs/decide.ts';
 import type { Charge, Entry, Wallet } from '../money/decide.ts';
+import type { Job } from '../money/job-rules.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';

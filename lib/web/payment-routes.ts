@@ -2,7 +2,7 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
-import type { RawNotice } from '../payments/contract.ts';
+import type { RawNotice } from '../plugin/payment-contract.ts';
 import { StoreError } from '../store/store.ts';
 import { pageFace } from './face.ts';
 import type { WebServices } from './services.ts';

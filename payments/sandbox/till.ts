@@ -8,7 +8,7 @@ import type {
   RefundOrder,
   RefundState,
   SavedMethod,
-} from '../../lib/payments/contract.ts';
+} from '../../lib/plugin/payment-contract.ts';
 import { DECLINES } from './cards.ts';
 
 export interface SandboxSettings {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Job } from '../../lib/jobs/decide.ts';
+import type { Job } from '../../lib/money/job-rules.ts';
 import { type FilmUpstream, filmCatalog, inState, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startFlags } from '../../testkit/npm-start.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, startService } from '../../testkit/process.ts';

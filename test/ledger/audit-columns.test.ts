@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Operation } from '../../lib/money/decide.ts';
 import { CHARGELESS, ENTRY_KINDS } from '../../lib/money/operations.ts';
-import { PAYMENT_PHASES } from '../../lib/payments/decide.ts';
+import { PAYMENT_PHASES } from '../../lib/money/payment-rules.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { longer } from '../../testkit/long.ts';

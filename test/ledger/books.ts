@@ -1,5 +1,5 @@
 // The books of one wallet in memory, and operations on it in few words.
-import type { Job } from '../../lib/jobs/decide.ts';
+
 import {
   type Charge,
   type Entry,
@@ -9,9 +9,10 @@ import {
   type Wallet,
 } from '../../lib/money/decide.ts';
 import { fold } from '../../lib/money/fold.ts';
+import type { Job } from '../../lib/money/job-rules.ts';
 import type { KeyBudget } from '../../lib/money/key-budget.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import type { Repeat } from '../../lib/money/repeat.ts';
-import type { Payment } from '../../lib/payments/decide.ts';
 
 export const AT = 1000;
 

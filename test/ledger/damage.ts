@@ -2,8 +2,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { type Document, MongoClient } from 'mongodb';
 import type { Operation } from '../../lib/money/decide.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import { type TextPrice, textCost } from '../../lib/money/price.ts';
-import type { Payment } from '../../lib/payments/decide.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { AT, adjust, applied, giveBack, newId, RUB, topup } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded, refundOf, reverseOf } from '../contract/store/payments.ts';

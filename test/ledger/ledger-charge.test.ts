@@ -1,9 +1,9 @@
 // What is paid at once, before a store that fails: charged once or not at all, and its job with it.
 import { expect } from 'chai';
 import type { Fault } from '../../lib/faults.ts';
-import type { CreateJob, FailJob, Job } from '../../lib/jobs/decide.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
+import type { CreateJob, FailJob, Job } from '../../lib/money/job-rules.ts';
 import { until } from '../../testkit/client.ts';
 import {
   answerAfter,

@@ -2,7 +2,7 @@
 // what the bank holds, once.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { refundable } from '../../lib/payments/decide.ts';
+import { refundable } from '../../lib/money/payment-rules.ts';
 import { askRefund } from '../../lib/payments/operator.ts';
 import { type Call, mapCalls, READS } from '../../lib/store/ports.ts';
 import type { Store } from '../../lib/store/store.ts';

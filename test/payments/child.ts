@@ -2,9 +2,9 @@
 // begin`. It lives the LIFE that is named: `order` orders, looks, and asks for a refund; `charge` looks at an automatic
 // top-up; `dispute` enters one and loses it. The steps at the bank are killed from outside.
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
-import type { PaymentProvider } from '../../lib/payments/contract.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';
+import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
 import { createProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Call } from '../../lib/store/ports.ts';

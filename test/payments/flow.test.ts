@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Payment, PaymentPhase } from '../../lib/payments/decide.ts';
+import type { Payment, PaymentPhase } from '../../lib/money/payment-rules.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { RUB } from '../../testkit/payments.ts';

@@ -8,7 +8,7 @@ import { openLiveCatalog } from '../../lib/catalog/live.ts';
 import { catalogFile } from '../../lib/catalog/schema.ts';
 import { topupEntry } from '../../lib/catalog/topup-bounds.ts';
 import { readConfig } from '../../lib/config.ts';
-import { PAYMENT_PHASES } from '../../lib/payments/decide.ts';
+import { PAYMENT_PHASES } from '../../lib/money/payment-rules.ts';
 import plugin from '../../payments/yookassa/index.ts';
 
 const guide = readFileSync(new URL('../../docs/payments.md', import.meta.url), 'utf8');

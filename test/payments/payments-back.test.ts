@@ -1,7 +1,7 @@
 // The payments service against a bank: money that goes back.
 import { expect } from 'chai';
-import type { Payment } from '../../lib/payments/decide.ts';
-import { refundsOf } from '../../lib/payments/decide.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
+import { refundsOf } from '../../lib/money/payment-rules.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';

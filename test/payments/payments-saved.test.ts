@@ -1,6 +1,6 @@
 // The payments service against a bank: methods that are kept and charged.
 import { expect } from 'chai';
-import type { Payment } from '../../lib/payments/decide.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';

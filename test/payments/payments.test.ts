@@ -1,6 +1,6 @@
 // The payments service against a bank: what is credited, once, and what is not.
 import { expect } from 'chai';
-import type { Payment } from '../../lib/payments/decide.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
 import { until } from '../../testkit/client.ts';
 import { STORES } from '../../testkit/stores.ts';

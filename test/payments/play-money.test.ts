@@ -1,8 +1,8 @@
 // Play money buys nothing real: not in a store that another process serves with models that cost money, not after the shop's
 // secret was changed, and not by an operator's hand.
 import { expect } from 'chai';
+import type { Payment } from '../../lib/money/payment.ts';
 import { decideReview } from '../../lib/payments/operator.ts';
-import type { Payment } from '../../lib/payments/payment.ts';
 import { noteCost } from '../../lib/payments/play-money.ts';
 import { mapCalls } from '../../lib/store/ports.ts';
 import { until } from '../../testkit/client.ts';

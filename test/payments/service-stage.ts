@@ -2,10 +2,10 @@
 
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import type { Payment } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import type { PaymentProvider } from '../../lib/payments/contract.ts';
-import type { Payment } from '../../lib/payments/decide.ts';
 import { createPayments, type Payments } from '../../lib/payments/payments.ts';
+import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topupBoundsOf } from '../../lib/catalog/topup-bounds.ts';
-import { NEVER_BEGAN, type Payment } from '../../lib/payments/payment.ts';
+import { NEVER_BEGAN, type Payment } from '../../lib/money/payment.ts';
 import {
   claimed,
   ended,

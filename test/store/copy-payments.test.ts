@@ -1,8 +1,8 @@
 // Copies of payments: all of them as they are, and out of a store in use as their wallets were.
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { type Payment, refundsOf } from '../../lib/payments/decide.ts';
 import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, newWallet, RUB, rejection } from '../contract/store/context.ts';

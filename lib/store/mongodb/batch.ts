@@ -2,9 +2,9 @@
 // and charges, commit. `fold` decides what is written.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
-import type { Job } from '../../jobs/decide.ts';
 import type { Charge, Outcome } from '../../money/decide.ts';
 import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
+import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import { createKnown, type KnownCharges } from '../known.ts';
 import type { LedgerStore, Submission } from '../ports/ledger.ts';

@@ -1,6 +1,6 @@
 // Jobs in the MongoDB store: every change applies to the version it was decided on, whoever else works on it.
 import type { Document } from 'mongodb';
-import { decideJob, type Job } from '../../jobs/decide.ts';
+import { decideJob, type Job } from '../../money/job-rules.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';

@@ -1,6 +1,6 @@
 // The payment collections of the MongoDB store; validators repeat the rules of a payment's life.
 import type { Document } from 'mongodb';
-import { PAYMENT_PHASES } from '../../payments/decide.ts';
+import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
 import { PAYMENT_FIELDS, type PaymentSort, type Value } from '../payment-rows.ts';
 import {
   amount,

@@ -1,6 +1,6 @@
 // Payments in the MongoDB store, with their methods, consents, automatic top-ups and notices.
 import type { Document } from 'mongodb';
-import { decidePayment, newPayment, type Payment } from '../../payments/decide.ts';
+import { decidePayment, newPayment, type Payment } from '../../money/payment-rules.ts';
 import { rowOf as fromCells, PAYMENT_FIELDS, type PaymentSort } from '../payment-rows.ts';
 import type { AutoTopupRow, PaymentRows, PaymentStore } from '../ports/payments.ts';
 import { call, MAJORITY, read, send } from './call.ts';

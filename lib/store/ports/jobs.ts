@@ -1,5 +1,5 @@
 // The port of jobs: who works on which, by lease. Their money moves in the ledger, in the same transactions.
-import type { CreateJob, FailJob, Job, JobChange, JobOutcome } from '../../jobs/decide.ts';
+import type { CreateJob, FailJob, Job, JobChange, JobOutcome } from '../../money/job-rules.ts';
 
 /** A change without money: a job starts with its charge and fails with its refund, in `LedgerStore.apply`. */
 export type FreeJobChange = Exclude<JobChange, CreateJob | FailJob>;

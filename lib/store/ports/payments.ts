@@ -1,7 +1,13 @@
 // The port of payments: orders of money in and who works on which, by lease; saved methods, consents, automatic top-ups
 // and notices. Their money moves in the ledger, in the same transactions.
 import type { Micro } from '../../money/money.ts';
-import type { FreePaymentChange, NewPayment, Payment, PaymentOutcome, PaymentPhase } from '../../payments/decide.ts';
+import type {
+  FreePaymentChange,
+  NewPayment,
+  Payment,
+  PaymentOutcome,
+  PaymentPhase,
+} from '../../money/payment-rules.ts';
 import type { JobClaim, JobRenewal } from './jobs.ts';
 
 /** An instrument that its owner allowed us to save. All times in ms since the epoch. */

@@ -1,6 +1,6 @@
 // Jobs in the SQLite store: claimed, changed and renewed in write transactions, which the file takes one at a time.
 import type { DatabaseSync } from 'node:sqlite';
-import { decideJob, type Job, type JobOutcome } from '../../jobs/decide.ts';
+import { decideJob, type Job, type JobOutcome } from '../../money/job-rules.ts';
 import { byTurn } from '../claim.ts';
 import type { FreeJobChange, JobClaim, JobRenewal, JobStore } from '../ports/jobs.ts';
 import { createClaim, createRenew } from './claim.ts';

@@ -1,5 +1,5 @@
 // The payment tables of the SQLite store; CHECKs repeat the rules of a payment's life.
-import { PAYMENT_PHASES } from '../../payments/decide.ts';
+import { PAYMENT_PHASES } from '../../money/payment-rules.ts';
 import { oneOf } from './checks.ts';
 
 export const PAYMENT_TABLES = `

@@ -7,7 +7,7 @@ import {
   newPayment,
   type Payment,
   type PaymentOutcome,
-} from '../../payments/decide.ts';
+} from '../../money/payment-rules.ts';
 import { byTurn } from '../claim.ts';
 import { cellsOf, PAYMENT_FIELDS, type PaymentSort, rowOf } from '../payment-rows.ts';
 import type { JobClaim, JobRenewal } from '../ports/jobs.ts';

@@ -1,5 +1,5 @@
 // Batches and outcomes as flat lists of values between threads: cloning objects costs four times as much.
-import type { CreateJob, FailJob, Job } from '../../jobs/decide.ts';
+
 import {
   type Charge,
   type ChargeOp,
@@ -13,7 +13,14 @@ import {
   startOf,
   type Wallet,
 } from '../../money/decide.ts';
-import type { BookRefund, CreditPayment, PaidPaymentChange, Payment, ReversePayment } from '../../payments/decide.ts';
+import type { CreateJob, FailJob, Job } from '../../money/job-rules.ts';
+import type {
+  BookRefund,
+  CreditPayment,
+  PaidPaymentChange,
+  Payment,
+  ReversePayment,
+} from '../../money/payment-rules.ts';
 import { type Cell, cellsOf, PAYMENT_FIELDS, rowOf } from '../payment-rows.ts';
 
 export type { Cell };

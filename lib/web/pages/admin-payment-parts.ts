@@ -1,8 +1,8 @@
 // An operator's view of one payment: its facts, what was given back, what the provider said, and the forms for its
 // state.
 import { formatRub } from '../../money/money.ts';
+import { disputeOf, type Payment, refundable, refundsOf } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
-import { disputeOf, type Payment, refundable, refundsOf } from '../../payments/payment.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
 import { facts, field, form, message, table } from '../parts.ts';

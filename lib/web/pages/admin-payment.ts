@@ -1,9 +1,9 @@
 // One payment for an operator: everything known about it, and the actions reserved for operators.
 import { fault } from '../../faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
+import type { Payment } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../../payments/operator.ts';
-import type { Payment } from '../../payments/payment.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { type Form, isLine } from '../forms.ts';

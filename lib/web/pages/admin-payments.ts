@@ -1,5 +1,5 @@
 // Payments of all accounts for an operator, those that need a decision first.
-import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../payments/payment.ts';
+import { PAYMENT_PHASES, type Payment, type PaymentPhase } from '../../money/payment.ts';
 import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';

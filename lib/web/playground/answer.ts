@@ -2,7 +2,7 @@
 import type { VideoView } from '../../api/routes/videos.ts';
 import { isFault } from '../../faults.ts';
 import { stateOf } from '../../http/context.ts';
-import type { Job } from '../../jobs/decide.ts';
+import type { Job } from '../../money/job-rules.ts';
 import { type CollectedReply, replyText } from '../../stream/collect.ts';
 import { faultWords } from '../fault-words.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';

@@ -1,5 +1,5 @@
 // Payments and refunds of a wallet with their states, newest first.
-import { type Payment, refundsOf } from '../../payments/payment.ts';
+import { type Payment, refundsOf } from '../../money/payment.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { table } from '../parts.ts';

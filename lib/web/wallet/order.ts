@@ -1,6 +1,6 @@
 // One payment as its owner sees it: its state and the next step, and its receipt with the ledger's entries.
 import { fault } from '../../faults.ts';
-import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../payments/payment.ts';
+import { disputeOf, type Payment, type PaymentPhase, refundsOf } from '../../money/payment.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Answer, page, type Redirect } from '../page.ts';

@@ -4,7 +4,7 @@ import type { SumBounds } from '../../catalog/topup-bounds.ts';
 import { fault, isFault } from '../../faults.ts';
 import { formatRub, type Micro } from '../../money/money.ts';
 import { boundsOf, KOPECK } from '../../payments/bounds.ts';
-import type { MethodKind } from '../../payments/contract.ts';
+import type { MethodKind } from '../../plugin/payment-contract.ts';
 import { StoreError } from '../../store/store.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';

@@ -1,6 +1,7 @@
 // Names of the phases of payments, refunds and methods, and what they mean for the payer.
-import type { MethodKind } from '../../payments/contract.ts';
-import type { PaymentPhase, Refund } from '../../payments/payment.ts';
+
+import type { PaymentPhase, Refund } from '../../money/payment.ts';
+import type { MethodKind } from '../../plugin/payment-contract.ts';
 import { defineWords, type Language } from '../language.ts';
 
 interface PaymentWords {

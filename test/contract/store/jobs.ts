@@ -1,8 +1,8 @@
 // Jobs: made with their charge, failed with its refund, claimed by one process at a time, changed in one version only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { FailJob, Job } from '../../../lib/jobs/decide.ts';
 import type { Operation } from '../../../lib/money/decide.ts';
+import type { FailJob, Job } from '../../../lib/money/job-rules.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
   applied,

@@ -1,7 +1,7 @@
 // Payments: claimed by one process at a time, changed in one version only, credited and paid back with their money.
 import { expect } from 'chai';
 import type { Operation } from '../../../lib/money/decide.ts';
-import type { FreePaymentChange, NewPayment, Payment } from '../../../lib/payments/decide.ts';
+import type { FreePaymentChange, NewPayment, Payment } from '../../../lib/money/payment-rules.ts';
 import type { AutoTopupRow, Notice, PaymentRows, SavedMethodRow } from '../../../lib/store/ports/payments.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {

@@ -6,7 +6,7 @@ import type {
   PaymentProvider,
   PaymentState,
   RefundState,
-} from '../../../lib/payments/contract.ts';
+} from '../../../lib/plugin/payment-contract.ts';
 
 interface Settings {
   readonly baseUrl: string;

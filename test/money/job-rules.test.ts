@@ -1,7 +1,14 @@
 // The life of a job as a table: every change in every phase, repeats, and changes that come too late.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type CreateJob, decideJob, type Job, type JobChange, type JobStatus, jobIdOf } from '../../lib/jobs/decide.ts';
+import {
+  type CreateJob,
+  decideJob,
+  type Job,
+  type JobChange,
+  type JobStatus,
+  jobIdOf,
+} from '../../lib/money/job-rules.ts';
 
 const AT = 5000;
 const CREATE: CreateJob = {

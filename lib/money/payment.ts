@@ -1,6 +1,6 @@
 // A payment as it is stored: one order of money in, its money, its refunds and its dispute.
 import assert from 'node:assert/strict';
-import type { Micro } from '../money/money.ts';
+import type { Micro } from './money.ts';
 
 /**
  * `created`: the provider is asked to start it; `pending`: it waits for the payer; `succeeded`: the money arrived and

@@ -1,6 +1,6 @@
 // All rules of a payment's life as one pure function: takes a payment and a change, returns the payment after it.
 import assert from 'node:assert/strict';
-import type { Micro } from '../money/money.ts';
+import type { Micro } from './money.ts';
 import {
   type Dispute,
   disputeOf,

@@ -1,4 +1,4 @@
-// Finds the MongoDB server that the tests run, or puts one into the git-ignored cache: node scripts/mongod.ts
+// Finds the MongoDB server that the tests run, or puts one into the git-ignored cache: node testkit/mongod-binary.ts
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

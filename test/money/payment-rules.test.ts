@@ -11,7 +11,7 @@ import {
   type PaymentPhase,
   refundable,
   refundsOf,
-} from '../../lib/payments/decide.ts';
+} from '../../lib/money/payment-rules.ts';
 
 const RUB = 1_000_000n;
 const AT = 1_800_000_000_000;

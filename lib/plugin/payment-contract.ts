@@ -1,10 +1,10 @@
 // The contract between the gateway and a payment plugin: types only, so that a plugin imports nothing at run time.
 import type Joi from 'joi';
-import type { FaultWords, Host } from '../plugin/contract.ts';
+import type { FaultWords, Host } from './contract.ts';
 
-export type * from '../plugin/fault-contract.ts';
-export type * from '../plugin/host-contract.ts';
-export type * from '../plugin/request-contract.ts';
+export type * from './fault-contract.ts';
+export type * from './host-contract.ts';
+export type * from './request-contract.ts';
 
 /**
  * The default export of a folder's `payments/<name>/index`. It is loaded like a provider's folder and gets the same
