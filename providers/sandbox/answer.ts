@@ -2,46 +2,8 @@
 import type { Content, Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 import { lastResults, promptAt, withoutWishes } from './calls.ts';
 import type { Colour } from './colours.ts';
-
-/** What `[[…]]` in a prompt asks for. */
-export interface Markers {
-  /** Refuse the prompt. */
-  readonly refuse: boolean;
-  /** Give a result without a picture. */
-  readonly empty: boolean;
-  /** Give bytes that are no picture. */
-  readonly undecodable: boolean;
-  /** Fail before the first word. */
-  readonly fail: boolean;
-  /** Fail after half of the words. */
-  readonly failMid: boolean;
-  /** Wait before every word. */
-  readonly slow: boolean;
-  /** Send nothing until the call is aborted. */
-  readonly stall: boolean;
-  /** The exact number of words. */
-  readonly words: number | undefined;
-}
-
-const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\d+)\]\]/g;
-
-/** More words than any call may have tokens need not be made. */
-const WORDS_MAX = 40_000;
-
-export function readMarkers(prompt: string): Markers {
-  const found: readonly string[] = prompt.match(MARKER) ?? [];
-  const words = found.find((marker) => marker.startsWith('[[words:'));
-  return {
-    refuse: found.includes('[[refuse]]'),
-    empty: found.includes('[[empty]]'),
-    undecodable: found.includes('[[undecodable]]'),
-    fail: found.includes('[[fail]]'),
-    failMid: found.includes('[[fail-mid]]'),
-    slow: found.includes('[[slow]]'),
-    stall: found.includes('[[stall]]'),
-    words: words === undefined ? undefined : Math.min(Number(words.slice('[[words:'.length, -2)), WORDS_MAX),
-  };
-}
+import { withoutMarkers } from './markers.ts';
+import phrases from './phrases.json' with { type: 'json' };
 
 /** The words of the system prompt, of all messages, and of the definitions of tools. */
 export function countWords({ system = '', messages, tools }: TextCall): number {
@@ -84,14 +46,14 @@ export function lastPrompt(messages: readonly TextMessage[]): string {
 }
 
 function compose(prompt: string, { model, messages }: TextCall): string {
-  const plain = withoutWishes(prompt).replace(MARKER, ' ').replace(/\s+/g, ' ').trim();
-  const phrases = isRussian(plain) ? RUSSIAN : ENGLISH;
-  const sentences = [phrases.greeting, ...(plain === '' ? [] : [phrases.echo(shorten(plain))])];
-  for (const { name, text } of lastResults(messages)) sentences.push(phrases.told(name, shorten(text)));
-  if (model !== 'lite') sentences.push(phrases.about);
+  const plain = withoutMarkers(withoutWishes(prompt)).replace(/\s+/g, ' ').trim();
+  const { greeting, echo, told, about, markers, goodbye } = phrases[languageOf(plain)];
+  const sentences = [greeting, ...(plain === '' ? [] : [fill(echo, { prompt: shorten(plain) })])];
+  for (const { name, text } of lastResults(messages)) sentences.push(fill(told, { tool: name, text: shorten(text) }));
+  if (model !== 'lite') sentences.push(about);
   const paragraphs = [sentences.join(' ')];
-  if (model === 'heavy') paragraphs.push(phrases.markers.join('\n'));
-  paragraphs.push(phrases.goodbye);
+  if (model === 'heavy') paragraphs.push(markers.join('\n'));
+  paragraphs.push(goodbye);
   return paragraphs.join(model === 'lite' ? ' ' : '\n\n');
 }
 
@@ -103,10 +65,15 @@ export interface Seen extends Size {
 
 /** A line for each picture, in order. */
 function describe(prompt: string, sights: readonly Seen[]): string {
-  const phrases = isRussian(prompt.replace(MARKER, ' ')) ? RUSSIAN : ENGLISH;
-  if (sights.length === 0) return phrases.nothing;
-  const lines = sights.map((sight, at) => `${at + 1}. ${phrases.sight(sight)}`);
-  return [phrases.eyes, ...lines].join('\n');
+  const language = languageOf(withoutMarkers(prompt));
+  const { nothing, eyes, sight } = phrases[language];
+  if (sights.length === 0) return nothing;
+  const lines = sights.map((seen, at) => `${at + 1}. ${fill(sight, { ...seen, colour: seen.colour[language] })}`);
+  return [eyes, ...lines].join('\n');
+}
+
+function fill(phrase: string, values: Readonly<Record<string, string | number>>): string {
+  return phrase.replace(/\{(\w+)\}/g, (_, name) => `${values[name]}`);
 }
 
 const ECHO_CHARS_MAX = 120;
@@ -117,63 +84,8 @@ function shorten(text: string): string {
   return `${characters.slice(0, ECHO_CHARS_MAX).join('').trimEnd()}…`;
 }
 
-function isRussian(text: string): boolean {
+function languageOf(text: string): keyof typeof phrases {
   const cyrillic = text.match(/\p{Script=Cyrillic}/gu)?.length ?? 0;
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
-  return cyrillic > latin;
+  return cyrillic > latin ? 'russian' : 'english';
 }
-
-interface Phrases {
-  readonly greeting: string;
-  readonly echo: (prompt: string) => string;
-  readonly told: (tool: string, text: string) => string;
-  readonly about: string;
-  readonly markers: readonly string[];
-  readonly goodbye: string;
-  readonly eyes: string;
-  readonly sight: (sight: Seen) => string;
-  readonly nothing: string;
-}
-
-const ENGLISH: Phrases = {
-  greeting: 'Hello from the sandbox: this answer was made by the gateway itself, and no model was asked.',
-  echo: (prompt) => `You wrote: “${prompt}”.`,
-  told: (tool, text) => `The tool ${tool} said: “${text}”.`,
-  about:
-    'It arrives word by word like a real one, and every word counts as a token, ' +
-    'so streaming, limits and billing can be tried without an account anywhere.',
-  markers: [
-    'A heavy model would think longer here; this one tells you its tricks instead. Put one of these into a message:',
-    '- [[words:50]] for exactly fifty words,',
-    '- [[slow]] for ten words a second,',
-    '- [[stall]] for an answer that never begins,',
-    '- [[tool:name]] for a call of your tool of that name,',
-    '- [[fail]] or [[fail-mid]] for an upstream that fails at once or halfway.',
-  ],
-  goodbye: 'Set the key of an upstream, and the same request reaches a real model.',
-  eyes: 'The sandbox has only simple eyes. This is what they see:',
-  sight: ({ format, width, height, colour }) => `${format}, ${width}x${height} pixels, mainly ${colour.english}.`,
-  nothing: 'There is no picture in the last message.',
-};
-
-const RUSSIAN: Phrases = {
-  greeting: 'Привет из песочницы: этот ответ составил сам шлюз, ни одна модель его не видела.',
-  echo: (prompt) => `Вы написали: «${prompt}».`,
-  told: (tool, text) => `Инструмент ${tool} ответил: «${text}».`,
-  about:
-    'Он приходит по словам, как настоящий, и каждое слово считается токеном: ' +
-    'потоки, лимиты и списания можно проверить без единого аккаунта на стороне.',
-  markers: [
-    'Большая модель здесь задумалась бы, а песочница расскажет о своих приёмах. Добавьте в сообщение:',
-    '- [[words:50]], чтобы получить ровно пятьдесят слов,',
-    '- [[slow]], чтобы слова шли по десять в секунду,',
-    '- [[stall]], чтобы ответ так и не начался,',
-    '- [[tool:имя]], чтобы был вызван ваш инструмент с таким именем,',
-    '- [[fail]] или [[fail-mid]], чтобы модель отказала сразу или на полпути.',
-  ],
-  goodbye: 'Задайте ключ поставщика, и тот же запрос уйдёт к настоящей модели.',
-  eyes: 'Зрение у песочницы простое. Вот что она видит:',
-  sight: ({ format, width, height, colour }) =>
-    `${format}, ${width}x${height} пикселей, основной цвет — ${colour.russian}.`,
-  nothing: 'В последнем сообщении нет картинок.',
-};

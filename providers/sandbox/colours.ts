@@ -1,4 +1,5 @@
 // The colours of the sandbox: named in prompts, painted into pictures, and seen in them again.
+import colours from './colours.json' with { type: 'json' };
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
@@ -10,20 +11,9 @@ export interface Colour {
   readonly words: RegExp;
 }
 
-const COLOURS: readonly Colour[] = [
-  { rgb: [214, 40, 40], english: 'red', russian: 'красный', words: /\bred\b|красн/i },
-  { rgb: [245, 130, 32], english: 'orange', russian: 'оранжевый', words: /\borange\b|оранжев/i },
-  { rgb: [250, 210, 40], english: 'yellow', russian: 'жёлтый', words: /\byellow\b|ж[её]лт/i },
-  { rgb: [46, 160, 67], english: 'green', russian: 'зелёный', words: /\bgreen\b|зел[её]н/i },
-  { rgb: [90, 190, 235], english: 'light blue', russian: 'голубой', words: /\blight blue\b|голуб/i },
-  { rgb: [30, 80, 200], english: 'blue', russian: 'синий', words: /\bblue\b|син(ий|яя|ее|ие|его|ей|юю|их)/i },
-  { rgb: [130, 60, 180], english: 'purple', russian: 'фиолетовый', words: /\bpurple\b|фиолетов/i },
-  { rgb: [245, 150, 185], english: 'pink', russian: 'розовый', words: /\bpink\b|розов/i },
-  { rgb: [125, 80, 45], english: 'brown', russian: 'коричневый', words: /\bbrown\b|коричнев/i },
-  { rgb: [128, 128, 128], english: 'grey', russian: 'серый', words: /\bgr[ea]y\b|\bсер(ый|ая|ое|ые)/i },
-  { rgb: [250, 250, 250], english: 'white', russian: 'белый', words: /\bwhite\b|бел(ый|ая|ое|ые|ого|ой|ую)/i },
-  { rgb: [15, 15, 15], english: 'black', russian: 'чёрный', words: /\bblack\b|ч[её]рн/i },
-];
+const COLOURS: readonly Colour[] = colours.map(({ rgb, words, ...names }) => {
+  return { ...names, rgb: rgb as unknown as Rgb, words: new RegExp(words, 'i') };
+});
 
 /** The first colour that a prompt names. */
 export function namedColour(prompt: string): Colour | undefined {

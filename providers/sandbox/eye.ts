@@ -1,7 +1,7 @@
 // Looks at pictures in a thread of its own: one call after the other, so that many calls take no more memory than one.
 import { Worker } from 'node:worker_threads';
 import type { Host, Picture, Size } from '../../lib/plugin/contract.ts';
-import { untilAborted } from './moods.ts';
+import { untilAborted } from './markers.ts';
 
 /** A picture, and the size it is wanted in: as large as fits. */
 export interface Look {

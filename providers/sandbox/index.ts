@@ -10,12 +10,12 @@ import type {
   TextCall,
   ToolCallContent,
 } from '../../lib/plugin/contract.ts';
-import { composeAnswer, countWords, cutWords, lastPrompt, readMarkers, type Seen } from './answer.ts';
+import { composeAnswer, countWords, cutWords, lastPrompt, type Seen } from './answer.ts';
 import { planCalls } from './calls.ts';
 import { mainColour } from './colours.ts';
 import { draw, roomOf, sizeOf } from './drawing.ts';
 import { createEye, type Eye } from './eye.ts';
-import { sufferFrom } from './moods.ts';
+import { failure, readMarkers, sufferFrom, wordsOf } from './markers.ts';
 import { createVideo } from './video.ts';
 
 interface SandboxSettings {
@@ -70,14 +70,15 @@ async function* answer({ call, signal, host, settings, eye }: Answering): AsyncG
   const markers = readMarkers(prompt);
   await sufferFrom(markers, host, signal);
   const calls = planCalls(call, prompt);
-  const hasText = calls.length === 0 || markers.words !== undefined;
-  const composed = hasText ? composeAnswer(call, markers.words, await see(call, eye, signal)) : [];
+  const count = wordsOf(markers);
+  const hasText = calls.length === 0 || count !== undefined;
+  const composed = hasText ? composeAnswer(call, count, await see(call, eye, signal)) : [];
   const blocks = [...(hasText ? [textBlock(composed, call.maxTokens)] : []), ...calls.map(toolBlock)];
-  const wordMs = markers.slow ? SLOW_WORD_MS : settings.wordMs;
+  const wordMs = markers.has('[[slow]]') ? SLOW_WORD_MS : settings.wordMs;
   const all =
     composed.length + blocks.reduce((sum, { block, pieces }) => sum + (block.type === 'tool' ? pieces.length : 0), 0);
   const kept = Math.min(all, call.maxTokens);
-  const sent = markers.failMid ? Math.ceil(kept / 2) : kept;
+  const sent = markers.has('[[fail-mid]]') ? Math.ceil(kept / 2) : kept;
 
   const begun: readonly ProviderPart[] = [
     { type: 'start', model: call.model },
@@ -95,15 +96,11 @@ async function* answer({ call, signal, host, settings, eye }: Answering): AsyncG
         { type: 'usage', output: tokens },
       ];
     }
-    if (markers.failMid && tokens === sent) throw halfway(host);
+    if (markers.has('[[fail-mid]]') && tokens === sent) throw failure('[[fail-mid]]', host);
     yield [{ type: 'block-end', index }];
   }
   const reason = calls.length > 0 ? 'tool' : 'stop';
   yield [{ type: 'finish', reason: kept < all ? 'length' : reason }];
-}
-
-function halfway(host: Host): Error {
-  return host.fault.make('server', 'the prompt asked for a failure with [[fail-mid]]', { status: 500 });
 }
 
 type Block = Extract<ProviderPart, { readonly type: 'block-start' }>['block'];
@@ -145,9 +142,9 @@ async function see({ model, messages }: TextCall, eye: Eye, signal: AbortSignal)
 async function makePicture({ call, signal, host, eye }: Calling<ImageCall>): Promise<ImageResult> {
   const markers = readMarkers(call.prompt);
   await sufferFrom(markers, host, signal);
-  if (markers.slow) await host.clock.sleep(SLOW_PICTURE_MS, signal);
-  if (markers.empty) return { images: [] };
-  if (markers.undecodable) return { images: [{ bytes: Buffer.from('[[undecodable]] asked for this') }] };
+  if (markers.has('[[slow]]')) await host.clock.sleep(SLOW_PICTURE_MS, signal);
+  if (markers.has('[[empty]]')) return { images: [] };
+  if (markers.has('[[undecodable]]')) return { images: [{ bytes: Buffer.from('[[undecodable]] asked for this') }] };
   const { prompt, images } = call;
   const size = sizeOf(call);
   const references = images.length > 0 ? await eye(images, roomOf(size, images.length), signal) : [];

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Host, VideoProvider, VideoRef, VideoState } from '../../lib/plugin/contract.ts';
+import { failure } from './markers.ts';
 
 const FILM = readFileSync(new URL('film.mp4', import.meta.url));
 
@@ -22,7 +23,7 @@ export function createVideo({ videoMs }: { readonly videoMs: number }, host: Hos
     async start({ prompt }, signal) {
       signal.throwIfAborted();
       const marker = MARKER.exec(prompt)?.[1] ?? '';
-      if (marker === 'fail-start') throw failure('fail-start', host);
+      if (marker === 'fail-start') throw failure('[[fail-start]]', host);
       const now = host.clock.now();
       return { id: randomUUID(), marker, startedAt: String(now), readyAt: String(now + videoMs) };
     },
@@ -47,12 +48,8 @@ function stateOf({ marker = '', startedAt, readyAt }: VideoRef, host: Host): Vid
 }
 
 function endOf(marker: string, host: Host): VideoState {
-  if (marker === 'fail') return { status: 'failed', fault: failure('fail', host) };
+  if (marker === 'fail') return { status: 'failed', fault: failure('[[fail]]', host) };
   if (marker !== 'moderated') return { status: 'completed', result: { bytes: FILM } };
   const fault = host.fault.make('request', 'the prompt asked for it with [[moderated]]', { about: 'content' });
   return { status: 'failed', fault };
-}
-
-function failure(marker: string, host: Host) {
-  return host.fault.make('server', `the prompt asked for a failure with [[${marker}]]`, { status: 500 });
 }
