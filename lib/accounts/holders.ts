@@ -27,6 +27,8 @@ export interface Holders extends Omit<Uses, 'flush'> {
    * at once from the cache, otherwise by a promise, which rejects with the fault `store_unavailable`.
    */
   find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+  /** The same once more for a key that was found before, without its text. */
+  again(holder: KeyHolder): KeyHolder | undefined | Promise<KeyHolder | undefined>;
 }
 
 interface Seen {
@@ -58,9 +60,11 @@ export function createHolders(options: HoldersOptions): Holders {
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
-    if (!isWellFormedKey(prefix, keyText)) return undefined;
+    return isWellFormedKey(prefix, keyText) ? findHash(hashKey(keyText)) : undefined;
+  }
+
+  function findHash(hash: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
     const freshFrom = performance.now() - ttlMs;
-    const hash = hashKey(keyText);
     const seen = holders.get(hash) ?? unknown.get(hash);
     if (seen && seen.at > freshFrom) return seen.holder;
     const reading = readings.get(hash);
@@ -98,5 +102,5 @@ export function createHolders(options: HoldersOptions): Holders {
     into.set(hash, seen);
   }
 
-  return { find, used, pending, usage, close };
+  return { find, again: ({ hash }) => findHash(hash), used, pending, usage, close };
 }

@@ -17,7 +17,7 @@ declare module '@hapi/hapi' {
 
 export interface AuthOptions {
   readonly holders: Holders;
-  readonly limiter: Limiter;
+  readonly limiter: Pick<Limiter, 'hit'>;
 }
 
 /** Registers the scheme and makes it the default of every route that names no other. */
@@ -70,7 +70,7 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
  * of the key are those of now.
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
-  const found = findHolder(request, holders);
+  const found = holders.again(holderOf(request));
   const holder = found instanceof Promise ? await clocked(stateOf(request), found) : found;
   if (!holder) throw fault('invalid_key');
   refuseExpired(holder.limits);

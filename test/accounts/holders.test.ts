@@ -119,6 +119,18 @@ describe('holders', () => {
     expect(reads).to.equal(2);
   });
 
+  it('looks once more for a key that was found, without its text, and no longer finds it once it is revoked', async () => {
+    const holders = open({ ttlMs: 20 });
+    const { id, key } = await issue();
+    const holder = (await holders.find(key))!;
+    expect(holders.again(holder)).to.deep.include({ id });
+    expect(reads).to.equal(1);
+    await accounts.revokeKey(id);
+    await sleep(25);
+    expect(await holders.again(holder)).to.equal(undefined);
+    expect(reads).to.equal(2);
+  });
+
   it('refuses a revoked key and tells of a suspended account within a second, while both are in steady use', async () => {
     const holders = open();
     const revoked = await issue();
