@@ -6,6 +6,8 @@ import { OperatorError } from './operator-error.ts';
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Processes that answer calls. */
+  readonly workers: number;
   /** Base of the links handed out, without a slash at the end. */
   readonly publicUrl: string;
   /** True when `PUBLIC_URL` was set. */
@@ -66,6 +68,7 @@ const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SC
 const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
+  WORKERS: Joi.number().integer().min(1).max(64).default(1),
   PUBLIC_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
   DATABASE_URL: Joi.string()
     .pattern(/^(?:sqlite:|mongodb(?:\+srv)?:\/\/).+/, 'database')
@@ -126,6 +129,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     host: value.HOST,
     port: value.PORT,
+    workers: value.WORKERS,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
     publicUrlSet: value.PUBLIC_URL !== undefined,
     databaseUrl: value.DATABASE_URL,

@@ -4,7 +4,7 @@ import { createHolders, type Holders } from './accounts/holders.ts';
 import type { Alerts } from './alerts/alerts.ts';
 import { createBodyParser } from './api/body-parser.ts';
 import { faceAt as apiFaceAt } from './api/face.ts';
-import { createLimiter } from './api/limiter.ts';
+import { createLimiter, type Limiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import type { Services } from './api/services.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
@@ -22,16 +22,15 @@ import { createLiveCalls, type LiveCalls } from './http/context.ts';
 import type { Face } from './http/face.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
-import { type BadHttp, createHttp, type Http } from './http/server.ts';
+import { type BadHttp, createHttp, type Http, type HttpOptions } from './http/server.ts';
 import { createImageEngine } from './images/engine.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger/ledger.ts';
 import { createOwner, type Owner } from './ledger/owner.ts';
 import { createFetcher, type Fetcher } from './media/fetcher.ts';
 import { createResults, type Results, type ResultsOptions } from './media/results.ts';
 import { readOrigins } from './media/url.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import type { SeriesFacts } from './metrics/series.ts';
-import type { MetricsServer } from './metrics/server.ts';
+import type { Metrics, MetricsSnapshot } from './metrics/metrics.ts';
+import { openMetrics } from './metrics/open.ts';
 import { type AutoTopup, createAutoTopup } from './payments/auto-topup.ts';
 import { createMemory } from './payments/memory.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
@@ -55,6 +54,15 @@ export interface Gateway {
   reload(): Promise<boolean>;
   /** What an operator is told after the start. */
   readonly facts: GatewayFacts;
+  /** What a worker has counted; undefined when nothing is. */
+  readonly metrics: (() => Promise<MetricsSnapshot>) | undefined;
+}
+
+/** What a gateway that is one of several workers of a start leaves to their primary, which also has its chores. */
+export interface Membership {
+  readonly limiter: Pick<Limiter, 'hit'>;
+  /** The one that makes what is made once: the demo account, and the links of the first visitors. */
+  readonly isFirst: boolean;
 }
 
 export interface GatewayFacts {
@@ -82,15 +90,22 @@ export interface Timings {
   readonly alertsEveryMs?: number;
 }
 
+export interface GatewayOptions {
+  readonly timings?: Timings | undefined;
+  /** Absent: it is the whole service. */
+  readonly member?: Membership;
+}
+
 /** How long the ledger may take to finish once every call has ended. */
 const LEDGER_DRAIN_MS = 5_000;
 /** How long closing the store may take; another process's lock could otherwise delay it for many times that. */
 const CLOSE_MS = 5_000;
 
-export async function createGateway(config: Config, log: Log, timings: Timings = {}): Promise<Gateway> {
+export async function createGateway(config: Config, log: Log, options: GatewayOptions = {}): Promise<Gateway> {
+  const { timings = {}, member } = options;
   const store = await openOwnStore(config);
   try {
-    return await compose(config, { log, store, timings });
+    return await compose(config, { log, store, timings, member });
   } catch (error) {
     await store.close();
     throw error;
@@ -101,23 +116,24 @@ interface Means {
   readonly log: Log;
   readonly store: Store;
   readonly timings: Timings;
+  readonly member: Membership | undefined;
 }
 
-async function compose(config: Config, { log, store, timings }: Means): Promise<Gateway> {
+async function compose(config: Config, { log, store, timings, member }: Means): Promise<Gateway> {
   const facts = readCatalogFacts(config);
   const sandbox = await decideSandbox(store, config, { facts, log });
   const catalog = await openCatalog(config, { sandbox, store, log });
-  let demo = NO_DEMO;
-  let metricsUrl: string | undefined;
-  const metrics = await openMetrics(config, log, { catalog: catalog.current, routes: () => http.server.table() });
+  let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
+  const series = { catalog: catalog.current, routes: () => http.server.table() };
+  const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
   const usage = openUsage(store, log);
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
   const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
-  const limiter = createLimiter({ store: store.limits });
-  const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
+  const { limiter, onPeers } = openLimiter(store, member);
+  const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
-  const http = openHttp({ ...config, ...timings }, log, metrics);
+  const http = openHttp({ ...config, ...timings, sharesPort: member !== undefined }, log, metrics);
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -133,8 +149,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
     ...engines,
     videos: videos.engine,
     parser,
-    limits: limitsOf(config),
-    bodyLimits: timings.bodyLimits ?? {},
+    ...{ limits: limitsOf(config), bodyLimits: timings.bodyLimits ?? {} },
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
@@ -142,7 +157,7 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
   const web = openWeb({ ...services, payments, topups, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
-  const chores = createChores({ store, log, metrics, more: [usage] });
+  const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });
 
   return {
@@ -155,8 +170,8 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       await owner.start();
       metricsUrl = await metrics?.start();
       await http.start();
-      demo = await (sandbox ? openDemo(store, config) : warnOfDemo(store, log));
-      await web.start(demo.demoAccount);
+      if (member?.isFirst !== false) demo = await (sandbox ? openDemo(store, config) : warnOfDemo(store, log));
+      await web.start(member?.isFirst === false ? undefined : demo);
       catalog.watch();
       for (const each of [videos.worker, payments, topups, chores]) each.start();
     },
@@ -171,7 +186,15 @@ async function compose(config: Config, { log, store, timings }: Means): Promise<
       await metrics?.close();
     },
     reload: catalog.reload,
+    metrics: metrics?.snapshot,
   };
+}
+
+/** A worker's requests are counted by the primary. */
+function openLimiter(store: Store, member: Membership | undefined) {
+  if (member) return { limiter: member.limiter, onPeers: undefined };
+  const limiter = createLimiter({ store: store.limits });
+  return { limiter, onPeers: limiter.setPeers };
 }
 
 function openCatalog(
@@ -260,19 +283,6 @@ async function endsWithin(work: Promise<void>, withinMs: number): Promise<boolea
   return Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-/** Metrics and their port; without a port not even the code is loaded. */
-async function openMetrics(config: Config, log: Log, facts: SeriesFacts): Promise<OpenMetrics | undefined> {
-  const { metricsHost: host, metricsPort: port } = config;
-  if (port === undefined) return undefined;
-  const { createMetrics } = await import('./metrics/metrics.ts');
-  const { createMetricsServer } = await import('./metrics/server.ts');
-  const metrics = createMetrics(facts);
-  const onError = (err: unknown) => log.warn({ err }, 'a metrics scrape failed');
-  return { ...metrics, ...createMetricsServer({ host, port, metrics, onError }) };
-}
-
-type OpenMetrics = Metrics & MetricsServer;
-
 function openLedger(options: LedgerOptions, metrics: Metrics | undefined): Ledger {
   if (!metrics) return createLedger(options);
   return metrics.watchLedger(createLedger({ ...options, store: metrics.watchStore(options.store) }));
@@ -330,13 +340,17 @@ function faceAt(path: string): Face {
   return isPagePath(path) ? pageFace : apiFaceAt(path);
 }
 
-function openHttp(options: Config & Timings, log: Log, metrics: Metrics | undefined): Http {
-  const { host, port, clientStallMs: stallMs, headersTimeoutMs } = options;
+function openHttp(
+  options: Config & Timings & Pick<HttpOptions, 'sharesPort'>,
+  log: Log,
+  metrics: Metrics | undefined,
+): Http {
+  const { host, port, sharesPort = false, clientStallMs: stallMs, headersTimeoutMs } = options;
   const onBadHttp = (refusal: BadHttp) => {
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const http = createHttp({ host, port, stallMs, headersTimeoutMs, onBadHttp, faceAt });
+  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt });
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);

@@ -1,22 +1,47 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
 import { type Config, readConfig } from './config.ts';
 import { countOf } from './count.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
 import { StoreError } from './store/store.ts';
+import { WorkerFailed } from './workers/pool.ts';
+import { type Told, toldOf } from './workers/told.ts';
+import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
 export function serve(): void {
-  start().catch((error: unknown) => {
-    process.stderr.write(`tollgate: ${describe(error)}\n`);
+  const started = isWorker() ? serveAsWorker() : start();
+  started.catch((error: unknown) => {
+    if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);
     process.exit(1);
   });
 }
 
+/** What a signal can do to what was started: one gateway, or several workers. */
+interface Served {
+  readonly told: Told;
+  readonly metricsUrl: string | undefined;
+  stop(): Promise<void>;
+  reload(): Promise<boolean>;
+}
+
 async function start(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix });
+  const isShared = config.workers > 1;
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, isShared });
+  const served = await (isShared ? startSeveral(config, log) : startAlone(config, log));
+  const stop = stopOnce(served, log);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => void served.reload());
+  greet(config, served);
+  if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
+    log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
+  }
+}
+
+async function startAlone(config: Config, log: Log): Promise<Served> {
   const gateway = await createGateway(config, log);
   try {
     await gateway.start();
@@ -24,22 +49,35 @@ async function start(): Promise<void> {
     await gateway.stop();
     throw error;
   }
-  obeySignals(gateway, log);
-  greet(config, gateway);
-  if (!config.publicUrlSet && !['127.0.0.1', 'localhost', '::1'].includes(config.host)) {
-    log.warn('PUBLIC_URL is not set: links to stored media will point to the loopback address');
-  }
+  return { ...gateway, told: toldOf(gateway), metricsUrl: gateway.facts.metricsUrl };
+}
+
+async function startSeveral(config: Config, log: Log): Promise<Served> {
+  const { startPrimary } = await import('./workers/primary.ts');
+  return startPrimary(config, log);
+}
+
+/** One of several; a terminal signals all processes, and the primary tells of a reload itself. */
+async function serveAsWorker(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, isShared: true });
+  // Until it has started there is nothing to lose.
+  let stop: (why: string) => void = () => process.exit(0);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal));
+  process.on('SIGHUP', () => undefined);
+  stop = stopOnce(await startWorker({ config, log, stop: (why) => stop(why) }), log);
 }
 
 /** The command line, invoked the way this service was. */
 const COMMAND = process.env.npm_lifecycle_event === 'start' ? 'npm run -s tollgate --' : 'tollgate';
 
 /** What a person at a terminal needs next; printed directly, because the log would scrub the key. */
-function greet(config: Config, { facts, server }: Gateway): void {
-  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.info.port}`;
+function greet(config: Config, { told: facts, metricsUrl }: Served): void {
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${facts.port}`;
   const lines = [`Tollgate is listening on ${url} (${countOf(facts.models.length, 'model')})`];
   const model = facts.models.find(({ type }) => type === 'text')?.id;
-  if (facts.metricsUrl) lines.push(`Metrics: ${facts.metricsUrl}`);
+  if (config.workers > 1) lines.push(`Workers: ${config.workers}`);
+  if (metricsUrl) lines.push(`Metrics: ${metricsUrl}`);
   if (facts.sandbox) lines.push('Sandbox mode: answers are made up, and no upstream is called.');
   if (facts.demoAccount && !facts.demoKey) {
     lines.push(
@@ -82,13 +120,14 @@ function greet(config: Config, { facts, server }: Gateway): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function obeySignals(gateway: Gateway, log: Log): void {
+/** What ends the process, whoever asks for it first. */
+function stopOnce(served: Pick<Served, 'stop'>, log: Log): (signal: string) => void {
   let stopping = false;
-  const stop = (signal: string) => {
+  return (signal) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
-    const stopped = gateway.stop().then(
+    const stopped = served.stop().then(
       () => 0,
       (err: unknown) => {
         log.error({ err }, 'the shutdown failed');
@@ -100,9 +139,6 @@ function obeySignals(gateway: Gateway, log: Log): void {
       process.exit(code);
     });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void gateway.reload());
 }
 
 /** One line for what an operator can fix, a stack for what only a developer can. */

@@ -32,6 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/http/'],
   ['lib/api/', 'lib/web/', 'lib/metrics/'],
   ['lib/sandbox.ts', 'lib/chores.ts', 'lib/gateway.ts'],
+  ['lib/workers/'],
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
 

@@ -49,6 +49,15 @@ const milliseconds = (field: keyof Config, byDefault: number): Variable => ({
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
   HOST: { field: 'host', byDefault: '127.0.0.1', good: [['::', '::']], bad: [] },
+  WORKERS: {
+    field: 'workers',
+    byDefault: 1,
+    good: [
+      ['2', 2],
+      ['64', 64],
+    ],
+    bad: ['0', '-1', '1.5', 'auto', '65', '2x'],
+  },
   PORT: {
     field: 'port',
     byDefault: 8080,

@@ -65,7 +65,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
     ...env,
   });
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, destination: join(home, 'log') });
-  const gateway = await createGateway(config, log, timings);
+  const gateway = await createGateway(config, log, { timings });
   await gateway.start();
   const store = await openOwnStore(config, { here: true });
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });

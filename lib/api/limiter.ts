@@ -38,7 +38,8 @@ export interface LimiterOptions {
   readonly answerWithinMs?: number;
 }
 
-const ANSWER_WITHIN_MS = 4800;
+/** How long a request waits for whoever counts. */
+export const ANSWER_WITHIN_MS = 4800;
 const WINDOW_MS = 60_000;
 /** Memory is swept when it has grown to this many windows since the last time. */
 const SWEEP_AT = 10_000;
@@ -167,7 +168,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
   };
 }
 
-function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+/** Rejects with a 503 fault when there is no answer in time. */
+export function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = (error?: unknown) => {
       clearTimeout(timer);

@@ -22,7 +22,7 @@ export interface Services {
   /** How the upstreams are now. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly holders: Holders;
-  readonly limiter: Limiter;
+  readonly limiter: Pick<Limiter, 'hit'>;
   readonly text: TextEngine;
   readonly images: ImageEngine;
   readonly videos: VideoEngine;

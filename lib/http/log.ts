@@ -13,6 +13,8 @@ export interface LogOptions {
   readonly keyPrefix: string;
   /** A file descriptor or a path; 1 is stdout. */
   readonly destination?: number | string;
+  /** Other processes write to the same destination: what does not fit one write into a pipe may be torn apart by theirs. */
+  readonly isShared?: boolean;
 }
 
 const SCRUBBED = '[secret]';
@@ -20,18 +22,21 @@ const SCRUBBED = '[secret]';
 const SECRET_LENGTH_MIN = 8;
 /** Written at once when it is full, and every quarter of a second. */
 const BUFFER_BYTES = 65_536;
+/** What Linux writes into a pipe as a whole (`PIPE_BUF`). */
+const WHOLE_BYTES = 4096;
 const FLUSH_MS = 250;
 /** How long the last lines may take. */
 const WRITTEN_MS = 1000;
 /** Beyond this, lines that cannot be written are dropped. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
-export function createLog({ level, keyPrefix, destination = 1 }: LogOptions): Log {
+export function createLog({ level, keyPrefix, destination = 1, isShared = false }: LogOptions): Log {
   const output = pino.destination({
     dest: destination,
     sync: false,
-    minLength: BUFFER_BYTES,
-    maxWrite: 2 * BUFFER_BYTES,
+    ...(isShared
+      ? { minLength: WHOLE_BYTES - 1, maxWrite: WHOLE_BYTES }
+      : { minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES }),
     maxLength: WAITING_BYTES_MAX,
     // The other mode measures everything waiting again with each line: a quarter of what a call allocated.
     contentMode: 'buffer',

@@ -1,6 +1,6 @@
 // The HTTP server: hapi on a listener of our own, with limits on headers and connections and one way to render errors.
 import type { Server as Listener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net';
 import Hapi, { type Server } from '@hapi/hapi';
 import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -14,6 +14,8 @@ import { destroyLater } from './linger.ts';
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
+  /** Other processes of this start listen there too. */
+  readonly sharesPort?: boolean;
   readonly headersTimeoutMs?: number | undefined;
   /** A reader that takes nothing of a reply for so long is gone. */
   readonly stallMs?: number;
@@ -52,7 +54,7 @@ const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
   const { host, port, headersTimeoutMs = HEADERS_TIMEOUT_MS, stallMs = STALL_MS, onBadHttp, faceAt } = options;
-  const { connectionsMax = connectionsFor(readDescriptorLimit()) } = options;
+  const { connectionsMax = connectionsFor(readDescriptorLimit()), sharesPort = false } = options;
   const listener = createListener({
     headersTimeout: headersTimeoutMs,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -112,7 +114,7 @@ export function createHttp(options: HttpOptions): Http {
   });
   return {
     server,
-    start: () => listen(server, listener, { host, port }),
+    start: () => listen(server, listener, { host, port, sharesPort }),
     close: async (drain) => {
       draining = true;
       await closeListener(listener, drain);
@@ -120,17 +122,37 @@ export function createHttp(options: HttpOptions): Http {
   };
 }
 
-type Address = Pick<HttpOptions, 'host' | 'port'>;
+type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
 
-async function listen(server: Server, listener: Listener, { host, port }: Address): Promise<void> {
+/**
+ * Where the kernel hands out the connections of a port by itself; elsewhere a cluster's primary does, which leaves one
+ * without an answer that arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
+ */
+const HANDED_OUT: ReadonlySet<string> = new Set(['linux', 'freebsd']);
+
+async function listen(server: Server, listener: Listener, { host, port, sharesPort = false }: Address): Promise<void> {
   await server.start();
-  await new Promise<void>((resolve, reject) => {
-    const onError = (error: Error) => reject(cannotListen(error, { host, port }));
-    listener.once('error', onError).listen(port, host, () => {
+  const reusePort = sharesPort && HANDED_OUT.has(process.platform);
+  await listening(listener, { host, port, reusePort });
+}
+
+function listening(listener: NetServer, at: ListenOptions & { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(cannotListen(error, at));
+    listener.once('error', onError).listen(at, () => {
       listener.off('error', onError);
       resolve();
     });
   });
+}
+
+/** The port that processes may share: nobody has it yet. Rejects with an `OperatorError` where somebody does. */
+export async function findPort({ host, port }: Address): Promise<number> {
+  const probe = new NetServer();
+  await listening(probe, { host, port });
+  const found = (probe.address() as AddressInfo).port;
+  await new Promise((resolve) => probe.close(resolve));
+  return found;
 }
 
 /** What the operator is told; `variable` is the setting to check, where it is not `PORT` or `HOST`. */

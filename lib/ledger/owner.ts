@@ -13,7 +13,7 @@ export interface OwnerOptions {
    * Called after each renewal with the number of other live owners. `settled`: none of them counts in its own memory
    * any more, or the one that did has stopped responding.
    */
-  readonly onPeers?: (peers: number, settled: boolean) => Promise<void>;
+  readonly onPeers?: ((peers: number, settled: boolean) => Promise<void>) | undefined;
 }
 
 export interface Owner {

@@ -1,5 +1,5 @@
 // What the service counts for its operator: the metrics, and where the gateway tells them what happens.
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import type { Ending } from '../call/ending.ts';
 import type { RouteChange } from '../call/health.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
@@ -14,6 +14,7 @@ import type { SeriesFacts } from './series.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';
 import { createUpstreamMetrics } from './upstreams.ts';
 import { createJobMetrics, type JobMetrics } from './videos.ts';
+import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
 export interface Metrics extends JobMetrics {
   /** A request whose reply is over. */
@@ -34,14 +35,21 @@ export interface Metrics extends JobMetrics {
   watchLedger(ledger: Ledger): Ledger;
   /** Tells of the state of the service, looked up at each scrape. */
   watchService(facts: WatchedFacts): void;
+  /** Tells of the workers of this start. */
+  watchWorkers(workers: WorkerFacts): void;
   /** Everything in the text format of Prometheus. */
   scrape(): Promise<string>;
+  /** The same for a sum over processes. */
+  snapshot(): Promise<MetricsSnapshot>;
   readonly contentType: string;
 }
 
 export interface WatchedFacts extends ServiceFacts {
   readonly upstreams: () => readonly UpstreamHealth[];
 }
+
+/** Plain data. */
+export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 /** Only names of the catalog and of routes become labels. */
 export function createMetrics(facts: SeriesFacts): Metrics {
@@ -61,7 +69,9 @@ export function createMetrics(facts: SeriesFacts): Metrics {
       createServiceMetrics(registry, service);
       watchUpstreams(upstreams);
     },
+    watchWorkers: (workers) => createWorkerMetrics(registry, workers),
     scrape: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON() as Promise<MetricsSnapshot>,
     contentType: registry.contentType,
   };
 }

@@ -6,8 +6,8 @@ import { createServer } from '../platform/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {
-  /** Resolves to where it listens; rejects with an `OperatorError` when the address cannot be had. */
-  start(): Promise<string>;
+  /** Resolves to where it listens, if it does; rejects with an `OperatorError` when the address cannot be had. */
+  start(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

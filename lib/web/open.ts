@@ -32,9 +32,13 @@ export interface Web {
   readonly services: WebServices;
   /** For the operator's eyes only: each works once. None before the start. */
   readonly links: FirstLinks;
-  /** Makes the links; until closed, removes expired sessions and delivers alerts in the background. */
-  start(demoAccount: string | undefined): Promise<void>;
+  /** Makes the links, if asked; until closed, removes expired sessions and delivers alerts in the background. */
+  start(first: FirstVisit | undefined): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface FirstVisit {
+  readonly demoAccount: string | undefined;
 }
 
 export interface FirstLinks {
@@ -50,7 +54,7 @@ const ATTEMPTS_KEPT_MS = 24 * 3_600_000;
 
 export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web {
   const { keyPrefix, registration, smtpUrl } = config;
-  const { store, log, publicUrl } = options;
+  const { store, log } = options;
   const now = Date.now;
   const mailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, senderOf(config.publicUrl));
   const alerts = createAlerts({ ...options, mailer, ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }) });
@@ -73,16 +77,8 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
     get links() {
       return links;
     },
-    async start(demoAccount) {
-      const { people } = services;
-      const link = (token: string) => `${publicUrl()}/setup?token=${token}`;
-      const isNew = (await store.users.operators()) === 0;
-      links = {
-        ...(isNew && { setup: link(await people.makeLink({ purpose: 'setup' })) }),
-        ...(demoAccount !== undefined && {
-          demo: link(await people.makeLink({ purpose: 'demo', account: demoAccount })),
-        }),
-      };
+    async start(first) {
+      if (first) links = await makeLinks(services, first);
       const clean = () =>
         store.sessions
           .clean({ now: now(), since: now() - ATTEMPTS_KEPT_MS })
@@ -95,6 +91,17 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
       await alerts.stop();
       mailer?.close();
     },
+  };
+}
+
+async function makeLinks({ people, publicUrl, store }: WebServices, { demoAccount }: FirstVisit): Promise<FirstLinks> {
+  const link = (token: string) => `${publicUrl()}/setup?token=${token}`;
+  const isNew = (await store.users.operators()) === 0;
+  return {
+    ...(isNew && { setup: link(await people.makeLink({ purpose: 'setup' })) }),
+    ...(demoAccount !== undefined && {
+      demo: link(await people.makeLink({ purpose: 'demo', account: demoAccount })),
+    }),
   };
 }
 

@@ -1,52 +1,35 @@
 // The gateway under benchmark, in a process of its own: everything switched on, commits durable.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
+import { openBenchAccount, writeBenchCatalog } from './account.ts';
 import { heldMemory } from './held.ts';
 import { endProfile, startProfile } from './profile.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-writeFileSync(
-  join(folder, 'models.json'),
-  JSON.stringify({
-    upstreams: { up: { plugin: 'openai-compatible', settings: { baseUrl: `${upstream}/v1`, apiKey: 'bench-key' } } },
-    models: models.map((id) => ({
-      id,
-      type: 'text',
-      provider: 'Bench',
-      routes: [{ upstream: 'up', model: id }],
-      price: { input: '40', output: '240' },
-    })),
-  }),
-);
-const config = readConfig({
+writeBenchCatalog(folder, upstream, models);
+const env = {
   PORT: '0',
   DATABASE_URL: process.env.BENCH_STORE ?? `sqlite:${join(folder, 'bench.db')}`,
   CATALOG_DIR: folder,
   SANDBOX: 'off',
   RATE_LIMIT_PER_MINUTE: '1000000000',
   METRICS_PORT: process.env.METRICS_PORT ?? '',
-});
+};
+const config = readConfig(env);
 const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination: join(folder, 'log') });
 const gateway = await createGateway(config, log);
 await gateway.start();
 
-const store = await openOwnStore(config);
-const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
-const { id } = await accounts.create('bench');
-const { key } = await accounts.issueKey(id, 'bench');
-const op = { kind: 'topup', wallet: id, at: Date.now(), amount: 10n ** 14n, paymentId: id } as const;
-await store.ledger.apply([{ op, tried: false, abandoned: false }]);
-await store.close();
+const { id, key } = await openBenchAccount(env);
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();

@@ -10,6 +10,7 @@ import { compare, printHead, reportFirstByte, reportProfile } from './compare.ts
 import { reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
+import { reportWorkers } from './workers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   if (wanted('wallet')) await oneWallet(cast);
   for (const streams of wanted('idle') ? IDLE_STREAMS : [])
     await reportIdle({ pipe, gateway, other }, upstream, streams);
+  if (wanted('workers')) await reportWorkers(cast, rounds);
   if (wanted('leave')) await reportLeaving({ gateway, upstream }, LEAVING_STREAMS);
   if (wanted('pressure')) await pressure(load);
   other?.stop();

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { makeKey } from '../../lib/accounts/key.ts';
@@ -194,5 +196,19 @@ describe('log', () => {
     // What is left of the lines but for their frames.
     const rest = text.replaceAll(/"(level|time)":"[^"]*"/g, '');
     for (const secret of all) expect(rest).not.to.contain(JSON.stringify(secret).slice(1, -1));
+  });
+
+  it('leaves the lines of several processes whole that share a pipe, which a slow reader fills', async () => {
+    const child = fileURLToPath(new URL('./log-child.ts', import.meta.url));
+    const all = `for each in 1 2 3; do "${process.execPath}" "${child}" & done; wait`;
+    const { stdout } = spawn('sh', ['-c', all], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    for await (const part of stdout.setEncoding('utf8')) {
+      text += part;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    const lines = text.trim().split('\n');
+    expect(lines).to.have.length(3 * 40 * 150);
+    for (const line of lines) expect(JSON.parse(line).msg).to.equal('line');
   });
 });

@@ -37,6 +37,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.onPoll('up', 'processing');
   metrics.onJobEnd({ model: 'm' } as never, 'completed', 1000);
   metrics.watchJobs({ open: async () => 1 });
+  metrics.watchWorkers({ alive: () => 2, replaced: () => 0 });
   metrics.onAudit(0);
   metrics.media.onStored({ kind: 'image', bytes: 1 });
   metrics.media.onRemoved(1);

@@ -42,7 +42,8 @@ export function ownerStore({ db }: Connection, sessions: Sessions): OwnerStore {
       );
       sessions.reap().catch(() => undefined);
       // Its own row exists, so the group has the server's time even if there is no other owner.
-      const other = { $and: [{ $ne: ['$_id', id] }, aliveAt(NOW)] };
+      const isWorker = { $eq: [{ $indexOfBytes: ['$_id', `${id}-`] }, 0] };
+      const other = { $and: [{ $ne: ['$_id', id] }, { $not: [isWorker] }, aliveAt(NOW)] };
       const group = {
         _id: null,
         now: { $max: NOW },

@@ -13,6 +13,7 @@ export interface OwnerStore {
 }
 
 export interface OwnerLease {
+  /** Processes of one start have the id of their primary, a dash and more: to the primary they are no others. */
   readonly id: string;
   readonly leaseMs: number;
   /** Whether it may count rate limits in its own memory. */

@@ -15,7 +15,8 @@ export function ownerWrites({ db, write }: Connection) {
   );
   const forget = db.prepare('DELETE FROM owners WHERE until < ?');
   const look = db.prepare(
-    `SELECT count(*) AS others, coalesce(sum(alone), 0) AS alone FROM owners WHERE id <> :id AND ${ALIVE}`,
+    `SELECT count(*) AS others, coalesce(sum(alone), 0) AS alone FROM owners
+    WHERE id <> :id AND substr(id, 1, length(:id) + 1) <> :id || '-' AND ${ALIVE}`,
   );
   const remove = db.prepare('DELETE FROM owners WHERE id = ?');
   return {

@@ -50,6 +50,17 @@ export function ownerContract(kind: StoreKind): void {
     expect(await renew(third)).to.include({ others: 1, alone: 0 });
   });
 
+  it('counts the workers of another, and not its own', async () => {
+    const [first, second] = [newOwner(), newOwner()];
+    const workers = [`${first}-1`, `${first}-2`];
+    forget.push(...workers);
+    for (const id of workers) await renew(id, LONG_MS, true);
+    expect(await renew(first)).to.include({ others: 0, alone: 0 });
+    expect(await renew(second)).to.include({ others: 3, alone: 2 });
+    expect(await renew(first)).to.include({ others: 1, alone: 0 });
+    expect(await renew(workers[0] as string)).to.include({ others: 3, alone: 1 });
+  });
+
   it('tells the time of the store', async () => {
     const id = newOwner();
     const before = Date.now();

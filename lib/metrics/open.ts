@@ -1,0 +1,26 @@
+// Metrics and their port; without a port not even the code is loaded.
+import type { Config } from '../config.ts';
+import type { Log } from '../http/log.ts';
+import type { Metrics } from './metrics.ts';
+import type { SeriesFacts } from './series.ts';
+import type { MetricsServer } from './server.ts';
+
+export interface MetricsOptions {
+  readonly log: Log;
+  /** A worker leaves the port to its primary. */
+  readonly isMember: boolean;
+  readonly series: SeriesFacts;
+}
+
+export async function openMetrics(
+  { metricsHost: host, metricsPort: port }: Config,
+  { log, isMember, series }: MetricsOptions,
+): Promise<(Metrics & MetricsServer) | undefined> {
+  if (port === undefined) return undefined;
+  const { createMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics(series);
+  if (isMember) return { ...metrics, start: async () => undefined, close: async () => undefined };
+  const { createMetricsServer } = await import('./server.ts');
+  const onError = (err: unknown) => log.warn({ err }, 'a metrics scrape failed');
+  return { ...metrics, ...createMetricsServer({ host, port, metrics, onError }) };
+}

@@ -1,0 +1,93 @@
+// The primary of several workers: they answer the calls on one port; it counts their rate limits, has the chores of the
+// store and the port of metrics, and keeps them alive.
+import { createLimiter } from '../api/limiter.ts';
+import { buildCatalog } from '../catalog/catalog.ts';
+import { readCatalogFiles } from '../catalog/files.ts';
+import { createChores } from '../chores.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../http/log.ts';
+import { findPort } from '../http/server.ts';
+import { createOwner } from '../ledger/owner.ts';
+import { openOwnStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { countHits } from './counting.ts';
+import type { ToPrimary, ToWorker } from './messages.ts';
+import { createPool, type Pool } from './pool.ts';
+import type { Scrapes } from './scrapes.ts';
+import type { Told } from './told.ts';
+
+export interface Primary {
+  /** Of the first worker. */
+  readonly told: Told;
+  readonly metricsUrl: string | undefined;
+  /** Lets the workers end as a single process would; rejects when one of them could not. */
+  stop(): Promise<void>;
+  reload(): Promise<boolean>;
+}
+
+/** What a worker may take to stop besides `drainMs`. */
+const STOP_MS = 20_000;
+
+/** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` by one that has said why. */
+export async function startPrimary(config: Config, log: Log): Promise<Primary> {
+  const port = await findPort(config);
+  const store = await openOwnStore(config);
+  try {
+    return await supervise({ ...config, port }, log, store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function supervise(config: Config, log: Log, store: Store): Promise<Primary> {
+  const limiter = createLimiter({ store: store.limits });
+  // Workers return what dead processes held.
+  const ledger = { expireOrphans: async () => 0 };
+  const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
+  const onMessage = (message: ToPrimary, answer: (message: ToWorker) => void, worker: number) => {
+    if (message.kind === 'scraped') scrapes?.answer(worker, message.metrics);
+    if (message.kind !== 'hits') return;
+    const { id, hits } = message;
+    void countHits(limiter, hits).then((verdicts) => answer({ kind: 'verdicts', id, verdicts }));
+  };
+  const onEnd = (worker: number) => void scrapes?.forget(worker);
+  const pool = createPool({ size: config.workers, group: config.ownerId, port: config.port, log, onMessage, onEnd });
+  const scrapes = await openScrapes(config, log, pool);
+  const chores = createChores({ store, log, metrics: scrapes?.metrics, more: [] });
+  const close = async () => {
+    chores.stop();
+    const clean = await pool.stop(config.drainMs + STOP_MS);
+    await owner.stop();
+    await store.close();
+    await scrapes?.close();
+    return clean;
+  };
+  try {
+    await owner.start();
+    const metricsUrl = await scrapes?.start();
+    const told = await pool.start();
+    chores.start();
+    return {
+      told,
+      metricsUrl,
+      async stop() {
+        if (!(await close())) throw new Error('a worker did not stop as it should');
+      },
+      reload: async () => pool.tell({ kind: 'reload' }).length > 0,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openScrapes(config: Config, log: Log, pool: Pool): Promise<Scrapes | undefined> {
+  if (config.metricsPort === undefined) return undefined;
+  const { createMetrics } = await import('../metrics/metrics.ts');
+  const { createScrapes } = await import('./scrapes.ts');
+  const none = buildCatalog(readCatalogFiles([], []), new Map());
+  const metrics = createMetrics({ catalog: () => none, routes: () => [] });
+  metrics.watchWorkers(pool);
+  return createScrapes({ host: config.metricsHost, port: config.metricsPort, metrics, log, tell: pool.tell });
+}

@@ -1,0 +1,74 @@
+// A worker: a gateway in a process of its own, which its primary starts, asks and stops.
+import cluster from 'node:cluster';
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import type { Log } from '../http/log.ts';
+import { createRemoteLimiter } from './counting.ts';
+import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
+import { toldOf } from './told.ts';
+
+export interface WorkerOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Ends the process as a signal does: the primary asks for it, or is gone. */
+  readonly stop: (why: string) => void;
+}
+
+/** Whether this process was started by a primary. */
+export function isWorker(): boolean {
+  return cluster.isWorker && process.env[WORKER_VARIABLE] !== undefined;
+}
+
+/** Starts the gateway of a worker; rejects when it cannot be started. */
+export async function startWorker({ config, log, stop }: WorkerOptions): Promise<Gateway> {
+  const { group, port, isFirst } = JSON.parse(process.env[WORKER_VARIABLE] ?? '') as WorkerTerms;
+  const limiter = createRemoteLimiter({ send: (id, hits) => tell({ kind: 'hits', id, hits }) });
+  surviveThePrimary(stop);
+  const ownerId = `${group}-${randomBytes(6).toString('hex')}`;
+  const publicUrl = config.publicUrlSet ? config.publicUrl : `http://127.0.0.1:${port}`;
+  const member = { limiter, isFirst };
+  const gateway = await createGateway({ ...config, ownerId, port, publicUrl }, log, { member });
+  process.on('message', (message: ToWorker) => {
+    switch (message.kind) {
+      case 'verdicts':
+        return limiter.answer(message.id, message.verdicts);
+      case 'stop':
+        return stop('stop');
+      case 'reload':
+        return void gateway.reload();
+      case 'scrape':
+        return void answerScrape(gateway, log);
+    }
+  });
+  try {
+    await gateway.start();
+  } catch (error) {
+    await gateway.stop();
+    throw error;
+  }
+  tell({ kind: 'ready', told: toldOf(gateway) });
+  return gateway;
+}
+
+async function answerScrape({ metrics }: Gateway, log: Log): Promise<void> {
+  try {
+    tell({ kind: 'scraped', metrics: (await metrics?.()) ?? [] });
+  } catch (err) {
+    log.warn({ err }, 'a metrics scrape failed');
+  }
+}
+
+/** A primary that is gone is noticed by itself. */
+function tell(message: ToPrimary): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** Calls that run may end; Node would end the process at once. */
+function surviveThePrimary(stop: WorkerOptions['stop']): void {
+  const { worker } = cluster;
+  worker?.once('disconnect', () => {
+    worker.exitedAfterDisconnect = true;
+    stop('the primary is gone');
+  });
+}

@@ -1,0 +1,143 @@
+// What two workers carry beside one: calls for each second of processor time that the whole start uses, when all
+// processors are busy. The clients and the upstream need time too, and two workers leave no core free for them: so calls
+// a second cannot be compared, but those that a second of the gateway's own time is worth can.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startFlags, startVariables } from '../../testkit/npm-start.ts';
+import { asked } from '../../testkit/talk.ts';
+import { openBenchAccount, writeBenchCatalog } from './account.ts';
+import { type Case, casesOf } from './cases.ts';
+import { median } from './compare.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+import { CHAT_PATH, cpuOf, GATEWAY_CORE, pin } from './process.ts';
+
+const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
+const BOTH_CORES = '0,1';
+const SECONDS = 6;
+const START_MS_MAX = 30_000;
+
+interface Crew {
+  readonly target: string;
+  readonly upstream: ChildProcess;
+  readonly load: ChildProcess;
+}
+
+interface Group {
+  readonly workers: number;
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+interface Measured {
+  readonly perSecond: number;
+  /** Calls for a second of processor time of all processes of the start. */
+  readonly perCpuSecond: number;
+  readonly cpuUs: number;
+  readonly p50: number;
+  /** How much of both processors was used, by everybody here. */
+  readonly busy: number;
+}
+
+export async function reportWorkers(crew: Crew, rounds: number): Promise<void> {
+  const [test] = casesOf({ only: 'call, 100', quick: false }) as [Case];
+  console.log(`\nworkers, ${test.name}, ${2 * test.atOnce} at once, SQLite, ${rounds} rounds, medians`);
+  console.log('            calls/s  CPU µs/call  calls per CPU second   p50 ms   processors busy');
+  const groups = [await startGroup(1, crew.target), await startGroup(2, crew.target)];
+  const measured = groups.map((): Measured[] => []);
+  try {
+    for (const group of groups) await measure(group, crew, test);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, group] of groups.entries()) measured[index]?.push(await measure(group, crew, test));
+    }
+  } finally {
+    for (const group of groups) await group.stop();
+    pin(crew.load, '1');
+    pin(crew.upstream, '1');
+  }
+  for (const [index, { workers }] of groups.entries()) report(workers, measured[index] ?? []);
+  const [one = [], two = []] = measured;
+  const ratios = one.map(({ perCpuSecond }, round) => (2 * (two[round]?.perCpuSecond ?? 0)) / perCpuSecond);
+  console.log(`two workers on two cores carry ${median(ratios).toFixed(2)} times what one carries on one`);
+}
+
+async function measure({ workers, child, url, key }: Group, crew: Crew, test: Case): Promise<Measured> {
+  const { load, upstream } = crew;
+  const others = workers === 1 ? '1' : BOTH_CORES;
+  pinAll(child, workers === 1 ? GATEWAY_CORE : BOTH_CORES);
+  pin(load, others);
+  pin(upstream, others);
+  const all = () => [child, load, upstream].map(cpuOf) as [number, number, number];
+  const before = all();
+  const { model, stream, atOnce } = test;
+  const job: LoadJob = { url, path: CHAT_PATH, key, model, stream, calls: 0, seconds: SECONDS, atOnce: 2 * atOnce };
+  const { total, failed, ms, p50 } = await asked<LoadResult>(load, job);
+  if (failed > 0) throw new Error(`${failed} of ${total} calls failed`);
+  const [own, ...theirs] = all().map((cpu, index) => cpu - (before[index] ?? 0)) as [number, number, number];
+  const busy = (own + theirs[0] + theirs[1]) / ((2 * ms) / 1000);
+  return { perSecond: (total * 1000) / ms, perCpuSecond: total / own, cpuUs: (own * 1e6) / total, p50, busy };
+}
+
+/** The processes that it has started, too. */
+function pinAll({ pid }: ChildProcess, cores: string): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  for (const id of [pid, ...children.map(Number)]) pin({ pid: id } as ChildProcess, cores);
+}
+
+function report(workers: number, list: readonly Measured[]): void {
+  const of = (pick: (measured: Measured) => number, digits = 0) => median(list.map(pick)).toFixed(digits);
+  const columns = [
+    `${workers} worker${workers > 1 ? 's' : ' '}`,
+    of(({ perSecond }) => perSecond).padStart(10),
+    of(({ cpuUs }) => cpuUs).padStart(13),
+    of(({ perCpuSecond }) => perCpuSecond).padStart(22),
+    of(({ p50 }) => p50, 1).padStart(9),
+    `${of(({ busy }) => busy * 100)} %`.padStart(18),
+  ];
+  console.log(columns.join(''));
+}
+
+/** As `npm start` starts them. */
+async function startGroup(workers: number, target: string): Promise<Group> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  writeBenchCatalog(folder, target);
+  const output = join(folder, 'log');
+  const env = {
+    ...startVariables(),
+    PATH: process.env.PATH ?? '',
+    WORKERS: `${workers}`,
+    PORT: '0',
+    DATABASE_URL: `sqlite:${join(folder, 'bench.db')}`,
+    DATA_DIR: folder,
+    CATALOG_DIR: folder,
+    SANDBOX: 'off',
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+  };
+  const stdio = ['ignore', openSync(output, 'a'), 'inherit'] as const;
+  const child = spawn(process.execPath, [...startFlags(), MAIN], { env, stdio: [...stdio] });
+  const url = await listening(child, output);
+  const { key } = await openBenchAccount(env);
+  return {
+    ...{ workers, child, url, key },
+    async stop() {
+      child.kill('SIGTERM');
+      await new Promise((resolve) => child.once('exit', resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listening(child: ChildProcess, output: string): Promise<string> {
+  const until = performance.now() + START_MS_MAX;
+  while (child.exitCode === null && performance.now() < until) {
+    const url = /^Tollgate is listening on (\S+) /m.exec(readFileSync(output, 'utf8'))?.[1];
+    if (url !== undefined) return url;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the gateway did not start: ${readFileSync(output, 'utf8')}`);
+}

@@ -1,0 +1,72 @@
+// Limits that a primary counts for its workers: hits travel together, and whoever gets no answer is told so in time.
+import { expect } from 'chai';
+import { createLimiter, type LimitResult } from '../../lib/api/limiter.ts';
+import { isFault } from '../../lib/faults.ts';
+import { countHits, createRemoteLimiter, type RemoteLimiter } from '../../lib/workers/counting.ts';
+import type { Hit } from '../../lib/workers/messages.ts';
+
+const RULE = { name: 'generate', perMinute: 3 };
+const neverAsked = async () => {
+  throw new Error('the store was asked');
+};
+const STORE = { hit: neverAsked, open: neverAsked, merge: neverAsked };
+
+describe('counting for workers', () => {
+  const codeOf = (result: LimitResult | Promise<LimitResult>) =>
+    Promise.resolve(result).then(
+      () => 'none',
+      (error: unknown) => (isFault(error) ? error.data?.code : String(error)),
+    );
+
+  /** Workers of one primary, and the messages that they sent it. */
+  function connect(workers: number, hit = createLimiter({ store: STORE }).hit) {
+    const messages: (readonly Hit[])[] = [];
+    const remotes = Array.from({ length: workers }, (): RemoteLimiter => {
+      const remote: RemoteLimiter = createRemoteLimiter({
+        send(id, hits) {
+          messages.push(hits);
+          void countHits({ hit }, hits).then((verdicts) => remote.answer(id, verdicts));
+        },
+      });
+      return remote;
+    });
+    return { remotes, messages };
+  }
+
+  it('allows what one process would, over all workers and by key', async () => {
+    const { remotes } = connect(3);
+    const hits = Array.from({ length: 12 }, (_, index) => remotes[index % 3]!.hit(RULE, index < 9 ? 'one' : 'other'));
+    const results = await Promise.all(hits);
+    const allowed = results.map((result) => result.allowed);
+    expect(allowed.slice(0, 9).filter(Boolean)).to.have.length(3);
+    expect(allowed.slice(9)).to.deep.equal([true, true, true]);
+    for (const { retryAfterS } of results) expect(retryAfterS).to.be.within(1, 60);
+  });
+
+  it('sends the hits of one turn together', async () => {
+    const { remotes, messages } = connect(1);
+    await Promise.all([1, 2, 3].map(() => remotes[0]!.hit(RULE, 'key')));
+    await remotes[0]!.hit(RULE, 'key');
+    expect(messages.map(({ length }) => length)).to.deep.equal([3, 1]);
+  });
+
+  it('passes on that the store did not count, to those it concerns', async () => {
+    const hit = (_: object, keyId: string) =>
+      keyId === 'lost' ? Promise.reject(new Error('no store')) : { allowed: true, retryAfterS: 7 };
+    const { remotes } = connect(1, hit);
+    const [lost, found] = [remotes[0]!.hit(RULE, 'lost'), remotes[0]!.hit(RULE, 'found')];
+    expect(await codeOf(lost)).to.equal('store_unavailable');
+    expect(await found).to.deep.equal({ allowed: true, retryAfterS: 7 });
+  });
+
+  it('gives up in time when the primary does not answer, and takes no late answer for another hit', async () => {
+    const remote = createRemoteLimiter({ send: () => undefined, answerWithinMs: 40 });
+    const startedAt = performance.now();
+    expect(await codeOf(remote.hit(RULE, 'key', 20))).to.equal('store_unavailable');
+    expect(performance.now() - startedAt).to.be.within(15, 39);
+    const next = remote.hit(RULE, 'key');
+    await new Promise(setImmediate);
+    remote.answer(1, [5]);
+    expect(await codeOf(next)).to.equal('store_unavailable');
+  });
+});
