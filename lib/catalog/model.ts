@@ -55,7 +55,7 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
       // Of use only where a route carries them.
       const tools = entry.tools && routes.some(({ provider }) => provider.tools);
-      return { ...entry, tools, routes, price, prices: pricesOf(price) };
+      return { ...entry, tools, demands: tools && entry.demands, routes, price, prices: pricesOf(price) };
     }
     case 'image': {
       const price = { request: priceOf(entry.price.request) };

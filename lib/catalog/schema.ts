@@ -76,6 +76,8 @@ export interface TextEntry extends ModelBase {
   readonly vision: boolean;
   /** What its routes take beyond text. */
   readonly tools: boolean;
+  /** A call may be demanded of it; absent in the file: as `tools`. */
+  readonly demands: boolean;
   /** Answers in JSON. */
   readonly json: boolean;
   /** Answers in JSON of a schema; absent in the file: as `json`. */
@@ -135,6 +137,7 @@ const text = Joi.object({
   price: Joi.object({ input: price.required(), output: price.required() }).required(),
   vision: flag,
   tools: flag,
+  demands: Joi.boolean().default(Joi.ref('tools')),
   json: flag,
   schema: Joi.boolean().default(Joi.ref('json')),
   reasoning: flag,

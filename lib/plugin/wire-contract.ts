@@ -9,7 +9,7 @@ export interface WireFormat<Quirks> {
    * The request that a call becomes: model, messages, tools with the choice between them, and that the answer is to be a
    * stream. What is not here, such as the form of the answer and the thought before it, is for the plugin to add.
    */
-  body(call: TextCall, base64: Base64): JsonObject;
+  body(call: TextCall, base64: Base64, quirks?: Quirks): JsonObject;
   /** Reads one answer, whether it comes as a stream or as a whole. Make one for each call. */
   reader(quirks?: Quirks): AnswerReader;
 }
@@ -18,6 +18,8 @@ export interface WireFormat<Quirks> {
 export interface ChatQuirks {
   /** True where every delta repeats the whole text so far. */
   readonly isCumulative?: boolean;
+  /** True where messages of the assistant need thoughts when there are tools: blank ones, as the model's stay with us. */
+  readonly hasBlankThoughts?: boolean;
   /** Where counts may be at the end of a stream that has no `usage`; the first that is there counts. */
   readonly counts?: readonly CountsPlace[];
 }

@@ -8,14 +8,15 @@ import { demandsTool, usesTools } from './tools.ts';
 export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format'>;
 
 /** What a model takes beyond text, on the way that it is asked. */
-export type Abilities = Pick<TextModel, 'tools' | 'json' | 'schema'>;
+export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema'>;
 
 type Test = (model: Abilities) => boolean;
 
 /** What the models that suit a request best can do, then those that suit it less well; any other one comes last. */
 export function preferencesOf(wishes: Wishes): readonly Test[] {
   const tests: Test[] = [];
-  if (usesTools(wishes)) tests.push(({ tools }) => tools);
+  if (demandsTool(wishes)) tests.push(({ demands }) => demands);
+  else if (usesTools(wishes)) tests.push(({ tools }) => tools);
   if (wishes.format?.type === 'json-schema') tests.push(({ schema }) => schema);
   return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
 }
@@ -39,8 +40,9 @@ export function formatFor({ json, schema }: Abilities, format: OutputFormat | un
 
 /** Why a model cannot answer at all as it is asked to; undefined where it can. */
 export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
-  if (!abilities.tools && demandsTool(request)) {
-    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` has no tools that it could call` });
+  if (!abilities.demands && demandsTool(request)) {
+    const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
+    return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
   }
   const { format, formatField: field = 'response_format' } = request;
   // One that takes no form of answer at all ignores it.

@@ -129,7 +129,7 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
       const { upstream, key, provider } = route;
       const { json, schema, reasoning } = each;
       const tools = matters && each.tools && provider.tools === true;
-      const abilities = { tools, json, schema, reasoning };
+      const abilities = { tools, demands: tools && each.demands, json, schema, reasoning };
       return { upstream, key, route, model: each.id, delivery: each.delivery, abilities };
     }),
   );

@@ -1,6 +1,15 @@
 // Plugin for every upstream that speaks messages as Anthropic does.
 import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { AUTH_STYLES, authOf, bodyOf, headersOf, type Settings, THINKING_STYLES, urlOf } from './request.ts';
+import {
+  AUTH_STYLES,
+  authOf,
+  bodyOf,
+  headersOf,
+  OFF_STYLES,
+  type Settings,
+  THINKING_STYLES,
+  urlOf,
+} from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -8,14 +17,9 @@ const plugin: ProviderPlugin<Settings> = {
   settings(joi, account) {
     return account.keyOptional('https://api.anthropic.com', {
       version: joi.string().default('2023-06-01'),
-      auth: joi
-        .string()
-        .valid(...AUTH_STYLES)
-        .default('x-api-key'),
-      thinking: joi
-        .string()
-        .valid(...THINKING_STYLES)
-        .default('adaptive'),
+      auth: joi.valid(...AUTH_STYLES).default('x-api-key'),
+      thinking: joi.valid(...THINKING_STYLES).default('adaptive'),
+      thinkingOff: joi.valid(...OFF_STYLES).default('disabled'),
     });
   },
   // Codes of GLM's endpoint.

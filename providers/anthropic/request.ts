@@ -3,6 +3,7 @@ import type { AccountSettings, Host, JsonBody, KeyHeaders, ReasoningOn, TextCall
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
 export const THINKING_STYLES = ['adaptive', 'budget'] as const;
+export const OFF_STYLES = ['disabled', 'between_tools', 'low'] as const;
 
 /** How requests look; a route's `options` may override it for one model. */
 export interface Wire {
@@ -14,6 +15,8 @@ export interface Wire {
   readonly auth: (typeof AUTH_STYLES)[number];
   /** How thinking is asked for: `adaptive` with an effort, or, of older models, by a `budget` of tokens. */
   readonly thinking: (typeof THINKING_STYLES)[number];
+  /** How it is turned off: of models that think between calls of tools all the same, or always and then at `low` effort. */
+  readonly thinkingOff: (typeof OFF_STYLES)[number];
 }
 
 export type Settings = AccountSettings & Wire;
@@ -34,14 +37,14 @@ export function authOf({ auth }: Wire, { bearer }: Host): KeyHeaders {
   return auth === 'bearer' ? bearer : (key) => ({ 'x-api-key': key });
 }
 
-export function bodyOf(call: TextCall, { thinking }: Wire, { message }: Host): JsonBody {
-  return (base64) => ({ ...message.body(call, base64), ...thinkingOf(call, thinking), ...outputOf(call, thinking) });
+export function bodyOf(call: TextCall, wire: Wire, { message }: Host): JsonBody {
+  return (base64) => ({ ...message.body(call, base64), ...thinkingOf(call, wire), ...outputOf(call, wire) });
 }
 
 /** Newer models decide themselves how long they think and are told an effort; older ones are told a number of tokens. */
-function thinkingOf({ reasoning, messages, tools }: TextCall, style: Wire['thinking']): object {
+function thinkingOf({ reasoning, messages, tools }: TextCall, { thinking: style, thinkingOff }: Wire): object {
   if (!reasoning) return {};
-  if (reasoning.mode === 'off') return { thinking: { type: 'disabled' } };
+  if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
   // Refused where a call is demanded.
   if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
   if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
@@ -52,10 +55,11 @@ function thinkingOf({ reasoning, messages, tools }: TextCall, style: Wire['think
 }
 
 /** JSON without a schema is not sold here. */
-function outputOf({ format, reasoning }: Pick<TextCall, 'format' | 'reasoning'>, style: Wire['thinking']): object {
+function outputOf({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
   const config = {
     ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: format.schema } }),
-    ...(reasoning?.mode === 'on' && style === 'adaptive' && { effort: effortOf(reasoning) }),
+    ...(reasoning?.mode === 'on' && thinking === 'adaptive' && { effort: effortOf(reasoning) }),
+    ...(reasoning?.mode === 'off' && thinkingOff === 'low' && { effort: 'low' }),
   };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }

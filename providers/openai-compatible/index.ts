@@ -1,29 +1,14 @@
 // Plugin for every upstream that speaks chat completions as OpenAI does, or nearly so.
 import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import {
-  AUTH_STYLES,
-  authOf,
-  bodyOf,
-  DELTA_STYLES,
-  MAX_TOKENS_PARAMS,
-  REASONING_STYLES,
-  type Settings,
-  USAGE_STYLES,
-  urlOf,
-} from './request.ts';
+import { authOf, bodyOf, type Settings, STYLES, urlOf } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'openai-compatible',
   settings(joi, account) {
-    const oneOf = (values: readonly string[]) => joi.string().valid(...values);
-    return account.keyOptional('https://api.openai.com/v1', {
-      maxTokensParam: oneOf(MAX_TOKENS_PARAMS).default('max_tokens'),
-      usage: oneOf(USAGE_STYLES).default('stream_options'),
-      auth: oneOf(AUTH_STYLES).default('bearer'),
-      deltas: oneOf(DELTA_STYLES).default('incremental'),
-      reasoning: oneOf(REASONING_STYLES).default('reasoning_effort'),
-    });
+    const oneOf = (values: readonly string[]) => joi.valid(...values).default(values[0]);
+    const own = Object.entries(STYLES).map(([name, values]) => [name, oneOf(values)]);
+    return account.keyOptional('https://api.openai.com/v1', Object.fromEntries(own));
   },
   // 1113 to 1309 are codes of GLM, 11200 of Spark, 20012 to 30011 of SiliconFlow, `base:` of MiniMax.
   faultWords: {

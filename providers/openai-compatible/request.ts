@@ -9,32 +9,43 @@ import type {
   TextCall,
 } from '../../lib/plugin/contract.ts';
 
-export const MAX_TOKENS_PARAMS = ['max_tokens', 'max_completion_tokens'] as const;
-export const USAGE_STYLES = ['stream_options', 'usage_include', 'none'] as const;
-export const AUTH_STYLES = ['bearer', 'api-key', 'x-api-key', 'none'] as const;
-export const DELTA_STYLES = ['incremental', 'cumulative'] as const;
-export const REASONING_STYLES = ['reasoning_effort', 'reasoning', 'thinking', 'none'] as const;
+/** What each setting may be; the first is the default. */
+export const STYLES = {
+  maxTokensParam: ['max_tokens', 'max_completion_tokens'],
+  usage: ['stream_options', 'usage_include', 'none'],
+  auth: ['bearer', 'api-key', 'x-api-key', 'none'],
+  deltas: ['incremental', 'cumulative'],
+  reasoning: ['reasoning_effort', 'reasoning', 'thinking', 'none'],
+  toolReasoning: ['free', 'off', 'blank'],
+  schemas: ['streamed', 'whole'],
+} as const;
+
+type Style<Name extends keyof typeof STYLES> = (typeof STYLES)[Name][number];
 
 /** How requests look; a route's `options` may override it for one model. */
 export interface Wire {
   /** Up to and without `/chat/completions`; a query string stays at the end. An override stays on the same origin. */
   readonly baseUrl: string;
   /** The field that limits the answer: the vendor's reasoning models often take only `max_completion_tokens`. */
-  readonly maxTokensParam: (typeof MAX_TOKENS_PARAMS)[number];
+  readonly maxTokensParam: Style<'maxTokensParam'>;
   /**
    * How token counts are asked for: `stream_options` sends `stream_options: {include_usage: true}`, `usage_include`
    * sends `usage: {include: true}` (OpenRouter), `none` sends nothing, for servers that refuse both or count unasked.
    */
-  readonly usage: (typeof USAGE_STYLES)[number];
+  readonly usage: Style<'usage'>;
   /** The header of the key: `authorization: Bearer`, `api-key` (Azure), `x-api-key`, or none. */
-  readonly auth: (typeof AUTH_STYLES)[number];
+  readonly auth: Style<'auth'>;
   /** `cumulative` for an upstream whose every delta repeats the whole text so far. */
-  readonly deltas: (typeof DELTA_STYLES)[number];
+  readonly deltas: Style<'deltas'>;
   /**
    * How reasoning is asked for: by `reasoning_effort`; by OpenRouter's object `reasoning`; by `thinking: {type}` beside
    * `reasoning_effort`, as DeepSeek and GLM have it; `none` for servers that know none of these.
    */
-  readonly reasoning: (typeof REASONING_STYLES)[number];
+  readonly reasoning: Style<'reasoning'>;
+  /** Beside tools: `off`, or `blank` for the thoughts before earlier calls, and off where a call is demanded. */
+  readonly toolReasoning: Style<'toolReasoning'>;
+  /** `whole` for servers that stream no answer of a schema. */
+  readonly schemas: Style<'schemas'>;
 }
 
 export type Settings = AccountSettings & Wire;
@@ -51,15 +62,24 @@ export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
   return { auth: (key) => ({ [auth]: key }) };
 }
 
-export function bodyOf(call: TextCall, { maxTokensParam, usage, reasoning }: Wire, { chat }: Host): JsonBody {
+export function bodyOf(call: TextCall, wire: Wire, { chat }: Host): JsonBody {
+  const { maxTokensParam, usage, toolReasoning } = wire;
+  const isWhole = wire.schemas === 'whole' && call.format?.type === 'json-schema';
+  const reasoning = isThoughtless(call, toolReasoning) ? ({ mode: 'off' } as const) : call.reasoning;
   return (base64) => ({
-    ...chat.body(call, base64),
+    ...chat.body(call, base64, { hasBlankThoughts: toolReasoning === 'blank' }),
+    ...(isWhole && { stream: false }),
     [maxTokensParam]: call.maxTokens,
-    ...(usage === 'stream_options' && { stream_options: { include_usage: true } }),
+    ...(usage === 'stream_options' && !isWhole && { stream_options: { include_usage: true } }),
     ...(usage === 'usage_include' && { usage: { include: true } }),
     ...(call.format && { response_format: formatOf(call.format) }),
-    ...(call.reasoning && reasoningOf(call.reasoning, reasoning)),
+    ...(reasoning && reasoningOf(reasoning, wire.reasoning)),
   });
+}
+
+function isThoughtless({ tools }: TextCall, style: Wire['toolReasoning']): boolean {
+  if (style !== 'blank') return style === 'off' && tools !== undefined;
+  return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
 function formatOf(format: OutputFormat): object {

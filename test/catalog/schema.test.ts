@@ -35,6 +35,7 @@ describe('catalog files', () => {
           delivery: 'stream',
           vision: false,
           tools: false,
+          demands: false,
           json: false,
           schema: false,
           reasoning: false,
@@ -55,14 +56,14 @@ describe('catalog files', () => {
     });
   });
 
-  it('mean schemas by `json` too, unless they say otherwise', () => {
+  it('mean schemas by `json`, and demands by `tools`, unless they say otherwise', () => {
     const taken = (more: object) => {
       const [model] = readOne({ models: [{ ...TEXT, ...more }] }).models;
-      return model?.type === 'text' && [model.json, model.schema];
+      return model?.type === 'text' && [model.json, model.schema, model.tools, model.demands];
     };
-    expect(taken({ json: true })).to.deep.equal([true, true]);
-    expect(taken({ json: true, schema: false })).to.deep.equal([true, false]);
-    expect(taken({ schema: true })).to.deep.equal([false, true]);
+    expect(taken({ json: true })).to.deep.equal([true, true, false, false]);
+    expect(taken({ json: true, schema: false, tools: true })).to.deep.equal([true, false, true, true]);
+    expect(taken({ schema: true, tools: true, demands: false })).to.deep.equal([false, true, true, false]);
   });
 
   it('may hold comments to the end of a line', () => {

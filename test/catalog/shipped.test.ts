@@ -26,6 +26,10 @@ interface Row {
 
 const FILMS = { smart: [], vision: [] };
 
+type Fields = Readonly<Record<string, unknown>>;
+
+const FLAGS = ['vision', 'tools', 'json', 'schema', 'reasoning'];
+
 const ROWS: readonly Row[] = [
   {
     env: { OPENAI_API_KEY: 'sk-test' },
@@ -141,6 +145,15 @@ describe('the shipped catalog', () => {
     expect(ROWS.flatMap(({ env }) => Object.keys(env))).to.have.members([...new Set(named)]);
   });
 
+  it('says of every text model what it can and what it cannot', () => {
+    const silent = readdirSync(SHIPPED).flatMap((file) => {
+      const { models } = JSON.parse(readFileSync(join(SHIPPED, file), 'utf8')) as { models: Fields[] };
+      const texts = models.filter(({ type }) => type === 'text');
+      return texts.flatMap((model) => FLAGS.filter((flag) => typeof model[flag] !== 'boolean').map(() => model.id));
+    });
+    expect(silent).to.deep.equal([]);
+  });
+
   for (const { env, smart, vision, image, edit, videos = {} } of ROWS) {
     describe(`with ${Object.keys(env).join(' and ')} alone`, () => {
       let catalog: Catalog;
@@ -158,6 +171,16 @@ describe('the shipped catalog', () => {
       it('has models that see', () => {
         expect(catalog.vision.map(({ id }) => id)).to.deep.equal(vision);
         for (const model of catalog.vision) expect(model.vision, model.id).to.equal(true);
+      });
+
+      it('has tools only where all routes of a model carry them', () => {
+        const texts = catalog.models.flatMap((model) => (model.type === 'text' && model.tools ? [model] : []));
+        for (const { id, routes } of texts) {
+          expect(
+            routes.every(({ provider }) => provider.tools),
+            id,
+          ).to.equal(true);
+        }
       });
 
       it('has models that make videos, of every length and shape that it says', () => {

@@ -27,6 +27,7 @@ const catalogOf = (url: string) => ({
     model('handy', { tools: true }),
     model('big', { price: { input: '2000', output: '9000' } }),
     model('handless', { tools: true, routes: [{ upstream: 'other', model: 'up-handless' }] }),
+    model('free', { tools: true, demands: false }),
     model('eyes', { vision: true }),
     model('hands-and-eyes', { vision: true, tools: true }),
   ],
@@ -134,6 +135,21 @@ describe('tools and models', () => {
       const body = { model: 'plain', messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: choice };
       const { status, json } = await send(`${gateway.url}${MESSAGES}`, { key: account.key, body });
       expect([status, json.error.type]).to.deep.equal([400, 'invalid_request_error']);
+    }
+    await untouched();
+  });
+
+  it('refuses to demand a call of a model that calls only as it sees fit, and offers it tools all the same', async () => {
+    expect((await chat({ model: 'free', ...TOOLS, tool_choice: 'auto' })).status).to.equal(200);
+    expect(asked()).to.deep.include({ ...TOOLS, tool_choice: 'auto' });
+    account = await gateway.account();
+    upstream.calls.length = 0;
+    for (const choice of ['required', { type: 'function', function: { name: 'look' } }]) {
+      const { status, json } = await chat({ model: 'free', ...TOOLS, tool_choice: choice });
+      expect([status, json.error.message]).to.deep.equal([
+        400,
+        'Invalid `tool_choice`: `free` calls tools only as it sees fit.',
+      ]);
     }
     await untouched();
   });

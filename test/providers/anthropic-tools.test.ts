@@ -11,7 +11,13 @@ const HOST = createHost({ upstream: 'acme', allowedOrigins: [], log: { warn() {}
 function asked(more: Partial<TextCall>, thinking: 'adaptive' | 'budget' = 'budget'): Record<string, unknown> {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] as const;
   const call: TextCall = { model: 'm', messages, maxTokens: 9000, options: {}, tools: TOOLS, ...more };
-  const wire = { baseUrl: 'https://x.example', version: '1', auth: 'bearer', thinking } as const;
+  const wire = {
+    baseUrl: 'https://x.example',
+    version: '1',
+    auth: 'bearer',
+    thinkingOff: 'disabled',
+    thinking,
+  } as const;
   return bodyOf(call, wire, HOST)(() => '') as Record<string, unknown>;
 }
 

@@ -233,6 +233,7 @@ describe('anthropic', () => {
       version: '2023-06-01',
       auth: 'x-api-key',
       thinking: 'adaptive',
+      thinkingOff: 'disabled',
     });
   });
 });

@@ -269,6 +269,8 @@ describe('openai-compatible', () => {
         usage: 'stream_options',
         auth: 'bearer',
         reasoning: 'reasoning_effort',
+        toolReasoning: 'free',
+        schemas: 'streamed',
         deltas: 'incremental',
       });
     });

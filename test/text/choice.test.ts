@@ -10,7 +10,7 @@ import type { TextRequest } from '../../lib/text/request.ts';
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
 
-type Able = Readonly<Record<string, Partial<Pick<TextEntry, 'tools' | 'json' | 'schema'>>>>;
+type Able = Readonly<Record<string, Partial<Pick<TextEntry, 'tools' | 'demands' | 'json' | 'schema'>>>>;
 
 function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS, able: Able = {}): Catalog {
   const provider: Provider = {
@@ -28,6 +28,7 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS, a
     delivery: 'stream' as const,
     vision: false,
     tools: false,
+    demands: false,
     json: false,
     schema: false,
     reasoning: false,
@@ -91,6 +92,8 @@ describe('choice of the model', () => {
     expect(chosenOf(able, { tools })).to.equal('middle');
     expect(chosenOf(able, { tools, format })).to.equal('big');
     expect(chosenOf({ ...able, big: {} }, { tools, format })).to.equal('middle');
+    const demand = { tools: { ...tools, choice: 'any' as const } };
+    expect(chosenOf({ middle: { tools: true }, big: { tools: true, demands: true } }, demand)).to.equal('big');
   });
 
   it('says of smart what was scored, whichever model the key leaves', () => {

@@ -210,6 +210,7 @@ function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: 
           delivery,
           vision: false,
           tools: false,
+          demands: false,
           json: false,
           schema: false,
           reasoning: false,

@@ -1,6 +1,7 @@
 // Messages and tools of a call in the words of chat completions.
 import type {
   Base64,
+  ChatQuirks,
   Content,
   ImageContent,
   JsonObject,
@@ -13,10 +14,22 @@ import type {
 import { dataUrlOf } from '../../plugin/data-url.ts';
 import { CHAT_TOOL, chatCall, writeTool } from '../tools.ts';
 
-export function chatBody({ model, system, messages, tools }: TextCall, base64: Base64): JsonObject {
-  const written = messages.flatMap((message) => messagesOf(message, base64));
+export function chatBody(call: TextCall, base64: Base64, { hasBlankThoughts = false }: ChatQuirks = {}): JsonObject {
+  const { model, system, messages, tools } = call;
+  const isBlank = hasBlankThoughts && (tools !== undefined || messages.some(hasCalls));
+  const written = messages.flatMap((message) => {
+    const made = messagesOf(message, base64);
+    return isBlank && message.role === 'assistant' ? made.map((each) => ({ ...each, ...BLANK_THOUGHTS })) : made;
+  });
   if (system !== undefined) written.unshift({ role: 'system', content: system });
   return { model, messages: written, ...(tools && toolsOf(tools)), stream: true };
+}
+
+/** Not empty: that is refused like none. */
+const BLANK_THOUGHTS = { reasoning_content: ' ' };
+
+function hasCalls({ content }: TextMessage): boolean {
+  return content.some(({ type }) => type === 'tool-call');
 }
 
 /** A message, or several: results of tools are messages of their own, and come first. */
