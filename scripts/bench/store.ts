@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
+import { asked, said } from '../../testkit/talk.ts';
 import type { StoreJob, StoreResult } from './store-load.ts';
 
 const LOAD = new URL('./store-load.ts', import.meta.url);
@@ -103,30 +104,17 @@ async function openWallet(store: Store): Promise<string> {
 
 async function startChild(url: string): Promise<ChildProcess> {
   const child = fork(LOAD, [url], { serialization: 'advanced' });
-  await answerOf(child);
+  await said(child);
   return child;
-}
-
-function answerOf(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message);
-    });
-  });
 }
 
 async function measure(all: readonly ChildProcess[], test: Case & Omit<StoreJob, 'calls'>): Promise<Figures> {
   const { wallets, seconds, processes } = test;
   const children = all.slice(0, processes);
   const results = await Promise.all(
-    children.map((child) => {
-      const answer = answerOf(child) as Promise<StoreResult>;
-      child.send({ wallets, seconds, calls: Math.ceil(test.calls / processes) } satisfies StoreJob);
-      return answer;
-    }),
+    children.map((child) =>
+      asked<StoreResult>(child, { wallets, seconds, calls: Math.ceil(test.calls / processes) } satisfies StoreJob),
+    ),
   );
   const latencies = results.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b);
   const sum = (pick: (result: StoreResult) => number) => results.reduce((total, result) => total + pick(result), 0);
