@@ -14,6 +14,8 @@ export interface ShopOptions {
   readonly checkout?: string;
   readonly now?: () => number;
   readonly onNotice?: (notice: Notice) => void;
+  /** The ids of methods; that of the payment by default, as it mostly is at the vendor. */
+  readonly methodIdOf?: (payment: Payment) => string;
 }
 
 export interface Sum {
@@ -102,7 +104,7 @@ export const CARD: Card = {
 
 export function createShop(options: ShopOptions = {}) {
   const { shopId = '506751', test = true, autopayments = true, receipts = false } = options;
-  const { checkout = 'https://yoomoney.ru', now = Date.now, onNotice } = options;
+  const { checkout = 'https://yoomoney.ru', now = Date.now, onNotice, methodIdOf = ({ id }) => id } = options;
   const payments = new Map<string, Payment>();
   const refunds = new Map<string, Refund>();
   const methods = new Map<string, Method>();
@@ -151,9 +153,10 @@ export function createShop(options: ShopOptions = {}) {
   function methodOf(payment: Payment, card: Card | null): Method {
     const saved = toSave.has(payment.id) && card !== null;
     const status = saved ? 'active' : 'inactive';
+    const id = methodIdOf(payment);
     const method: Method = card
-      ? { type: 'bank_card', id: payment.id, saved, status, title: `Bank card *${card.last4}`, card }
-      : { type: 'sbp', id: payment.id, saved, status };
+      ? { type: 'bank_card', id, saved, status, title: `Bank card *${card.last4}`, card }
+      : { type: 'sbp', id, saved, status };
     if (saved) methods.set(method.id, method);
     return method;
   }

@@ -160,7 +160,9 @@ function isDue({ dueAt }: Payment, at: number): boolean {
   return dueAt !== null && dueAt <= at;
 }
 
-/** For the operator who reviews it. */
-function jsonOf(state: PaymentState): string {
-  return JSON.stringify(state, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+/** For the operator who reviews it, without what charges the method. */
+function jsonOf({ saved, ...state }: PaymentState): string {
+  const { kind, brand, last4, expiry } = saved ?? {};
+  const shown = { ...state, saved: saved && { kind, brand, last4, expiry } };
+  return JSON.stringify(shown, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
 }

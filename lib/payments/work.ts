@@ -2,7 +2,7 @@
 import type { OpenPayment } from '../catalog/payments.ts';
 import { NEVER_BEGAN } from '../money/payment.ts';
 import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
-import { isUpstreamFault } from '../plugin/fault.ts';
+import { isUpstreamFault, upstreamFault } from '../plugin/fault.ts';
 import type { PaymentState, RefundOrder, Started } from '../plugin/payment-contract.ts';
 import type { Store } from '../store/store.ts';
 import { factsOf, orderOf } from './facts.ts';
@@ -82,7 +82,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
       if (!provider.charge) return fail(payment, 'the provider does not charge saved methods');
       const { ref, kind, brand, last4, expiry, fingerprint } = method;
       const saved = { id: ref, kind: kind as 'card', brand, last4, expiry, fingerprint };
-      return known(payment, await provider.charge(orderOf(payment), saved, signal));
+      return known(payment, await provider.charge(orderOf(payment), saved, signal).catch(withoutRef(ref)));
     } catch (error) {
       if (!isUpstreamFault(error) || error.kind !== 'request' || signal.aborted) throw error;
       // What is refused now may have been started by an earlier attempt.
@@ -160,6 +160,14 @@ function refundOrderOf(payment: Payment, { id, amount, reason, at }: Refund): Re
   const what = { id, idempotenceKey: id, payment: payment.ref ?? '', amount: BigInt(amount) };
   const { email } = factsOf(payment);
   return { ...what, currency: 'RUB', reason, ...(email !== undefined && { email }), createdAt: at };
+}
+
+/** A provider may repeat what it was sent, and its words are shown. */
+function withoutRef(ref: string): (error: unknown) => never {
+  return (error) => {
+    if (!isUpstreamFault(error) || !error.detail.includes(ref)) throw error;
+    throw upstreamFault(error.kind, error.detail.replaceAll(ref, '…'), error);
+  };
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);

@@ -1,5 +1,6 @@
 // The notices of payment providers as received, with their outcome; nothing in them is trusted.
 import { fault } from '../../faults.ts';
+import { maskJson } from '../../payments/mask.ts';
 import type { Notice } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
 import { html } from '../html.ts';
@@ -114,8 +115,8 @@ export const adminNotice = page({
       [words.detail, detail === '' ? '—' : detail],
       [words.address, address],
     ])}
-<h2>${words.body}</h2><pre tabindex="0"><code>${raw}</code></pre>
-<h2>${words.headers}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(headers), null, 2)}</code></pre>
+<h2>${words.body}</h2><pre tabindex="0"><code>${maskJson(raw)}</code></pre>
+<h2>${words.headers}</h2><pre tabindex="0"><code>${maskJson(headers)}</code></pre>
 <h2>${words.retry}</h2><p>${words.retryText}</p>
 ${form(visit, { action: `/admin/notices/${id}`, fields: codeField(visit), button: words.retry })}
 <p><a href="/admin/notices">${words.back}</a></p>`;

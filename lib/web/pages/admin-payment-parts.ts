@@ -3,6 +3,7 @@
 import { formatRub } from '../../money/money.ts';
 import { disputeOf, type Payment, refundable, refundsOf } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
+import { maskJson } from '../../payments/mask.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, type Language } from '../language.ts';
 import { facts, field, form, message, table } from '../parts.ts';
@@ -135,8 +136,8 @@ ${problem === undefined && done !== undefined && message('done', done)}
 ${factsOfPayment(visit, payment)}
 ${refundsTable(visit, payment)}
 ${changes(visit, payment)}
-${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>${pretty(payment.state)}</code></pre>`}
-<h2>${words.facts}</h2><pre tabindex="0"><code>${pretty(payment.facts)}</code></pre>
+${payment.state !== null && html`<h2>${words.said}</h2><pre tabindex="0"><code>${maskJson(payment.state)}</code></pre>`}
+<h2>${words.facts}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(payment.facts), null, 2)}</code></pre>
 <p><a href="/admin/payments">${words.back}</a></p>`;
 }
 
@@ -243,8 +244,4 @@ ${field({ name: 'amount', id: 'dispute-amount', label: words.amount, inputmode: 
   return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true })}`}
 <h2>${words.disputeTitle}</h2><p>${words.disputeText}</p>
 ${change('dispute', { button: words.disputeTitle, fields: dispute })}`;
-}
-
-function pretty(json: string): string {
-  return JSON.stringify(JSON.parse(json), null, 2);
 }

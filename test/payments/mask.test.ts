@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { maskJson, maskNumbers } from '../../lib/payments/mask.ts';
+
+describe('what is shown of a provider’s words', () => {
+  for (const [text, shown] of [
+    ['card 4111111111111111.', 'card …1111.'],
+    ['4111 1111 1111 1111', '…1111'],
+    ['"2200-0000-0000-0004"', '"…0004"'],
+    // No card has this check digit, and an id is none.
+    ['4111111111111112', '4111111111111112'],
+    ['22e12f66-000f-5000-8000-18db351245c7', '22e12f66-000f-5000-8000-18db351245c7'],
+    ['41111111-1111-1111-1111-111111111111', '41111111-1111-1111-1111-111111111111'],
+    ['1732277400000', '1732277400000'],
+  ] as const) {
+    it(`is ${shown} of ${text}`, () => {
+      expect(maskNumbers(text)).to.equal(shown);
+    });
+  }
+
+  it('has neither methods nor secrets, and of a card what its owner knows it by', () => {
+    const card = { first6: '411111', last4: '1111', expiry_year: '2031', card_type: 'Visa', product: { code: 'E' } };
+    const object = {
+      ...{ id: 'p-1', status: 'succeeded', payment_method: { type: 'bank_card', id: 'm-1', saved: true, card } },
+      ...{ payment_method_id: 'm-1', metadata: { order_id: 'pay_1' }, list: [{ token: 't', n: 5 }] },
+    };
+    expect(JSON.parse(maskJson(JSON.stringify(object)))).to.deep.equal({
+      ...{ id: 'p-1', status: 'succeeded', payment_method_id: '…', metadata: { order_id: 'pay_1' } },
+      payment_method: {
+        ...{ type: 'bank_card', id: '…', saved: true },
+        card: { first6: '…', last4: '1111', expiry_year: '2031', card_type: 'Visa', product: { code: '…' } },
+      },
+      list: [{ token: '…', n: 5 }],
+    });
+  });
+
+  it('is the text itself where it is no JSON', () => {
+    expect(maskJson('{"card": 4111111111111111')).to.equal('{"card": …1111');
+    expect(maskJson('')).to.equal('');
+  });
+});
