@@ -4,13 +4,17 @@ import fc from 'fast-check';
 import { CHAT, eventsOf, MESSAGES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
-import { CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, UPSTREAMS } from './tool-wire.ts';
+import { type Call, CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, type Turn, UPSTREAMS } from './tool-wire.ts';
 
 const PATHS = { message: MESSAGES, chat: CHAT } as const;
 const REASONS = { message: ['end_turn', 'tool_use'], chat: ['stop', 'tool_calls'] } as const;
 const PLUGINS = { chat: 'openai-compatible', message: 'anthropic', google: 'gemini' } as const;
 
 type Kind = keyof typeof PLUGINS;
+
+const TURNS_MAX = 3;
+const TOGETHER_MAX = 3;
+const CALLS_MAX = TURNS_MAX * TOGETHER_MAX;
 
 const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
 const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
@@ -28,20 +32,22 @@ const result = fc.record({
 const turn = fc
   .record({
     text: fc.oneof(words, fc.constant('')),
-    pairs: fc.array(fc.tuple(name, json, result), { minLength: 1, maxLength: 3 }),
+    pairs: fc.array(fc.tuple(name, json, result), { minLength: 1, maxLength: TOGETHER_MAX }),
   })
   .map(({ text, pairs }) => ({ text, pairs }));
 
 const talk: fc.Arbitrary<Talk> = fc
   .record({
     prompt: words,
-    turns: fc.array(turn, { maxLength: 3 }),
+    turns: fc.array(turn, { maxLength: TURNS_MAX }),
     names: fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
     schema: fc.dictionary(key, value, { maxKeys: 2 }).map((properties) => ({ ...properties, type: 'object' })),
     choice: fc.constantFrom('auto', 'none', 'any', 'first'),
     single: fc.boolean(),
+    // They differ in characters that not every upstream takes.
+    ids: fc.uniqueArray(fc.stringMatching(/^[ab][._:é-]{1,2}[ab]$/), { minLength: CALLS_MAX, maxLength: CALLS_MAX }),
   })
-  .map(({ prompt, turns, names, schema, choice, single }) => {
+  .map(({ prompt, turns, names, schema, choice, single, ids }) => {
     let count = 0;
     return {
       prompt,
@@ -49,7 +55,7 @@ const talk: fc.Arbitrary<Talk> = fc
         text,
         calls: pairs.map(([called, args]) => {
           count += 1;
-          return { id: `call-${count}_x`, name: called, json: args };
+          return { id: ids[count - 1] ?? '', name: called, json: args };
         }),
         results: pairs.map(([, , said]) => said),
       })),
@@ -85,6 +91,15 @@ const spoken: fc.Arbitrary<Spoken> = fc
   }));
 
 const parsed = (text: string): unknown => JSON.parse(text);
+const argued = ({ name: called, json: args }: Call) => ({ name: called, json: parsed(args) });
+const idsOf = (turns: readonly Turn[]) => turns.flatMap(({ calls }) => calls.map(({ id }) => id));
+
+/** They pass as they are but to messages, which take few characters: there they are as many. */
+function checkIds(kind: Kind, ids: readonly string[], asked: readonly string[]): void {
+  if (kind !== 'message') expect(ids).to.deep.equal(asked);
+  for (const id of kind === 'message' ? ids : []) expect(id).to.match(/^[a-zA-Z0-9_-]+$/);
+  expect(new Set(ids)).to.have.property('size', asked.length);
+}
 
 for (const kind of Object.keys(PLUGINS) as Kind[]) {
   describe(`tools over ${PLUGINS[kind]}`, () => {
@@ -119,6 +134,20 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
     const ask = (dialect: keyof typeof PATHS, fields: object) =>
       send(`${gateway.url}${PATHS[dialect]}`, { key: account.key, body: { model: 'm', max_tokens: 1000, ...fields } });
 
+    it('takes broken and empty arguments there, as far as it has words for them', async () => {
+      speak({ text: ['ok'], calls: [] });
+      for (const args of ['', ' ', '{}', BROKEN, '[1]', 'null', '"x"']) {
+        const turns = [{ text: '', calls: [{ id: 'c', name: 'look', json: args }], results: [RESULT] }];
+        const asked = { prompt: 'x', turns, tools: [DEFINITION], choice: 'auto', single: false };
+        const { status, text } = await ask('chat', CLIENTS.chat(asked));
+        expect(status, text).to.equal(200);
+        const [call] = UPSTREAMS[kind](upstream.calls.at(-1)?.body).turns[0]?.calls ?? [];
+        const isEmpty = ['', '{}'].includes(args.trim());
+        const broken = kind === 'chat' ? args : JSON.stringify({ INVALID_JSON: args });
+        expect(call?.json, args).to.equal(isEmpty ? '{}' : broken);
+      }
+    });
+
     for (const dialect of ['message', 'chat'] as const) {
       it(`takes any ${dialect}-style history there whole`, async () => {
         speak({ text: ['ok'], calls: [] });
@@ -132,7 +161,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               single: asked.single && kind !== 'google',
               turns: asked.turns.map(({ text: said, calls, results }) => ({
                 text: said,
-                calls: calls.map((call) => ({ ...call, json: parsed(call.json) })),
+                calls: calls.map(argued),
                 // The other format has no word for it.
                 results: results.map((each) => ({
                   ...each,
@@ -143,13 +172,32 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             };
             const turns = understood.turns.map(({ calls, ...rest }) => ({
               ...rest,
-              calls: calls.map((call) => ({ ...call, json: parsed(call.json) })),
+              calls: calls.map(argued),
             }));
+            checkIds(kind, idsOf(understood.turns), idsOf(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
           { numRuns: 60 },
         );
       });
+
+      if (kind !== 'google') {
+        it(`brings broken arguments back as they are, ${dialect}-style`, async () => {
+          speak({ text: [], calls: [{ id: 'c', name: 'look', pieces: ['{"at":', '"sk'] }] });
+          const tools = CLIENTS[dialect]({
+            prompt: 'x',
+            turns: [],
+            tools: [DEFINITION],
+            choice: 'auto',
+            single: false,
+          });
+          const streamed = await ask(dialect, { ...tools, stream: true });
+          expect(LISTENERS[dialect].stream(eventsOf(streamed.text)).calls[0]?.json).to.equal(BROKEN);
+          const { json: whole } = await ask(dialect, tools);
+          const [call] = LISTENERS[dialect].reply(whole).calls;
+          expect(call?.json).to.equal(dialect === 'chat' ? BROKEN : JSON.stringify({ INVALID_JSON: BROKEN }));
+        });
+      }
 
       for (const stream of [false, true]) {
         it(`brings any answer back ${stream ? 'as a' : 'without a'} ${dialect}-style stream`, async () => {
@@ -203,4 +251,6 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
   });
 }
 
+const BROKEN = '{"at":"sk';
+const RESULT = { text: 'blue', isError: false, pictures: 0 };
 const DEFINITION = { name: 'look', description: 'looks', schema: { type: 'object' } };

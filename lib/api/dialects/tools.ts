@@ -15,13 +15,16 @@ export interface ReadTools {
   readonly tools: unknown;
   readonly shape: ToolShape;
   /** And the field that names the tool, for a refusal. */
-  readonly choice: Choice | undefined;
+  readonly choice?: Choice | undefined;
   readonly choiceField: string;
   readonly single: boolean;
+  /** The only tools that the model may call now, each with the field that names it; absent for all. */
+  readonly allowed?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Undefined when there are none. Throws 400 faults that name the field. */
-export function readTools({ tools, shape, choice, choiceField, single }: ReadTools): RequestTools | undefined {
+export function readTools(reading: ReadTools): RequestTools | undefined {
+  const { tools, shape, choice, choiceField, single, allowed } = reading;
   const given = (tools ?? []) as readonly unknown[];
   if (given.length > TOOLS_MAX) throw invalidField('tools', `must have at most ${TOOLS_MAX} tools`);
   const read = given.map((tool, at) => readTool(tool, `tools[${at}]`, shape));
@@ -32,21 +35,30 @@ export function readTools({ tools, shape, choice, choiceField, single }: ReadToo
     names.set(name, at);
   }
   checkChoice(choice, choiceField, names);
+  for (const [name, field] of allowed ?? []) checkName(name, field, names);
   if (read.length === 0) return undefined;
-  const whole = read
-    .map(({ name, description = '', schema }) => `${name}\n${description}\n${JSON.stringify(schema)}`)
-    .join('\n');
-  if (whole.length > TOOLS_CHARACTERS_MAX) {
+  if (textOf(read).length > TOOLS_CHARACTERS_MAX) {
     throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
-  return { list: read, text: whole, ...(choice !== undefined && { choice }), ...(single && { single: true }) };
+  // A model is not told of what it may not call: it comes to the same over every upstream.
+  const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
+  return { list, text: textOf(list), ...(choice !== undefined && { choice }), ...(single && { single: true }) };
+}
+
+function textOf(tools: readonly Tool[]): string {
+  return tools
+    .map(({ name, description = '', schema }) => `${name}\n${description}\n${JSON.stringify(schema)}`)
+    .join('\n');
 }
 
 function checkChoice(choice: Choice | undefined, field: string, names: ReadonlyMap<string, number>): void {
   if (choice === undefined || choice === 'auto' || choice === 'none') return;
   if (names.size === 0) throw invalidField('tool_choice', 'demands a call, and there are no tools');
-  if (typeof choice === 'object' && !names.has(choice.name))
-    throw invalidField(field, 'is not the name of a tool in `tools`');
+  if (typeof choice === 'object') checkName(choice.name, field, names);
+}
+
+function checkName(name: string, field: string, names: ReadonlyMap<string, number>): void {
+  if (!names.has(name)) throw invalidField(field, 'is not the name of a tool in `tools`');
 }
 
 function fieldOf(at: number, { inside }: ToolShape, name: string): string {

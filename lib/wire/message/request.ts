@@ -47,9 +47,9 @@ function blockOf(content: Content, base64: Base64): object {
   }
 }
 
-/** Ids of other upstreams may have other characters. */
+/** Ids of other upstreams may have other characters, and differ in these alone. */
 function idOf({ id }: { readonly id: string }): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, '_');
+  return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.charCodeAt(0).toString(16)}`);
 }
 
 /** History with calls is refused without definitions. */

@@ -39,6 +39,8 @@ const fc = (more: object = {}, inner: object = {}) => ({
 });
 const gives = (more: object = {}) => ({ role: 'tool', tool_call_id: 'x', content: 'y', ...more });
 
+const allow = (allowed: unknown) => ({ tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
+
 type Row = readonly [dialect: keyof typeof PARSERS, fields: object, field: string, words: RegExp];
 
 const talk = (...messages: object[]) => ({ messages: [user, ...messages] });
@@ -76,7 +78,29 @@ const ROWS: readonly Row[] = [
   ['chat', { tools: [called(), called()] }, 'tools[1].function.name', /already/],
   ['chat', { tools: [called()], tool_choice: 5 }, 'tool_choice', /none, auto, required/],
   ['chat', { tools: [called()], tool_choice: 'any' }, 'tool_choice', /none, auto, required/],
-  ['chat', { tools: [called()], tool_choice: { type: 'allowed_tools' } }, 'tool_choice.type', /function/],
+  ['chat', { tools: [called()], tool_choice: { type: 'custom' } }, 'tool_choice.type', /function or allowed_tools/],
+  ['chat', { tools: [called()], ...allow(5) }, 'tool_choice.allowed_tools', /object/],
+  ['chat', { tools: [called()], ...allow({ mode: 'any' }) }, 'tool_choice.allowed_tools.mode', /auto or required/],
+  ['chat', { tools: [called()], ...allow({ mode: 'auto', tools: [] }) }, 'tool_choice.allowed_tools.tools', /empty/],
+  [
+    'chat',
+    { tools: [called()], ...allow({ mode: 'auto', tools: [{ type: 'custom' }] }) },
+    'tool_choice.allowed_tools.tools[0].type',
+    /function/,
+  ],
+  [
+    'chat',
+    { tools: [called()], ...allow({ mode: 'auto', tools: [{ type: 'function' }] }) },
+    'tool_choice.allowed_tools.tools[0].function.name',
+    /string/,
+  ],
+  [
+    'chat',
+    { tools: [called()], ...allow({ mode: 'auto', tools: [called(), called({ name: 'g' })] }) },
+    'tool_choice.allowed_tools.tools[1].function.name',
+    /not the name/,
+  ],
+  ['chat', { ...allow({ mode: 'required', tools: [called()] }) }, 'tool_choice', /no tools/],
   ['chat', { tools: [called()], tool_choice: { type: 'function' } }, 'tool_choice.function.name', /string/],
   [
     'chat',
@@ -148,6 +172,21 @@ describe('tools of a request', () => {
         .to.throw()
         .with.nested.property('data.errorCode', 'thread_unsupported_request');
       expect(parse({ ...body, thread: null }).messages).to.have.length(1);
+    }
+  });
+
+  it('tells of the allowed tools alone, all of whose names there must be', () => {
+    const tools = [called(), called({ name: 'g' }), called({ name: 'h' })];
+    for (const [mode, choice] of [
+      ['auto', 'auto'],
+      ['required', 'any'],
+    ] as const) {
+      const { tools: read } = parseChatRequest({
+        ...{ model: 'm', messages: [user], tools },
+        ...allow({ mode, tools: [called({ name: 'h' }), called({ name: 'f' })] }),
+      });
+      expect(read?.list.map(({ name }) => name)).to.deep.equal(['f', 'h']);
+      expect([read?.choice, read?.text.includes('g\n')]).to.deep.equal([choice, false]);
     }
   });
 

@@ -19,12 +19,12 @@ describe('requests in the message format', () => {
     expect(messages).to.deep.equal([
       {
         role: 'assistant',
-        content: [{ type: 'tool_use', id: 'functions_look_0', name: 'look', input: { INVALID_JSON: '[1]' } }],
+        content: [{ type: 'tool_use', id: 'functions_2elook_3a0', name: 'look', input: { INVALID_JSON: '[1]' } }],
       },
       {
         role: 'user',
         content: [
-          { type: 'tool_result', tool_use_id: 'functions_look_0', content: [] },
+          { type: 'tool_result', tool_use_id: 'functions_2elook_3a0', content: [] },
           { type: 'text', text: 'and?' },
         ],
       },

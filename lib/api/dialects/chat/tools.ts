@@ -1,33 +1,57 @@
 // The tools of a chat-style request, and its choice between them.
-import type { Tools } from '../../../plugin/contract.ts';
 import type { RequestTools } from '../../../text/request.ts';
 import { CHAT_TOOL } from '../../../wire/tools.ts';
-import { choice, constant, object, text } from '../../openapi/schema.ts';
+import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
 import { type FieldRules, invalidField, isRecord } from '../fields.ts';
 import type { TextFields } from '../text-fields.ts';
-import { chatTool, readTools, toolsRule } from '../tools.ts';
+import { chatTool, type ReadTools, readTools, toolsRule } from '../tools.ts';
 
 export function readChatTools({
   tools,
   tool_choice: given,
   parallel_tool_calls: parallel,
 }: TextFields): RequestTools | undefined {
-  const chosen = given == null ? undefined : choiceOf(given);
+  const chosen = given == null ? {} : readChoice(given);
   const choiceField = 'tool_choice.function.name';
-  return readTools({ tools, shape: CHAT_TOOL, choice: chosen, choiceField, single: parallel === false });
+  return readTools({ tools, shape: CHAT_TOOL, choiceField, single: parallel === false, ...chosen });
 }
 
 const CHOICES: readonly unknown[] = ['none', 'auto', 'required'];
 
-function choiceOf(given: unknown): NonNullable<Tools['choice']> {
-  if (given === 'auto' || given === 'none') return given;
-  if (given === 'required') return 'any';
+type Chosen = Pick<ReadTools, 'choice' | 'allowed'>;
+
+function readChoice(given: unknown): Chosen {
+  if (given === 'auto' || given === 'none') return { choice: given };
+  if (given === 'required') return { choice: 'any' };
   if (!isRecord(given)) throw invalidField('tool_choice', 'must be none, auto, required or an object');
-  if (given.type !== 'function') throw invalidField('tool_choice.type', 'must be function');
-  const { name } = isRecord(given.function) ? given.function : {};
-  if (typeof name !== 'string') throw invalidField('tool_choice.function.name', 'must be a string');
-  return { name };
+  if (given.type === 'allowed_tools') return readAllowed(given.allowed_tools);
+  if (given.type !== 'function') throw invalidField('tool_choice.type', 'must be function or allowed_tools');
+  return { choice: { name: nameIn(given, 'tool_choice') } };
 }
+
+/** `{ mode, tools: [{ type: "function", function: { name } }] }` */
+function readAllowed(given: unknown): Chosen {
+  const field = 'tool_choice.allowed_tools';
+  if (!isRecord(given)) throw invalidField(field, 'must be an object');
+  const { mode, tools } = given;
+  if (mode !== 'auto' && mode !== 'required') throw invalidField(`${field}.mode`, 'must be auto or required');
+  if (!Array.isArray(tools) || tools.length === 0) throw invalidField(`${field}.tools`, 'must be a list, not empty');
+  const allowed = tools.map((tool: unknown, at): [string, string] => {
+    const place = `${field}.tools[${at}]`;
+    if (!isRecord(tool) || tool.type !== 'function') throw invalidField(`${place}.type`, 'must be function');
+    return [nameIn(tool, place), `${place}.function.name`];
+  });
+  return { choice: mode === 'auto' ? 'auto' : 'any', allowed: new Map(allowed) };
+}
+
+function nameIn({ function: called }: Readonly<Record<string, unknown>>, field: string): string {
+  const { name } = isRecord(called) ? called : {};
+  if (typeof name !== 'string') throw invalidField(`${field}.function.name`, 'must be a string');
+  return name;
+}
+
+const named = (description: string): Json =>
+  object({ type: constant('function'), function: object({ name: text(description) }) });
 
 export const chatToolRules: FieldRules = {
   tools: toolsRule(chatTool),
@@ -36,10 +60,16 @@ export const chatToolRules: FieldRules = {
     accepts: (value) => CHOICES.includes(value) || isRecord(value),
     hint: 'must be none, auto, required or an object',
     schema: {
-      description: '`required` and the name of a tool demand a call, and are refused for a model without tools.',
+      description:
+        '`required` and the name of a tool demand a call, and are refused for a model without tools. `allowed_tools` are the ' +
+        'only ones that the model may call and is told of.',
       anyOf: [
         choice(['none', 'auto', 'required']),
-        object({ type: constant('function'), function: object({ name: text('The tool that has to be called.') }) }),
+        named('The tool that has to be called.'),
+        object({
+          type: constant('allowed_tools'),
+          allowed_tools: object({ mode: choice(['auto', 'required']), tools: list(named('A tool of `tools`.')) }),
+        }),
       ],
     },
   },
