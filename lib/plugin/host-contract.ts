@@ -44,6 +44,8 @@ export interface Host {
    * need a new one wait for the same exchange, and tokens stay out of the log. Make one for each provider.
    */
   tokens(source: TokenSource): TokenAuth;
+  /** The URL of a path below a `baseUrl`, whose query string stays at the end. */
+  urlBelow(baseUrl: string, path: string): string;
   /** `authorization: Bearer …`: the usual `auth`. */
   readonly bearer: KeyHeaders;
   /**

@@ -79,6 +79,7 @@ export function createHost(options: HostOptions): ClosableHost {
     poll,
     tokens: (source) => createTokenAuth({ source, now: clock.now, secrets }),
     perRoute,
+    urlBelow,
     bearer,
     fields: fieldsOf,
     textOf,
@@ -112,6 +113,11 @@ export function createHost(options: HostOptions): ClosableHost {
 
 function textOf(content: readonly Content[]): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+function urlBelow(baseUrl: string, path: string): string {
+  const at = baseUrl.search(/\?|$/);
+  return `${baseUrl.slice(0, at).replace(/\/+$/, '')}/${path}${baseUrl.slice(at)}`;
 }
 
 /** Calls go on with the other keys, so nothing else reports one that has to be fixed. */

@@ -1,6 +1,6 @@
 // Plugin for every upstream that speaks chat completions as OpenAI does, or nearly so.
 import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { authOf, bodyOf, type Settings, STYLES, urlOf } from './request.ts';
+import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
 
 const plugin: ProviderPlugin<Settings> = {
   contract: 1,
@@ -37,7 +37,9 @@ const COUNTS: readonly CountsPlace[] = [
 ];
 
 function createProvider(settings: Settings, host: Host): Provider {
-  const targetOf = host.perRoute(settings, (wire) => ({ wire, url: urlOf(wire), auth: authOf(wire) }));
+  const targetOf = host.perRoute(settings, (wire) => {
+    return { wire, url: host.urlBelow(wire.baseUrl, 'chat/completions'), auth: authOf(wire) };
+  });
   return {
     tools: true,
     text(call, signal) {

@@ -50,12 +50,6 @@ export interface Wire {
 
 export type Settings = AccountSettings & Wire;
 
-export function urlOf({ baseUrl }: Wire): string {
-  const at = baseUrl.indexOf('?');
-  const path = at < 0 ? baseUrl : baseUrl.slice(0, at);
-  return `${path.replace(/\/+$/, '')}/chat/completions${at < 0 ? '' : baseUrl.slice(at)}`;
-}
-
 export function authOf({ auth }: Wire): Pick<HostRequest, 'auth'> {
   if (auth === 'none') return {};
   if (auth === 'bearer') return { auth: (key) => ({ authorization: `Bearer ${key}` }) };

@@ -22,20 +22,16 @@ interface Sent {
   readonly body: JsonBody | Multipart;
 }
 
-export function requestOf(call: ImageCall, wire: Wire, { image }: Host): Sent {
+export function requestOf(call: ImageCall, wire: Wire, { image, urlBelow }: Host): Sent {
+  const urlOf = (task: string) => urlBelow(wire.baseUrl, `images/${task}`);
   const fields = fieldsOf(call, wire);
-  if (call.images.length === 0) return { url: urlOf(wire, 'generations'), body: () => fields };
-  const url = urlOf(wire, 'edits');
+  if (call.images.length === 0) return { url: urlOf('generations'), body: () => fields };
+  const url = urlOf('edits');
   if (wire.editTransport === 'json') {
     const urlsOf: JsonBody = (base64) => call.images.map((each) => ({ image_url: image.dataUrl(each, base64) }));
     return { url, body: (base64) => ({ ...fields, images: urlsOf(base64) }) };
   }
   return { url, body: { fields: inText(fields), files: filesOf(call.images) } };
-}
-
-function urlOf({ baseUrl }: Wire, task: 'generations' | 'edits'): string {
-  const [path = '', query] = baseUrl.split('?', 2);
-  return `${path.replace(/\/+$/, '')}/images/${task}${query === undefined ? '' : `?${query}`}`;
 }
 
 /** These models answer inline, and refuse a request that asks for it. */

@@ -13,7 +13,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 export default plugin;
 
 function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => `${baseUrl}/responses`);
+  const urlOf = host.perRoute(settings, ({ baseUrl }) => host.urlBelow(baseUrl, 'responses'));
   const headers = { accept: 'text/event-stream, application/json' };
   const request = { method: 'POST', headers, auth: host.bearer } as const;
   return {

@@ -137,6 +137,18 @@ describe('kit of the host', () => {
     expect(new Uint8Array((await one?.arrayBuffer()) as ArrayBuffer)).to.deep.equal(bytes);
   });
 
+  it('puts a path below a base URL, before its query string', () => {
+    const { urlBelow } = open();
+    for (const [base, url] of [
+      ['https://x.example', 'https://x.example/a/b'],
+      ['https://x.example/v1//', 'https://x.example/v1/a/b'],
+      ['https://x.example/d?version=1&at=2?', 'https://x.example/d/a/b?version=1&at=2?'],
+      ['https://x.example/d/?', 'https://x.example/d/a/b?'],
+    ] as const) {
+      expect(urlBelow(base, 'a/b')).to.equal(url);
+    }
+  });
+
   describe('JSON replies', () => {
     const json = (limit?: number) => open().json(origin, { method: 'GET', signal: never }, limit);
 
