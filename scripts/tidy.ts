@@ -1,5 +1,5 @@
-// Holds the house in order: sizes of files and functions, imports one way and in no circle, vendors' names in their
-// rooms only.
+// Holds the house in order: sizes of files, functions and vendors' folders, imports one way and in no circle, vendors'
+// names in their rooms only.
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
@@ -42,15 +42,19 @@ const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/'
 /** What a plugin may import of ours: types only. */
 const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/payment-contract.ts' } as const;
 
-const VENDORS =
-  /\b(openai|anthropic|claude|gemini|gigachat|yandex|fal|bfl|kling|minimax|runway|seedance|dashscope|xai|deepseek|mistral|openrouter|groq|yookassa|yoomoney)\b/i;
+/** What a vendor's folder may have besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
+const VENDOR_MAX = { files: 4, lines: 150 };
+const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+const providers = readdirSync(join(root, 'providers'));
+const VENDORS = new RegExp(`\\b(${namesOfVendors().join('|')})\\b`, 'i');
 const problems: string[] = [];
 const imports = new Map<string, readonly string[]>();
 
 for (const path of ['lib', 'providers', 'payments', 'deploy', 'scripts', 'test', 'testkit'].flatMap(filesUnder))
   check(path);
+for (const name of providers) checkProvider(name);
 for (const circle of findCircles(imports)) problems.push(`imports run in a circle: ${circle.join(' → ')}`);
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
@@ -63,9 +67,29 @@ function filesUnder(folder: string): readonly string[] {
     .sort();
 }
 
+/** A folder is named after its vendor first. Some have none: what they sell, or who else sells it. */
+function namesOfVendors(): readonly string[] {
+  const folders = [...providers, ...readdirSync(join(root, 'payments'))].filter((name) => /^[a-z]/.test(name));
+  const names = folders.map((name) => name.split(/[-.]/, 1)[0] as string).filter((name) => name !== 'sandbox');
+  return [...new Set(names), 'claude', 'deepseek', 'mistral', 'openrouter', 'groq', 'yoomoney'];
+}
+
+function checkProvider(name: string): void {
+  const most = LARGER.get(name) ?? VENDOR_MAX;
+  const files = filesUnder(join('providers', name));
+  const lines = files.reduce((sum, path) => sum + countLines(readFileSync(join(root, path), 'utf8')), 0);
+  if (files.length <= most.files && lines <= most.lines) return;
+  const limit = `at most ${most.files} files and ${most.lines} lines`;
+  problems.push(`providers/${name}: ${files.length} files with ${lines} lines, ${limit}`);
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1;
+}
+
 function check(path: string): void {
   const text = readFileSync(join(root, path), 'utf8');
-  const lines = text.split('\n').length - 1;
+  const lines = countLines(text);
   if (lines > FILE_LINES_MAX) problems.push(`${path}: ${lines} lines, at most ${FILE_LINES_MAX}`);
   if (path.startsWith('lib/')) {
     const vendor = VENDORS.exec(text);

@@ -1,5 +1,5 @@
 // The recordings that ship: enough of each vendor, of good and of bad days, each with the address of what it was shaped after.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { loadRecordings, type Recording } from '../../../lib/plugin/check/recording.ts';
@@ -32,32 +32,11 @@ const UNHEARD_OF: Readonly<Record<string, readonly string[]>> = {
   yandex: ['quota', 'a path or a model'],
 };
 
-const MOST = { files: 4, lines: 150 };
-/** What the folders that are more than a vendor's adapter may have; docs/providers.md says why. */
-const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
-
 function expectationsOf({ expect }: Recording): readonly { fault?: string; about?: string; finish?: string }[] {
   return [expect, ...('states' in expect ? (expect.states ?? []) : [])];
 }
 
 const folders = readdirSync(PROVIDERS).sort();
-
-describe('a provider that ships', () => {
-  it('is a vendor, or one of the few folders that are more', () => {
-    expect(folders).to.include.members([...LARGER.keys()]);
-  });
-
-  for (const name of folders) {
-    it(`is one folder of few short files: ${name}`, () => {
-      const most = LARGER.get(name) ?? MOST;
-      const all = readdirSync(`${PROVIDERS}${name}`, { recursive: true, encoding: 'utf8' });
-      const files = all.filter((file) => /\.[cm]?[jt]s$/.test(file));
-      expect(files.length).to.be.at.most(most.files);
-      const lines = files.map((file) => readFileSync(`${PROVIDERS}${name}/${file}`, 'utf8').split('\n').length - 1);
-      expect(lines.reduce((sum, count) => sum + count)).to.be.at.most(most.lines);
-    });
-  }
-});
 
 describe('recordings that ship', () => {
   for (const name of folders.filter((folder) => existsSync(`${PROVIDERS}${folder}/fixtures`))) {
