@@ -15,7 +15,7 @@ import { watchTurns } from '../../testkit/turns.ts';
 const BLOCKED_MS_MAX = 50;
 const LONG = 300 * 1024;
 const MIB = 1024 * 1024;
-const SIZES = longer([2 * MIB], [MIB / 4, 2 * MIB]);
+const SIZES = longer([MIB], [MIB / 4, 2 * MIB]);
 
 describe('body parser', () => {
   let parser: BodyParser;

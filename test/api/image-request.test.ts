@@ -4,11 +4,13 @@ import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts'
 import { parseEdit, parseEditForm, parseGeneration, sortPart } from '../../lib/api/image-request.ts';
 import { isFault } from '../../lib/faults.ts';
 import type { ImageRequest } from '../../lib/images/request.ts';
+import { longer } from '../../testkit/long.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 import { GIF, JPEG, PNG, png } from '../media/pictures.ts';
 
 const BLOCKED_MS_MAX = 50;
 const MIB = 1024 * 1024;
+const LONG_MIB = longer(10, 40);
 const uri = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 const LINK = 'https://pictures.example/a.png';
 
@@ -128,12 +130,12 @@ describe('image request of a long body', () => {
     expect(head).to.deep.include({ model: 'm', prompt: '', pictures: [] });
   });
 
-  const file = png({ bytes: 8 * MIB });
+  const file = png({ bytes: (LONG_MIB / 5) * MIB });
   const shapes: Readonly<Record<string, () => object>> = {
-    'four pictures of 8 MiB': () => ({ prompt: 'a hill', images: Array(4).fill(uri(file)) }),
-    'a prompt of 40 MiB': () => ({ prompt: 'я'.repeat(20 * MIB), image: LINK }),
+    'four pictures': () => ({ prompt: 'a hill', images: Array(4).fill(uri(file)) }),
+    'a long prompt': () => ({ prompt: 'я'.repeat(LONG_MIB * 0.5 * MIB), image: LINK }),
     'a picture that is none': () => ({ prompt: 'a hill', image: `data:image/png;base64,${'A'.repeat(11 * MIB)}` }),
-    'a link of 40 MiB': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(40 * MIB)}` }),
+    'a long link': () => ({ prompt: 'a hill', image: `https://${'a'.repeat(LONG_MIB * MIB)}` }),
     'many images': () => ({ prompt: 'a hill', images: Array(190_000).fill('https://a') }),
   };
   for (const [name, make] of Object.entries(shapes)) {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { CHAT, MESSAGES, open, responseOf } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { CLIENTS, SPEAKERS } from './tool-wire.ts';
 
@@ -64,7 +65,8 @@ for (const kind of ['chat', 'message'] as const) {
       return (user + system) / 1000;
     }
 
-    for (const path of [CHAT, MESSAGES]) {
+    const own = kind === 'chat' ? CHAT : MESSAGES;
+    for (const path of longer([own], [CHAT, MESSAGES])) {
       it(`is at most ${TIMES_MAX} times that of text at ${path}`, async () => {
         const best = { text: Number.POSITIVE_INFINITY, call: Number.POSITIVE_INFINITY };
         for (let look = 0; look < LOOKS; look += 1) {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { CHAT, eventsOf, MESSAGES, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { type Call, CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, type Turn, UPSTREAMS } from './tool-wire.ts';
 
@@ -177,7 +178,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
             checkIds(kind, idsOf(understood.turns), idsOf(asked.turns));
             expect({ ...understood, turns }).to.deep.equal(expected);
           }),
-          { numRuns: 60 },
+          { numRuns: longer(20, 60) },
         );
       });
 
@@ -226,7 +227,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
                 })),
               );
             }),
-            { numRuns: 60 },
+            { numRuns: longer(20, 60) },
           );
         });
 
@@ -243,7 +244,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
               expect(heard.reason).to.equal(REASONS[dialect][answer.calls.length > 0 ? 1 : 0]);
               expect(heard.calls.map(({ id }) => id)).to.deep.equal(answer.calls.slice(0, 1).map(({ id }) => id));
             }),
-            { numRuns: 20 },
+            { numRuns: longer(10, 20) },
           );
         });
       }

@@ -23,7 +23,12 @@ describe('cleaner', () => {
 
   const start = (more: Partial<CleanerOptions> = {}) => {
     const { media } = opened.store;
-    const told = { onError: (error: unknown) => errors.push(error), onRemoved: (count: number) => removed.push(count) };
+    // What ends after its test tells nothing to the next.
+    const [counts, failures] = [removed, errors];
+    const told = {
+      onError: (error: unknown) => failures.push(error),
+      onRemoved: (count: number) => counts.push(count),
+    };
     cleaner = createCleaner({ expiring: media, everyMs: 20, ...told, ...more });
     cleaner.start();
   };

@@ -30,16 +30,20 @@ async function outOfBounds(texts: Readonly<Record<string, string>>): Promise<rea
   return found;
 }
 
+/** Every third, and in the slow tests all. */
+function someOf(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter((_, at) => longer(at % 3 === 0, true)));
+}
+
 describe('tokens held for a text', () => {
   it('are at most a tenth below what any public tokenizer counts of ordinary text', async function () {
     this.timeout(60_000);
-    expect(await outOfBounds(ordinaryTexts())).to.deep.equal([]);
+    expect(await outOfBounds(someOf(ordinaryTexts()))).to.deep.equal([]);
   });
 
   it('are at most a tenth below what any public tokenizer counts of hostile text', async function () {
     this.timeout(120_000);
-    const texts = Object.entries(hostileTexts()).filter((_, at) => longer(at % 3 === 0, true));
-    expect(await outOfBounds(Object.fromEntries(texts))).to.deep.equal([]);
+    expect(await outOfBounds(someOf(hostileTexts()))).to.deep.equal([]);
   });
 
   it('are a fourth of the bytes of ordinary English, however long', async () => {

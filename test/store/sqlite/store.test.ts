@@ -248,11 +248,11 @@ describe('sqlite store', () => {
     const store = await folder.open(folder.file());
     const wallet = await newAccount(store);
     await applied(store, topup(wallet, 1_000_000n * RUB));
-    for (let batch = 0; batch < 40; batch += 1) {
+    for (let batch = 0; batch < longer(15, 40); batch += 1) {
       await applied(store, ...Array.from({ length: store.ledger.batchMax }, () => reserve(wallet)));
     }
     const finished: string[] = [];
-    const audits = Array.from({ length: 10 }, () => store.journal.page(undefined, 10_000));
+    const audits = Array.from({ length: longer(8, 10) }, () => store.journal.page(undefined, 10_000));
     const audited = Promise.all(audits).then(() => finished.push('audits'));
     await applied(store, reserve(wallet)).then(() => finished.push('write'));
     await walletOf(store, wallet).then(() => finished.push('read'));
