@@ -1,6 +1,5 @@
 // Plugin for GigaChat: keys are exchanged for tokens, pictures are uploaded before the call.
 import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
-import { readerOf } from './reply.ts';
 import { bodyOf, fileOf, picturesOf, type Settings } from './request.ts';
 import { tokensOf } from './token.ts';
 
@@ -44,7 +43,7 @@ function createProvider(settings: Settings, host: Host): Provider {
           ids.push(id);
         }
         const asked = { ...request, keyId, headers: HEADERS, body: bodyOf(call, ids, host.textOf), signal };
-        yield* host.answer(`${base}/chat/completions`, asked, readerOf(host));
+        yield* host.answer(`${base}/chat/completions`, asked, host.chat.reader());
       } finally {
         for (const id of ids) remove(`${base}/files/${encodeURIComponent(id)}/delete`, keyId);
       }
