@@ -10,7 +10,7 @@ import type { Limiter, LimitRule } from './limiter.ts';
 
 declare module '@hapi/hapi' {
   interface PluginSpecificConfiguration {
-    /** The bucket that the route's requests count towards; none for unlimited routes. */
+    /** The rate bucket of the route's requests; none for unlimited routes. */
     limit?: LimitRule;
   }
 }
@@ -20,7 +20,7 @@ export interface AuthOptions {
   readonly limiter: Pick<Limiter, 'hit'>;
 }
 
-/** Registers the scheme and makes it the default of every route that names no other. */
+/** Registers the scheme as the default of every route that names no other. */
 export function registerAuth(server: Server, { holders, limiter }: AuthOptions): void {
   server.auth.scheme('api-key', () => ({
     authenticate: async (request: Request, h: ResponseToolkit) => {
@@ -40,7 +40,7 @@ interface Admission extends AuthOptions {
   readonly rule: LimitRule | undefined;
 }
 
-/** What comes in by a key counts, whatever becomes of it; throws 401, 403 and 429 faults. */
+/** Every request with a key counts, whatever its outcome; throws 401, 403 and 429 faults. */
 async function admit(request: Request, holder: KeyHolder, { holders, limiter, rule }: Admission): Promise<void> {
   const state = stateOf(request);
   refuseExpired(holder.limits);
@@ -53,7 +53,7 @@ async function admit(request: Request, holder: KeyHolder, { holders, limiter, ru
   if (!allowed) throw fault('rate_limited', { hint: `${rule.perMinute} per minute`, retryAfterS });
 }
 
-/** Lets a request act for a key that its sender has proved to own in another way than by the key's text. */
+/** Lets a request act for a key whose ownership was proved in another way than by sending it. */
 export async function actFor(holder: KeyHolder, request: Request, admission: Admission): Promise<void> {
   await admit(request, holder, admission);
   request.auth.credentials = { holder };
@@ -66,8 +66,8 @@ function findHolder(request: Request, holders: Holders): ReturnType<Holders['fin
 }
 
 /**
- * Checks key and account once more, right before money moves: a body may take minutes to arrive. From then on the limits
- * of the key are those of now.
+ * Checks key and account again, right before money moves: a body may take minutes to arrive. From here on the key's
+ * current limits apply.
  */
 export async function confirmHolder(request: Request, holders: Holders, model?: NamedModel): Promise<void> {
   const found = holders.again(holderOf(request));
@@ -91,7 +91,7 @@ export function holderOf(request: Request): KeyHolder {
   return holder;
 }
 
-/** `x-api-key` decides when both headers are there. */
+/** `x-api-key` wins when both headers are present. */
 function keyOf(request: Request): string | undefined {
   const { 'x-api-key': direct, authorization } = request.raw.req.headers;
   if (direct !== undefined) return String(direct).trim();

@@ -6,10 +6,10 @@ import { checkJson, parseText } from '../http/json.ts';
 import { FORMATS, type Format, type FormatName } from './formats.ts';
 import { type Group, memoryOf } from './parts.ts';
 
-/** What the thread is asked: to parse a body, then for what it found until there is no more. */
+/** Requests to the thread: parse a body, then hand over what it found, piece by piece. */
 export type ParseOrder = { readonly format: FormatName; readonly bytes: Uint8Array } | 'next';
 
-/** What it answers: the request without its long parts, then the steps that add them. */
+/** Its answers: the request without its long parts, then the steps that add them. */
 export type PartReply =
   | { readonly head: object; readonly more: boolean }
   | { readonly group: Group; readonly more: boolean };
@@ -19,7 +19,7 @@ export type ParseReply =
   | { readonly fault: { readonly code: string; readonly detail: object } }
   | { readonly error: unknown };
 
-// On Linux this applies to the thread alone: where cores are few, callers come first.
+// On Linux this affects only the thread: if cores are scarce, callers come first.
 if (process.platform === 'linux') setPriority(10);
 
 let groups: Iterator<Group> | undefined;
@@ -48,7 +48,7 @@ async function answer(order: ParseOrder): Promise<ParseReply> {
 
 function readJson(bytes: Uint8Array): unknown {
   const text = checkJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  // Freed at once: garbage collection may come late.
+  // Freed right away: garbage collection may come late.
   (bytes.buffer as ArrayBuffer).transfer(0);
   return parseText(text);
 }

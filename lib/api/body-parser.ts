@@ -1,5 +1,5 @@
-// From the body of a call to its request. A long body is parsed by a thread of its own: 48 MiB of JSON keep a
-// thread busy for most of a second, and this one serves everybody.
+// Turns the body of a call into its request. Long bodies are parsed on a separate thread: 48 MiB of JSON keep a thread
+// busy for most of a second, and this one serves everybody.
 import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../faults.ts';
 import { parseJson } from '../http/json.ts';
@@ -10,9 +10,8 @@ import type { Joining } from './parts.ts';
 
 export interface BodyParser {
   /**
-   * Reads a request; throws or rejects with 400 faults, or with the signal's reason when it aborts first. The bytes are
-   * gone afterwards. Of a long one `look` sees what is known without its texts and pictures, and may refuse it before
-   * they come.
+   * Reads a request; throws or rejects with 400 faults, or with the signal's reason if it aborts first. The bytes are
+   * released. For a long body, `look` sees the request without its texts and pictures first, and may refuse it.
    */
   parse<Name extends FormatName>(
     bytes: Buffer,
@@ -27,24 +26,24 @@ export interface ParseOptions<Name extends FormatName> {
   look?(head: RequestOf<Name>): Promise<void>;
 }
 
-/** Up to this length parsing a body takes less time than handing it over. */
+/** Up to this length, parsing a body is faster than handing it over. */
 const SHORT_BYTES_MAX = 256 * 1024;
-/** An idle thread ends after this long. */
+/** An idle thread exits after this long. */
 const IDLE_MS = 5000;
-/** After a body above this length it ends at once: that much garbage might stay around for long. */
+/** After a longer body it exits at once: that much garbage might stay around for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** The text and its values, in characters of two bytes, and some room. */
+/** Enough for the text and its values, at two bytes per character. */
 const THREAD_HEAP_MB = 320;
-/** Values live as long as their body: more room for young ones would only fill up. */
+/** Values live as long as their body, so more room for young objects would only fill up. */
 const THREAD_YOUNG_MB = 8;
 
-/** `tsc` renames imports, not this. */
+/** `tsc` rewrites imports, but not this. */
 const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? './body-parser-thread.ts' : './body-parser-thread.js',
   import.meta.url,
 );
 
-/** Of any format: whoever waits for it knows which. */
+/** Of any format; its caller knows which. */
 interface Job {
   readonly bytes: Buffer;
   readonly format: FormatName;
@@ -83,7 +82,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     else end((job) => job.resolve(whole));
   }
 
-  /** The thread waits meanwhile, as do those behind this one: it is one read of the store. */
+  /** The thread waits in the meantime, as do the bodies behind this one: it is a single read of the store. */
   async function look(head: object): Promise<void> {
     const job = running;
     try {
@@ -151,7 +150,7 @@ interface ThreadOptions {
 
 interface Thread {
   post(order: ParseOrder, transfer?: readonly ArrayBuffer[]): void;
-  /** Idle. */
+  /** The thread is idle. */
   rest(): void;
   stop(): Promise<void>;
 }
@@ -171,7 +170,7 @@ function createThread({ idleMs, onReply, onDeath }: ThreadOptions): Thread {
       onDeath(error);
     };
     started.on('message', onReply).on('error', onEnd);
-    started.on('exit', () => onEnd(new Error('the parser thread ended')));
+    started.on('exit', () => onEnd(new Error('the parser thread exited')));
     started.unref();
     return started;
   }

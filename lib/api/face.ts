@@ -1,4 +1,4 @@
-// How the API answers: errors in the envelope of the endpoint's dialect; pages of any origin may call, without cookies.
+// How the API answers: errors in the envelope of the endpoint's dialect, open to pages of any origin, without cookies.
 import type { Face } from '../http/face.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { chatFault } from './dialects/chat/fault.ts';
@@ -18,7 +18,7 @@ const renderMessageFault: Face['renderFault'] = (reason) => ({
   body: JSON.stringify(messageFault(reason)),
 });
 
-/** Every endpoint but one. */
+/** For every endpoint but one. */
 export const messageFace: Face = { headers: CORS, renderFault: renderMessageFault };
 
 export const chatFace: Face = {
@@ -26,7 +26,7 @@ export const chatFace: Face = {
   renderFault: (reason) => ({ type: JSON_TYPE, body: JSON.stringify(chatFault(reason)) }),
 };
 
-/** Stored media: for pages of any origin too, and never a page itself, whatever its bytes are. */
+/** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
 export const mediaFace: Face = {
   headers: {
     ...CORS,
@@ -38,10 +38,10 @@ export const mediaFace: Face = {
   renderFault: renderMessageFault,
 };
 
-/** For the operator's machines: no page of another origin has any business there. */
+/** For the operator's machines: closed to pages of other origins. */
 export const plainFace: Face = { headers: {}, renderFault: renderMessageFault };
 
-/** Of a path that no route has. */
+/** For paths without a route. */
 export function faceAt(path: string): Face {
   if (path === CHAT_PATH || path.startsWith(`${CHAT_PATH}/`)) return chatFace;
   if (path.startsWith(API_PREFIX)) return messageFace;

@@ -1,4 +1,4 @@
-// The bodies that are parsed, by the name of their format: both text dialects, requests for pictures and for videos.
+// The bodies that are parsed, by format name: both text dialects, picture and video requests.
 
 import { estimateInput } from '../text/estimate.ts';
 import type { TextRequest } from '../text/request.ts';
@@ -11,11 +11,11 @@ import type { Cut, Joining } from './parts.ts';
 import { cutTextRequest, joinTextRequest } from './text-parts.ts';
 import { parseVideo } from './video-fields.ts';
 
-/** Methods, so that a table may hold formats of different requests. */
+/** Methods, so that one table can hold formats of different requests. */
 export interface Format<Request extends object = object> {
   /** Checks and reads a JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): Request;
-  /** Cuts a long request for its way from one thread to another. */
+  /** Cuts a long request into pieces for passing it between threads. */
   cut(request: Request): Promise<Cut<Request>>;
   join(head: Request): Joining<Request>;
 }

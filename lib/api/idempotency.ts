@@ -1,5 +1,5 @@
-// What a key in the header `idempotency-key` does: a call that is sent again under it gets the outcome of the first one, and
-// is paid for once. The key is taken in the ledger with the money of the call; here it is looked at before that.
+// Idempotency keys: a call repeated under the same `idempotency-key` gets the outcome of the first one and is charged
+// once. The ledger takes the key together with the call's money; here it is looked up before that.
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { fault } from '../faults.ts';
@@ -14,21 +14,21 @@ import type { Services } from './services.ts';
 import { orUnavailable } from './wallet.ts';
 
 export interface RepeatCall {
-  /** Whether its key has been used: what would refuse a new call must then not refuse the repeat. */
+  /** Whether the key was used: what would refuse a new call must then not refuse the repeat. */
   isKnown(): Promise<boolean>;
-  /** What the request says. Throws a `Replay`, or 409 and 422 faults, unless the key is as good as new. */
+  /** What the request says. Throws a `Replay`, or 409 and 422 faults, unless the key is free. */
   readBody(bytes: Uint8Array): Promise<void>;
-  /** The same of a form, whose bytes differ whenever it is sent. */
+  /** The same for a form, whose bytes differ each time it is sent. */
   readForm(form: Form): Promise<void>;
   /** For the hold; only once the body is read. */
   terms(of: Pick<RepeatTerms, 'awaited'>): RepeatTerms;
-  /** Keeps the reply for repeats; never rejects, as it is paid for. */
+  /** Stores the reply for repeats; never rejects, since the call is paid for. */
   keep(reply: string): Promise<void>;
-  /** The call is over: no reply of it will be kept that was not. */
+  /** The call is over: if its reply was not stored by now, it never will be. */
   close(): void;
 }
 
-/** Thrown where the kept reply of an earlier call is the answer. */
+/** Thrown when the stored reply of an earlier call is the answer. */
 export class Replay {
   readonly reply: string;
   constructor(reply: string) {
@@ -40,7 +40,7 @@ const HEADER = 'idempotency-key';
 const FORM = /^[\x20-\x7e]{1,255}$/;
 const KEPT_MS = 24 * 3600 * 1000;
 const REPLY_BYTES_MAX = 1024 * 1024;
-/** So long after a call was charged its reply may be on its way to the store. */
+/** How long after a charge its reply may still be on its way to the store. */
 const SETTLING_MS = 10_000;
 const RETRY_MAX_S = 59;
 
@@ -48,12 +48,12 @@ export function hasRepeatKey({ raw }: Request): boolean {
   return raw.req.headers[HEADER] !== undefined;
 }
 
-/** Throws the fault 400 for a key that is none. */
+/** Throws a 400 fault for an invalid key. */
 export function openRepeat(request: Request, { store, log }: Pick<Services, 'store' | 'log'>): RepeatCall {
   const key = String(request.raw.req.headers[HEADER]);
   if (!FORM.test(key)) throw invalidField(HEADER, 'must be 1 to 255 printable characters');
   const { id: charge } = stateOf(request);
-  // Keys may carry what is nobody else's business, and any length is too long for an index.
+  // Keys may contain private data, and any length would be too much for an index.
   const id = createHash('sha256')
     .update(`${holderOf(request).account}\n${key}`)
     .digest('base64url');
@@ -70,7 +70,7 @@ export function openRepeat(request: Request, { store, log }: Pick<Services, 'sto
     throw fault('idempotency_done', { charge: first.id, ...hintOf(first) });
   }
 
-  /** A video is charged when it begins. */
+  /** A video is charged when it starts. */
   async function isRunning({ id: chargeId, state, kind, endedAt }: Charge, { awaited }: Repeat): Promise<boolean> {
     if (state === 'held') return true;
     if (!awaited) return false;
@@ -84,7 +84,7 @@ export function openRepeat(request: Request, { store, log }: Pick<Services, 'sto
     try {
       await store.idempotency.keep({ id, charge }, reply);
     } catch (err) {
-      log.warn({ err, request_id: charge }, 'the reply of a call was not kept for repeats');
+      log.warn({ err, request_id: charge }, 'could not store a reply for repeats');
     }
   }
 
@@ -111,7 +111,7 @@ export function openRepeat(request: Request, { store, log }: Pick<Services, 'sto
   };
 }
 
-/** The longer it takes already, the longer it may go on. */
+/** The longer it has taken, the longer it may still take. */
 function patienceWith({ createdAt }: Charge): number {
   return Math.min(RETRY_MAX_S, Math.max(1, Math.ceil((Date.now() - createdAt) / 2000)));
 }
@@ -120,7 +120,7 @@ function hintOf({ kind, id }: Charge): { readonly hint?: string } {
   return kind === 'video' ? { hint: `GET /api/v1/videos?id=${videoIdOf(id)} shows the video` } : {};
 }
 
-/** Lengths keep apart what stands side by side. */
+/** The lengths keep adjacent values apart. */
 function* partsOf({ texts, files }: Form): Generator<string | Uint8Array> {
   for (const { name, text } of texts) yield `text ${JSON.stringify([name, text])}\n`;
   for (const { name, bytes, isCut } of files) {
@@ -129,7 +129,7 @@ function* partsOf({ texts, files }: Form): Generator<string | Uint8Array> {
   }
 }
 
-/** Others get a turn after so much: it takes some ms. */
+/** Yields after this much: hashing takes some ms. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
 
 async function hashOf(head: string, parts: Iterable<string | Uint8Array>): Promise<string> {

@@ -1,4 +1,4 @@
-// A request for a picture or a video in steps, for the thread that parses long ones.
+// A picture or video request in steps, for the thread that parses long ones.
 import type { RequestPicture } from '../media/reference.ts';
 import {
   type Cut,
@@ -10,7 +10,7 @@ import {
   slicesOf,
 } from './parts.ts';
 
-/** A request with a prompt, and the pictures that something is made from. */
+/** A request with a prompt and pictures to start from. */
 export interface Prompted {
   readonly prompt: string;
   readonly pictures: readonly RequestPicture[];

@@ -1,4 +1,4 @@
-// From a body to a request for a picture: JSON of both endpoints, and forms of edits.
+// Turns a body into a picture request: JSON of both endpoints, and forms of edits.
 import { fault, isFault } from '../faults.ts';
 import type { Form, FormFile } from '../http/form.ts';
 import type { ImageRequest, Refusal } from '../images/request.ts';
@@ -12,9 +12,9 @@ import { aspectField, IMAGE_SIZES, imageSizeField, modelField, promptField } fro
 import { list, text } from './openapi/schema.ts';
 
 export const IMAGE_HINT =
-  'A public https URL, a data URI in base64, or the link to a picture that was made here. PNG, JPEG, GIF or WebP, 8 MiB at the most.';
+  'A public https URL, a base64 data URI, or the link of a picture made here. PNG, JPEG, GIF or WebP, at most 8 MiB.';
 
-/** Pictures that one edit begins with. */
+/** Pictures per edit. */
 export const REFERENCES_MAX = 4;
 
 interface Fields {
@@ -29,7 +29,7 @@ interface EditFields extends Fields {
   readonly images?: readonly unknown[] | null;
 }
 
-/** Of a picture that is made. */
+/** For a generation. */
 export const generationFields: FieldRules = {
   prompt: promptField,
   model: { ...modelField, required: false },
@@ -43,7 +43,7 @@ export const generationFields: FieldRules = {
   },
 };
 
-/** Of an edit in JSON. */
+/** For an edit in JSON. */
 export const editFields: FieldRules = {
   ...generationFields,
   image: {
@@ -79,7 +79,7 @@ export function parseEdit(body: unknown): ImageRequest {
 const FILE_FIELD = /^images?(?:\[\d*\])?$/;
 const TEXT_FIELDS: ReadonlySet<string> = new Set(Object.keys(generationFields));
 
-/** Whether a part of a form is a picture, a text, or something that no edit asks for. */
+/** Whether a form part is a picture, a text, or irrelevant to an edit. */
 export function sortPart(name: string, isFile: boolean): 'file' | 'text' | 'other' {
   if (FILE_FIELD.test(name)) return isFile ? 'file' : 'text';
   return TEXT_FIELDS.has(name) ? 'text' : 'other';
@@ -90,7 +90,7 @@ export function parseEditForm({ texts, files }: Form): ImageRequest {
   const named: Named[] = [];
   for (const { name, text: value } of texts) {
     if (FILE_FIELD.test(name)) named.push({ field: name, source: value });
-    // A form sends fields that were left empty as empty text.
+    // A form sends empty fields as empty text.
     else if (value !== '' || name === 'prompt')
       body[name] = name === 'n' && /^\d+$/.test(value) ? Number(value) : value;
   }
@@ -113,7 +113,7 @@ function readPictures(named: readonly Named[]): Read {
   return readNamed(named);
 }
 
-/** What is wrong with one of them is said only once the call could be paid for. */
+/** Problems with them are reported only once the balance would cover the call. */
 export function readNamed(named: readonly Named[]): Read {
   const pictures: RequestPicture[] = [];
   for (const { field, source } of named) {
@@ -132,7 +132,7 @@ function refusalOf(error: unknown): Refusal {
   return { code, detail };
 }
 
-/** The declared type of a part is ignored: it is often the most general one. */
+/** The declared type of a part is ignored: it is often just the most generic one. */
 function readFile({ bytes, isCut }: FormFile, field: string): RequestPicture {
   if (isCut) throw tooLarge(field);
   const sniffed = sniffImage(bytes);

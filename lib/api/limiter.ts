@@ -1,5 +1,5 @@
-// Rate limits by a window from its first request: in memory while this process is alone on the store, in the store
-// otherwise; no count is lost in the change.
+// Rate limits with a window that opens at its first request: in memory while this process is alone on the store,
+// otherwise in the store; the switch loses no count.
 import { randomUUID } from 'node:crypto';
 import { fault } from '../faults.ts';
 import type { Batch } from '../store/ports/batches.ts';
@@ -19,13 +19,13 @@ export interface LimitResult {
 
 export interface Limiter {
   /**
-   * Counts one request of a key. Rejects with a 503 fault when the store has to count and does not in time; what the
-   * request has waited for the store already is part of that time.
+   * Counts one request of a key. Rejects with a 503 fault if the store has to count and does not answer in time; the
+   * time the request has already waited for the store counts towards that.
    */
   hit(rule: LimitRule, keyId: string, waitedMs?: number): LimitResult | Promise<LimitResult>;
   /**
-   * Says how many other processes use the store now, and whether they have handed over to it what they counted by
-   * themselves; until then nothing is allowed.
+   * Sets how many other processes use the store now, and whether they have handed over the counts they kept in memory;
+   * until they have, nothing is allowed.
    */
   setPeers(peers: number, settled?: boolean): Promise<void>;
 }
@@ -38,10 +38,10 @@ export interface LimiterOptions {
   readonly answerWithinMs?: number;
 }
 
-/** How long a request waits for whoever counts. */
+/** How long a request waits for the process that counts. */
 export const ANSWER_WITHIN_MS = 4800;
 const WINDOW_MS = 60_000;
-/** Memory is swept when it has grown to this many windows since the last time. */
+/** Memory is swept after growing by this many windows. */
 const SWEEP_AT = 10_000;
 
 interface OpenWindow {
@@ -65,7 +65,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   let mode: 'local' | 'shared' = 'local';
   let change: Promise<void> = Promise.resolve();
   let changing: Promise<void> | undefined;
-  /** Another process still counts by itself. */
+  /** Another process still counts in its memory. */
   let unsettled: PromiseWithResolvers<void> | undefined;
   const writer = randomUUID();
   let batches = 0;
@@ -78,7 +78,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   async function countShared(bucket: string): Promise<LimitWindow> {
-    // A change that fails leaves everything as it was.
+    // A switch that fails leaves everything as it was.
     while (changing || unsettled) await (changing?.catch(() => undefined) ?? unsettled?.promise);
     return mode === 'local' ? count(bucket) : store.hit(bucket, windowMs, now());
   }
@@ -86,7 +86,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function count(bucket: string): LimitWindow {
     const at = now();
     let window = windows.get(bucket);
-    // One that ends far in the future is from before the clock was set back.
+    // A window that ends far in the future dates from before the clock was set back.
     if (!window || window.endsAt <= at || window.endsAt > at + 2 * windowMs) {
       window = { endsAt: at + windowMs, count: 0, stored: 0 };
       windows.set(bucket, window);
@@ -114,7 +114,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     mode = 'shared';
   }
 
-  /** What the store does not know of. */
+  /** What the store does not know yet. */
   function gather(): Sending | undefined {
     const all = [...windows].map(([bucket, window]) => ({ bucket, window, count: window.count - window.stored }));
     const parts = all.filter(({ count }) => count > 0);
@@ -133,7 +133,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   async function keep(): Promise<void> {
-    // Hits sent before this read are in it: the store answers in order.
+    // Hits sent before this read are included: the store answers in order.
     const open = await store.open(now());
     windows = new Map(open.map(({ bucket, endsAt, count }) => [bucket, { endsAt, count, stored: count }]));
     mode = 'local';
@@ -168,7 +168,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   };
 }
 
-/** Rejects with a 503 fault when there is no answer in time. */
+/** Rejects with a 503 fault if there is no answer in time. */
 export function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = (error?: unknown) => {

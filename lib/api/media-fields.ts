@@ -1,10 +1,10 @@
-// The fields that requests for pictures and videos share: what they must be, and which shapes may be asked for.
+// The fields shared by picture and video requests: their checks, and the shapes on offer.
 import { ASPECTS } from '../catalog/aspect.ts';
 import type { Size } from '../plugin/contract.ts';
 import type { FieldRule } from './dialects/fields.ts';
 import { text } from './openapi/schema.ts';
 
-/** Of pictures. */
+/** For pictures. */
 export const IMAGE_SIZES: ReadonlyMap<unknown, Size> = new Map([
   ['1024x1024', { width: 1024, height: 1024 }],
   ['1792x1024', { width: 1792, height: 1024 }],

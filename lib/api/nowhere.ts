@@ -1,10 +1,10 @@
-// Answers to what no endpoint handles: wrong methods, unknown paths and preflights.
+// Answers to requests that no endpoint handles: wrong methods, unknown paths and preflights.
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
 import { faceAt } from './face.ts';
 
-/** Every path refuses the methods it does not support. */
+/** Every path refuses methods it does not support. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
   const methods = new Map<string, string[]>();
   for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), String(method)]);
@@ -18,7 +18,7 @@ export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly Ser
   }));
 }
 
-/** hapi's own not-found route reads the whole body before it answers. */
+/** hapi's own not-found route would read the whole body first. */
 export function nothingHere(publicUrl: () => string): ServerRoute {
   return {
     method: '*',
@@ -59,7 +59,7 @@ function printable(header: string): string {
   return header.replace(/[^\x20-\x7e]/g, '');
 }
 
-/** Paths that clients call when their base address is wrong, and the right base. */
+/** Paths that a wrong base address leads to, and the right base. */
 const WRONG_BASES: readonly (readonly [path: RegExp, base: string])[] = [
   [/^(?:\/v1|\/api|\/api\/v1\/v1|\/v1\/v1)?\/chat\/completions$/, '/api/v1'],
   [/^(?:\/v1|\/api\/v1\/v1|\/v1\/v1|\/api)?\/messages(?:\/count_tokens)?$/, '/api'],
@@ -76,11 +76,11 @@ function adviceOf(path: string, base: string): string {
   return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${base}`;
 }
 
-/** Routes with the face of their path, where they have not named one. */
+/** Gives each route the face of its path, unless it names one. */
 export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
   return routes.map((route) => {
     const options = typeof route.options === 'object' ? route.options : {};
-    // A catch-all route answers by the path that was asked for.
+    // A catch-all route answers by the path requested.
     const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
     return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
   });

@@ -1,4 +1,4 @@
-// What all generating endpoints share: the life of a call, its memory, its context, and how it is answered.
+// What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, GONE } from '../call/context.ts';
 import { faultWithWallet, isFault } from '../faults.ts';
@@ -20,19 +20,19 @@ export interface PaidRequest {
   readonly h: ResponseToolkit;
   readonly services: Services;
   readonly call: LiveCall;
-  /** What the call holds of the memory for bodies and pictures; given back when the handler ends. */
+  /** The call's share of the memory for bodies and pictures; returned when the handler ends. */
   readonly share: Share;
-  /** A stream has begun, past hapi, which then lets go of what it keeps for a reply that is due. */
+  /** Called when a stream has started outside hapi, which then releases what it keeps for a pending reply. */
   readonly onBegun: () => void;
-  /** Of the client's key against repeats; undefined where it sent none. */
+  /** The client's idempotency key; undefined if it sent none. */
   readonly repeat: RepeatCall | undefined;
 }
 
 export type PaidHandler = (paid: PaidRequest) => Promise<Lifecycle.ReturnValueTypes>;
 
 /**
- * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Where nothing
- * is paid for, keys against `repeats` mean nothing.
+ * A `POST` that counts towards the shared bucket. A client that leaves gets no answer, which is not an error. Without
+ * `repeats`, for calls that cost nothing, idempotency keys are ignored.
  */
 export function paidRoute(
   path: string,
@@ -117,7 +117,7 @@ function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'bu
 
 type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat'>;
 
-/** What a call is going to cost. */
+/** What a call will cost. */
 export interface Cost {
   readonly kind: ChargeKind;
   readonly amount: Micro;
@@ -131,8 +131,8 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
 }
 
 /**
- * A long body is not even read for an empty wallet; `least` is what the cheapest call costs. One that is sent again under
- * its key is: it may have emptied the wallet.
+ * Refuses a long body before reading it if the wallet is empty; `least` is the minimum price. A repeat under an
+ * idempotency key is read: the first call may have emptied the wallet.
  */
 export async function refusePenniless({ request, services, repeat }: Paying, least: Cost): Promise<void> {
   if (repeat && (await repeat.isKnown())) return;
@@ -146,7 +146,7 @@ function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
   return clocked(stateOf(request), readWallet(store, holderOf(request).account));
 }
 
-/** The reply of a call that is paid for; one with a key against repeats is kept before it is sent. */
+/** The reply of a paid call; with an idempotency key it is stored before it is sent. */
 export async function answerJson({ request, services, repeat }: PaidRequest, body: object): Promise<void> {
   const text = JSON.stringify(body);
   if (repeat) await repeat.keep(text);
@@ -166,7 +166,7 @@ function writeText(request: Request, text: string, { stallMs, isReplay = false }
   const length = Buffer.byteLength(text);
   response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
   response.end(text);
-  // A reader that takes nothing for so long is gone.
+  // A client that reads nothing for this long is gone.
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
@@ -176,7 +176,7 @@ function replayHeaders(request: Request): Readonly<Record<string, string>> {
   return { ...headers, 'idempotent-replayed': 'true', 'access-control-expose-headers': exposed };
 }
 
-/** Ends a request that failed when nobody is there to be answered, or an answer has begun already; false otherwise. */
+/** Handles a failed request if the client has left or an answer has already started; false otherwise. */
 export function endUnanswered(request: Request, error: unknown): boolean {
   const { headersSent, destroyed } = request.raw.res;
   if (error !== GONE && !headersSent && !destroyed) return false;

@@ -1,12 +1,12 @@
-// Requests in steps: what one thread hands another is copied while nothing else runs, so little is handed over at a
-// time, long texts in slices too.
+// Requests in steps: passing data between threads copies it while nothing else runs, so little is passed at a time, and
+// long texts in slices.
 import assert from 'node:assert/strict';
 import { createImage } from '../media/image.ts';
 import type { RequestPicture } from '../media/reference.ts';
 import { sniffImage } from '../media/sniff.ts';
 import { freeBytes } from '../platform/free-bytes.ts';
 
-/** A link, or the bytes of a picture, which change hands without a copy. */
+/** A link, or the bytes of a picture, which are transferred without a copy. */
 export interface PictureStep {
   readonly picture: Pick<RequestPicture, 'field'> & { readonly source: string | Uint8Array<ArrayBuffer> };
 }
@@ -14,13 +14,13 @@ export interface PictureStep {
 /** Steps small enough to copy quickly. */
 export type Group<Step extends object = object> = readonly Step[];
 
-/** A request without its long parts, and those. */
+/** A request without its long parts, and those parts. */
 export interface Cut<Request> {
   readonly head: Request;
   readonly groups: Iterator<Group>;
 }
 
-/** Puts a request together again. */
+/** Reassembles a request. */
 export interface Joining<Request, Step extends object = object> {
   add(group: Group<Step>): void;
   whole(): Request;
@@ -29,7 +29,7 @@ export interface Joining<Request, Step extends object = object> {
 const STEPS_MAX = 1000;
 const CHARACTERS_MAX = 1024 * 1024;
 
-/** `charactersOf` tells how many characters of a step are copied. */
+/** `charactersOf` says how many characters of a step are copied. */
 export function* groupSteps<Step extends object>(
   steps: Iterable<Step>,
   charactersOf: (step: Step) => number,
@@ -58,7 +58,7 @@ export function pictureStep({ field, source }: RequestPicture): PictureStep {
   return { picture: { field, source: sent } };
 }
 
-/** The memory of a group's pictures, to be handed over. */
+/** The memory of a group's pictures, to be transferred. */
 export function memoryOf(group: Group): ArrayBuffer[] {
   return group.flatMap((step) => {
     if (!isPictureStep(step)) return [];

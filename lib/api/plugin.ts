@@ -1,4 +1,4 @@
-// The API as a hapi plugin: all endpoints behind the key, and the answers to whatever is not one.
+// The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
 import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';

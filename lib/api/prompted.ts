@@ -1,5 +1,4 @@
-// What requests for pictures and videos share on their way in: JSON under the limits of every body, and the pictures that
-// something is made from.
+// Reading of picture and video requests: JSON under the usual body limits, and the pictures to start from.
 import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
 import { SMALL_BYTES } from '../http/budget.ts';
@@ -12,7 +11,7 @@ import type { PaidRequest } from './paid-route.ts';
 
 type PromptedFormat = { [Name in FormatName]: RequestOf<Name> extends Prompted ? Name : never }[FormatName];
 
-/** The request in a JSON body; the share then holds what it weighs. `look` may refuse a long one before it is copied. */
+/** The request in a JSON body; the share then holds its weight. `look` may refuse a long one before it is copied. */
 export async function readPrompted<Name extends PromptedFormat>(
   { request, services, call, share, repeat }: PaidRequest,
   format: Name,
@@ -42,7 +41,7 @@ interface Refusable extends Prompted {
   readonly refusal: Refusal | undefined;
 }
 
-/** The pictures of a request, with those that it only names. */
+/** The pictures of a request, including those it only links to. */
 export async function withLinked(
   { services, call, share }: PaidRequest,
   { pictures, refusal }: Refusable,

@@ -1,4 +1,4 @@
-// What endpoints work with: the services that a gateway composes once.
+// The services that endpoints use, composed once by the gateway.
 
 import type { Logger } from 'pino';
 import type { Holders } from '../accounts/holders.ts';
@@ -19,7 +19,7 @@ import type { Limiter, LimitRule } from './limiter.ts';
 export interface Services {
   readonly store: Store;
   readonly catalog: () => Catalog;
-  /** How the upstreams are now. */
+  /** The current state of the upstreams. */
   readonly upstreams: () => readonly UpstreamHealth[];
   readonly holders: Holders;
   readonly limiter: Pick<Limiter, 'hit'>;
@@ -27,19 +27,19 @@ export interface Services {
   readonly images: ImageEngine;
   readonly videos: VideoEngine;
   readonly parser: BodyParser;
-  /** Fetches pictures that requests name; `readLinked` knows our own links too. */
+  /** Fetches pictures that requests link to; `readLinked` also knows our own links. */
   readonly fetcher: () => Fetcher;
   /** Generated pictures and videos. */
   readonly results: Results;
   readonly calls: LiveCalls;
-  /** Bounds the request bodies that are held at once. */
+  /** Bounds the request bodies held at once. */
   readonly budget: Budget;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
-  /** The shared bucket of generating endpoints, that of the balance, and that of looks at videos. */
+  /** The buckets of generating endpoints, of the balance, and of video polls. */
   readonly limits: { readonly generate: LimitRule; readonly balance: LimitRule; readonly videos: LimitRule };
-  /** A reader that takes nothing for this long counts as gone. */
+  /** A client that reads nothing for this long is gone. */
   readonly clientStallMs: number;
-  /** Base of the links handed out, without a slash at the end; the port may be known only once the service listens. */
+  /** Base of the links handed out, without a trailing slash; the port may be known only once the service listens. */
   readonly publicUrl: () => string;
 }

@@ -1,4 +1,4 @@
-// The body of a text call as a request: both endpoints that answer, and the one that only counts.
+// Reads the body of a text call, for both text endpoints and the one that only counts tokens.
 import { readBody } from '../http/body.ts';
 import { checkJsonType } from '../http/json.ts';
 import type { TextRequest } from '../text/request.ts';
@@ -7,9 +7,9 @@ import type { PaidRequest } from './paid-route.ts';
 
 export interface TextBodyOptions {
   readonly format: Dialect['name'];
-  /** Right before the body is read, once its type is known to be right. */
+  /** Called right before the body is read, once its type is accepted. */
   before?(): Promise<void>;
-  /** What is known of a long request before its texts and pictures come; may refuse it. */
+  /** Sees a long request before its texts and pictures; may refuse it. */
   look?(head: TextRequest): Promise<void>;
 }
 

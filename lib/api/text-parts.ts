@@ -12,8 +12,8 @@ import {
 } from './parts.ts';
 
 /**
- * A message without its content, one content of the last message, more of the text of the last content, a result without
- * its content, whose own follows until its end, a tool.
+ * A message without its content, one content of the last message, more text of the last content, a result without its
+ * content (whose own contents follow until its end), a tool.
  */
 export type TextStep =
   | { readonly message: RequestMessage }
@@ -25,7 +25,7 @@ export type TextStep =
   | { readonly tool: Tool }
   | { readonly system: string };
 
-/** Its head has neither a system prompt nor messages, nor the definitions of tools. */
+/** Its head has no system prompt, messages or tool definitions. */
 export function cutTextRequest(whole: TextRequest): Cut<TextRequest> {
   const { tools } = whole;
   const head = { ...whole, system: undefined, messages: [], ...(tools && { tools: { ...tools, list: [], text: '' } }) };
@@ -39,7 +39,7 @@ function charactersOf(step: TextStep): number {
   return 'system' in step ? step.system.length : 0;
 }
 
-/** About. */
+/** Approximate. */
 const TOOL_CHARACTERS = 4096;
 
 function* stepsOf({ system, messages, tools }: TextRequest): Generator<TextStep> {

@@ -1,4 +1,4 @@
-// The fields of a request for a video: what they must be, before anybody looks at what a model offers.
+// The fields of a video request: checks that do not depend on the model.
 import { ASPECT } from '../catalog/aspect.ts';
 import { RESOLUTION_LABEL } from '../catalog/resolution.ts';
 import type { Size } from '../plugin/contract.ts';
@@ -17,7 +17,7 @@ const optional = (hint: string, schema: Json, accepts: FieldRule['accepts']): Fi
 
 const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
 
-/** What a model offers of these is decided with the model. */
+/** Which of these a model offers is decided with the model. */
 export const videoFields: FieldRules = {
   model: {
     ...modelField,
@@ -36,7 +36,7 @@ export const videoFields: FieldRules = {
   ),
   size: optional(
     `must be <width>x<height> with ${SIDE.least} to ${SIDE.most} pixels each`,
-    text('In pixels. The resolution nearest to its shorter side is made, in the nearest aspect.', {
+    text('In pixels. Rounded to the nearest resolution (by the shorter side) and aspect.', {
       pattern: SIZE.source,
       examples: ['1280x720'],
     }),
@@ -44,7 +44,7 @@ export const videoFields: FieldRules = {
   ),
   aspect: optional(
     'must be an aspect such as 16:9',
-    text('Width to height; a `size` wins. Without both 16:9, or the nearest that the model offers.', {
+    text('Width to height; `size` wins. Without either, 16:9 or the nearest that the model offers.', {
       pattern: ASPECT.source,
       examples: ['9:16'],
     }),
@@ -53,14 +53,14 @@ export const videoFields: FieldRules = {
   resolution: optional(
     'must be a label such as 720p or 4k',
     text(
-      'A label of the model: see `price_rub_by_resolution`. It wins over `size`; without both 1080p or the nearest.',
+      'A label of the model: see `price_rub_by_resolution`. It wins over `size`; without either, 1080p or the nearest.',
       { pattern: RESOLUTION_LABEL.source, examples: ['720p'] },
     ),
     matches(RESOLUTION_LABEL),
   ),
   image: optional(
     'must be a string: an https URL or a data URI of an image',
-    text(`The first picture of the video. ${IMAGE_HINT}`),
+    text(`The first frame of the video. ${IMAGE_HINT}`),
     (value) => typeof value === 'string',
   ),
 };
@@ -75,7 +75,7 @@ interface Fields {
   readonly image?: string | null;
 }
 
-/** Throws a 400 fault that names the first wrong field. */
+/** Throws a 400 fault for the first wrong field. */
 export function parseVideo(body: unknown): VideoRequest {
   const { model, prompt, seconds, size, aspect, resolution, image } = checkFields<Fields>(videoFields, body);
   return {

@@ -1,4 +1,4 @@
-// Reads a wallet for a reply; a store that does not answer is a 503.
+// Reads a wallet for a reply; if the store does not answer, that is a 503.
 import { fault } from '../faults.ts';
 import type { Wallet } from '../money/decide.ts';
 import type { Store } from '../store/store.ts';

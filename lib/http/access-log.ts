@@ -1,4 +1,5 @@
-// One line per request, written when its reply is over, and its call too: one whose client left is settled after that.
+// One log line per request, written when both its reply and its call are over: a call whose client left is settled
+// later.
 import type { Request } from '@hapi/hapi';
 import { type Notes, stateOf } from './context.ts';
 import type { Log } from './log.ts';
@@ -6,23 +7,23 @@ import type { Log } from './log.ts';
 /** A request whose reply and call are over. */
 export interface PastRequest {
   readonly method: string;
-  /** The path as the route has it: `/{p*}` where there is none. */
+  /** The route's path: `/{p*}` if there is none. */
   readonly route: string;
-  /** 0 when the connection was gone before there was one. */
+  /** 0 if the connection was lost before there was one. */
   readonly status: number;
   readonly ms: number;
-  /** The connection was gone before the reply was whole. */
+  /** The connection was lost before the reply was complete. */
   readonly aborted: boolean;
   readonly notes: Notes;
 }
 
-/** A client may write one of 30 KB. */
+/** A client may send one of 30 KB. */
 const PATH_CHARACTERS_MAX = 256;
 
-/** Whoever knows the name of a stored file may read it: the log has its beginning only. */
+/** A stored file's name is all one needs to read it, so only its start is logged. */
 const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 
-/** Logs and reports the request once its response is finished, or its connection is gone and its call is settled. */
+/** Logs and reports a request once its response is finished, or its connection is lost and its call settled. */
 export function logRequest(
   request: Request,
   log: Pick<Log, 'error' | 'info'>,

@@ -1,5 +1,5 @@
-// Reads request bodies off the socket with limits of size and time; hapi's own reader answers neither a stall nor a
-// chunked body that is too long.
+// Reads request bodies off the socket with size and time limits; hapi's own reader answers neither a stalled body nor a
+// chunked one that is too long.
 import type { IncomingMessage } from 'node:http';
 import { GONE } from '../call/context.ts';
 import { type Fault, fault } from '../faults.ts';
@@ -14,13 +14,13 @@ const IDLE_MS = 10_000;
 const GRACE_MS = 30_000;
 const WINDOW_MS = 10_000;
 const RATE_MIN_BYTES_PER_S = 1024;
-/** What 48 MiB take at 1.3 Mbit/s. */
+/** The time 48 MiB take at 1.3 Mbit/s. */
 const DEADLINE_MS = 300_000;
 
 export interface BodyLimits {
   readonly bytesMax?: number;
   readonly idleMs?: number;
-  /** After this long a body must run at `rateMinBytesPerS` in every window. */
+  /** After this long, a body must reach `rateMinBytesPerS` in every window. */
   readonly graceMs?: number;
   readonly windowMs?: number;
   readonly rateMinBytesPerS?: number;
@@ -29,7 +29,7 @@ export interface BodyLimits {
 
 export interface BodyOptions {
   readonly signal: AbortSignal;
-  /** Holds the body from then on. */
+  /** Accounts for the body from then on. */
   readonly share: Share;
   readonly limits?: BodyLimits;
 }
@@ -53,11 +53,11 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
 }
 
 export interface PieceOptions extends BodyOptions {
-  /** Takes the body as it arrives, with the bytes still to come if known; what it throws ends the wait. */
+  /** Receives the body as it arrives, with the remaining length if known; whatever it throws ends the wait. */
   onChunk(chunk: Buffer, left: number | undefined): void;
 }
 
-/** The same of a body that is not kept as it is. */
+/** The same for a body that is not kept as received. */
 export function readPieces(
   request: IncomingMessage,
   { signal, share, limits = {}, onChunk }: PieceOptions,
@@ -137,13 +137,13 @@ function receive(request: IncomingMessage, { signal, limits, onChunk }: Receivin
   });
 }
 
-/** What the headers say about the length; undefined when they do not. */
+/** The length in the headers; undefined if they do not say. */
 export function announcedBytes({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Judges the pace of a body whenever some of it arrives; a stall ends it by its clock. */
+/** Checks the pace of a body whenever a part arrives; its timer ends a stall. */
 function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
   const { graceMs = GRACE_MS, windowMs = WINDOW_MS, deadlineMs = DEADLINE_MS } = limits;
   const { rateMinBytesPerS = RATE_MIN_BYTES_PER_S } = limits;
@@ -165,8 +165,8 @@ function createPace(limits: BodyLimits): (totalBytes: number) => boolean {
 const READ = Symbol('the body was read');
 
 /**
- * Whether nothing of the body is still to come. What came with the headers is there some turns before Node says that the
- * request is complete.
+ * Whether the whole body has arrived. What came with the headers is available some turns before Node reports the
+ * request as complete.
  */
 export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
   if (request.complete || request[READ]) return true;
@@ -174,7 +174,7 @@ export function isWhole(request: IncomingMessage & { [READ]?: true }): boolean {
   return coding === undefined && Number(length ?? 0) === request.readableLength;
 }
 
-/** The body, when it came with its headers, as short ones do: no wait, so no clocks. */
+/** The body if it came with its headers, as short ones do: no wait, so no timers. */
 function arrivedBody(request: IncomingMessage & { [READ]?: true }, bytesMax: number): Buffer | undefined {
   const { readableLength } = request;
   if (readableLength === 0 || readableLength > bytesMax || !isWhole(request)) return undefined;

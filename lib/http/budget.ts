@@ -1,16 +1,16 @@
-// How many bytes of what clients send are held in memory at once, in all and per key: what does not fit is
-// refused, and no upload can exhaust the process.
+// Limits the bytes of client data held in memory at once, in total and per key: what does not fit is refused, so no
+// upload can exhaust the process.
 import { fault } from '../faults.ts';
 
 export interface BudgetLimits {
-  /** Of the whole process. */
+  /** For the whole process. */
   readonly bytesMax: number;
-  /** Of one owner, a key say. */
+  /** For one owner, such as a key. */
   readonly ownerBytesMax: number;
 }
 
 export interface Budget {
-  /** Opens an empty share, which the caller must return, whatever happens. */
+  /** Opens an empty share, which the caller must always return. */
   open(owner: string): Share;
   /** Bytes held. */
   used(): number;
@@ -18,17 +18,17 @@ export interface Budget {
 
 /** What one request holds. */
 export interface Share {
-  /** Enlarges the share by this many bytes. Throws a 503 fault when there is no room; the share is then as before. */
+  /** Grows the share by this many bytes. Throws a 503 fault if there is no room, leaving the share unchanged. */
   take(bytes: number): void;
-  /** The same for a part that may be returned by itself; nothing when there is no room. */
+  /** The same for a part that can be returned separately; undefined if there is no room. */
   part(bytes: number): (() => void) | undefined;
-  /** Returns all of it. The share is empty afterwards. */
+  /** Returns all of it; the share is then empty. */
   giveBack(): void;
 }
 
 /** A share up to this size is never refused because of larger ones. */
 export const SMALL_BYTES = 64 * 1024;
-/** This part of the whole is kept for small shares. */
+/** This fraction of the whole is reserved for small shares. */
 const SMALL_PART = 1 / 8;
 
 export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget {
@@ -46,7 +46,7 @@ export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget 
   return {
     open(owner) {
       let held = 0;
-      /** Parts of an earlier round went with all the rest. */
+      /** Parts of an earlier round were returned with everything else. */
       let round = 0;
 
       function hold(bytes: number): boolean {

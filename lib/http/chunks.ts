@@ -1,25 +1,25 @@
-// Short chunks of a chunked body put together into one: each chunk that reaches Node costs about a microsecond, and a
-// client may send every byte as its own. Only what is plain beyond doubt is touched; the rest is left to Node's parser.
+// Merges short chunks of a chunked body: each chunk that reaches Node costs about a microsecond, and a client may send
+// every byte as its own. Only what is plain beyond doubt is touched; the rest is left to Node's parser.
 
-/** What stands behind the chunks that were merged. */
+/** What follows the merged chunks. */
 export type AfterChunks =
-  /** A chunk that is not there in full yet. */
+  /** An incomplete chunk. */
   | { readonly type: 'part' }
-  /** A long chunk: it takes so many bytes with its frame. */
+  /** A long chunk, with its length including the frame. */
   | { readonly type: 'long'; readonly bytes: number }
   /** The last chunk, or something that only the parser can judge. */
   | { readonly type: 'other' };
 
 export interface Merged {
-  /** The chunks as one, in its frame; undefined when there are none. */
+  /** The chunks as one, framed; undefined if there are none. */
   readonly chunk: Buffer | undefined;
-  /** Bytes of the input that it stands for. */
+  /** How many input bytes it stands for. */
   readonly used: number;
   readonly after: AfterChunks;
 }
 
 const SHORT_BYTES_MAX = 512;
-/** Hexadecimal digits of a length. */
+/** Hex digits of a length. */
 const DIGITS_MAX = 8;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
@@ -29,7 +29,7 @@ const FRAME_BYTES = DIGITS_MAX + 2;
 const PART: AfterChunks = { type: 'part' };
 const OTHER: AfterChunks = { type: 'other' };
 
-/** Merges the short chunks that the bytes, which begin with a chunk, begin with. */
+/** Merges the short chunks at the start of the bytes, which start with a chunk. */
 export function mergeChunks(bytes: Buffer): Merged {
   const room = Buffer.allocUnsafe(FRAME_BYTES + bytes.length);
   let filled = FRAME_BYTES;
@@ -64,12 +64,12 @@ export function mergeChunks(bytes: Buffer): Merged {
   return { chunk: used === 0 ? undefined : framed(room, filled), used, after };
 }
 
-/** The line that says the length has begun well, and there is no more of it. */
+/** The length line is valid so far but incomplete. */
 function isBeginOfLine(bytes: Buffer, from: number, at: number): boolean {
   return at === bytes.length || (at > from && bytes[at] === CARRIAGE_RETURN);
 }
 
-/** -1 when it is none. */
+/** -1 if it is not one. */
 function digitOf(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;

@@ -1,4 +1,4 @@
-// The connections of the server: how many there may be, which are closed when there are too many, which have stalled.
+// The server's connections: how many are allowed, which are closed when there are too many, and which have stalled.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -8,20 +8,23 @@ import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
 import { createTurns } from './turns.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once; beyond that one that never asked for anything is closed, or the longest idle, or the new one. */
+  /**
+   * Maximum connections; beyond that, one that never sent a request is closed, else the longest idle one, else the new
+   * one.
+   */
   readonly connectionsMax: number;
-  /** A reader that takes nothing of a reply for so long is gone. */
+  /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs: number;
 }
 
-/** Descriptors for the store, the log, the catalog and what else a process opens. */
+/** Descriptors for the store, the log, the catalog and whatever else a process opens. */
 const KEPT_DESCRIPTORS = 64;
 const CONNECTIONS_MIN = 16;
 /** Each costs memory too. */
 const CONNECTIONS_MAX = 10_000;
-/** How often stalls are looked for within the time of one. */
+/** How many checks for stalls per stall timeout. */
 const STALL_STEPS = 8;
-/** Of our own on a socket, besides one of every call. */
+/** Our own listeners on a socket, besides one per call. */
 const LISTENERS = 16;
 
 /** So many that each can have an upstream connection and the rest of the process what it needs. */
@@ -30,13 +33,13 @@ export function connectionsFor(descriptors: number): number {
   return Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, shared));
 }
 
-/** How many files and sockets this process may have open. */
+/** The process's limit of open files and sockets. */
 export function readDescriptorLimit(): number {
   const limit = Number(/^Max open files +(\d+|unlimited)/m.exec(readLimits())?.[1]?.replace('unlimited', 'Infinity'));
   return limit > 0 ? limit : 1024;
 }
 
-/** As Linux writes them, also where there is only a shell to ask. */
+/** As Linux writes it, also where only a shell can be asked. */
 function readLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
@@ -55,16 +58,16 @@ function askShell(): string {
 
 interface Connection {
   readonly feed: Feed;
-  /** What its reader had taken when it was last looked at, and since when it is so much. */
+  /** What its client had read at the last check, and since when. */
   taken: number;
   takenAt: number;
 }
 
-/** Watches the connections of a listener that answers `checkContinue` as it does `request`: hapi's does. */
+/** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
 export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): void {
   const all = new Map<Socket, Connection>();
   const turns = createTurns();
-  /** Without a request, the longest first: those that have never made one, and those between two. */
+  /** Connections without a request, longest first: those that never sent one, and idle ones. */
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
 
@@ -119,7 +122,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
   listener.once('close', () => clearInterval(looking));
 }
 
-/** Whether the reader has taken nothing since that time. */
+/** Whether the client has read nothing since then. */
 function hasStalled(socket: Socket, connection: Connection, since: number): boolean {
   const taken = markOfTaken(socket);
   if (taken === connection.taken) return connection.takenAt < since;

@@ -1,4 +1,4 @@
-// What the service knows about one request besides what hapi does: its id, who calls, and what its log line will say.
+// What the service knows about a request beyond hapi: its id, who calls, and the fields of its log line.
 import { randomFillSync } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../call/context.ts';
@@ -20,31 +20,31 @@ export interface RequestState {
   /** Fields of the log line. */
   readonly notes: Notes;
   readonly startedAt: number;
-  /** Its call while that is under way, its money included; set by `LiveCalls`. */
+  /** Its call while it is running, including its money; set by `LiveCalls`. */
   call?: LiveCall | undefined;
-  /** How long it has waited for the store, in ms: all its waits together are bounded. */
+  /** How long it has waited for the store, in ms: the total is bounded. */
   waitedMs: number;
 }
 
-/** What becomes known about a request on its way; metrics count these fields too. */
+/** What becomes known about a request along the way; metrics count these fields too. */
 export interface Notes {
-  /** The id of a model of the catalog. */
+  /** The id of a catalog model. */
   model?: string;
-  /** Whether a stream was asked for. */
+  /** Whether a stream was requested. */
   stream?: boolean;
-  /** When the first fragment was passed on, in ms since the request came. */
+  /** When the first fragment was passed on, in ms since the request arrived. */
   first_ms?: number;
-  /** How an answer ended upstream; `gone` when its client left. */
+  /** How an answer ended upstream; `gone` if its client left. */
   ending?: string;
   /** Why an upstream reported implausible usage; the call is billed by estimate. */
   doubt?: string;
-  /** The fault that the client was sent. */
+  /** The fault sent to the client. */
   fault?: FaultCode;
-  /** The field that is wrong, as a path. */
+  /** The path of the wrong field. */
   field?: string;
-  /** The model that was asked for, where there is none of that name, or none that answers. */
+  /** The requested model, if there is none of that name, or none available. */
   asked?: string;
-  /** Our own failure, or the cause of the fault that the client was sent. */
+  /** Our own failure, or the cause of the fault sent to the client. */
   err?: unknown;
   [field: string]: unknown;
 }
@@ -54,11 +54,11 @@ export function openState(): RequestState {
 }
 
 const RANDOM_BYTES = 10;
-/** Made for many ids at once: a call for each would cost a request one and a half percent. */
+/** Random bytes for many ids at once: a call for each would cost 1.5 % of a request. */
 const random = Buffer.alloc(256 * RANDOM_BYTES);
 let unused = 0;
 
-/** Ids begin with their time: rows keyed by them lie together in an index, and a commit writes fewer pages. */
+/** Ids start with their time, so that rows are close together in an index and a commit writes fewer pages. */
 function makeRequestId(atMs: number): string {
   if (unused === 0) unused = randomFillSync(random).length;
   unused -= RANDOM_BYTES;
@@ -70,7 +70,7 @@ export function stateOf(request: Request): RequestState {
   return request.app.tollgate;
 }
 
-/** Counts how long a request waits for the store. */
+/** Adds up how long a request waits for the store. */
 export async function clocked<T>(state: RequestState, answer: Promise<T>): Promise<T> {
   const from = performance.now();
   try {
@@ -80,13 +80,13 @@ export async function clocked<T>(state: RequestState, answer: Promise<T>): Promi
   }
 }
 
-/** The calls under way, so that a stop can wait for them and end them. */
+/** The running calls, so that a shutdown can wait for them and end them. */
 export interface LiveCalls {
-  /** The life of a call: aborts with `GONE` when the client leaves, or with a reason given to `endAll`. */
+  /** Tracks a call: aborts with `GONE` when the client leaves, or with a reason given to `endAll`. */
   open(request: Request): LiveCall;
-  /** Resolves when none is left, or when the time is over; resolves to how many are left. */
+  /** Resolves when none is left or the time is up, to how many are left. */
   drain(withinMs: number): Promise<number>;
-  /** Aborts those under way, and from now on each new one at once. */
+  /** Aborts the running ones, and from now on each new one at once. */
   endAll(reason: unknown): void;
   count(): number;
   /** How many of them stream. */
@@ -99,7 +99,7 @@ export interface LiveCall {
   onClosed?: () => void;
   /** Set once it is known; false until then. */
   streams: boolean;
-  /** The call is over, its money included. */
+  /** The call is over, including its money. */
   close(): void;
 }
 
@@ -114,7 +114,7 @@ export function createLiveCalls(): LiveCalls {
       const response = request.raw.res;
       const state = stateOf(request);
       const { socket } = request.raw.req;
-      // hapi's own `disconnect` does not fire for a POST whose body was read. The end of what the client sends comes some
+      // hapi's own `disconnect` does not fire for a POST whose body was read. The end of the client's data comes some
       // turns before the close of the connection, which it leads to.
       const onClose = () => {
         if (!response.writableFinished) controller.abort(GONE);

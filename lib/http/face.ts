@@ -1,10 +1,10 @@
-// How a group of routes answers: the headers of all its replies, and how its errors read. A route names its face; where
-// there is no route, the path decides.
+// How a group of routes answers: the headers of all its replies, and the format of its errors. A route names its face;
+// without a route, the path decides.
 import type { Request } from '@hapi/hapi';
 import type { Fault } from '../faults.ts';
 
 export interface Face {
-  /** Of every reply, streams and errors too. */
+  /** For every reply, including streams and errors. */
   readonly headers: Readonly<Record<string, string>>;
   renderFault(reason: Fault): RenderedFault;
 }
@@ -15,7 +15,7 @@ export interface RenderedFault {
   readonly body: string;
 }
 
-/** The face of a path that no route has. */
+/** The face of a path without a route. */
 export type FaceAt = (path: string) => Face;
 
 declare module '@hapi/hapi' {

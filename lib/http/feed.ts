@@ -1,4 +1,4 @@
-// Feeds Node's parser one request at a time, and long bodies a part in each turn: a single read may hold thousands of
+// Feeds Node's parser one request at a time, and long bodies a part per turn: a single read may contain thousands of
 // pipelined requests, each of which costs kilobytes until it is answered.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,32 +8,32 @@ import { mergeChunks } from './chunks.ts';
 import type { Turns } from './turns.ts';
 
 export interface Feed {
-  /** A request has come. */
+  /** A request has arrived. */
   begin(request: IncomingMessage): void;
-  /** One of those that came is answered. */
+  /** One of them has been answered. */
   answered(): void;
-  /** Requests that have come and are not answered. */
+  /** Requests that have arrived and are unanswered. */
   unanswered(): number;
-  /** Nothing that still comes is a request. */
+  /** Nothing that still arrives is a request. */
   stop(): void;
 }
 
-/** Unanswered requests on one connection; beyond that, input waits. */
+/** Unanswered requests per connection; beyond that, input waits. */
 export const UNANSWERED_MAX = 16;
 const END_OF_HEAD = '\r\n\r\n';
-/** Of a body whose end is not known. */
+/** For a body whose end is not known. */
 const SLICE_BYTES = 4096;
-/** There is more where that came from: a part of a long body. */
+/** More is available: it was a part of a long body. */
 const LONG_READ_BYTES = 32 * 1024;
 
-/** Takes the place of the parser's own listener. */
+/** Replaces the parser's own listener. */
 export function createFeed(socket: Socket, turns: Turns): Feed {
   const parse = replaceParser(socket, take);
   let rest: Buffer | undefined;
   let latest: IncomingMessage | undefined;
   let begun = 0;
   let unanswered = 0;
-  /** Bytes that belong to the body under way. */
+  /** Bytes that belong to the current body. */
   let bodyBytes = 0;
   let isChunked = false;
   let stopped = false;
@@ -56,7 +56,7 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
     if (!rest) socket.resume();
   }
 
-  /** Whoever reads a body resumes its socket with each part. */
+  /** A body's reader resumes its socket with each part. */
   function onResume(): void {
     if (isHeld) socket.pause();
     else pump();
@@ -99,7 +99,7 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
     bodyBytes = isChunked ? 0 : Number(length ?? 0);
   }
 
-  /** False when the rest has to wait for more. */
+  /** False if the rest has to wait for more. */
   function passChunks(bytes: Buffer): boolean {
     const { chunk, used, after } = mergeChunks(bytes);
     rest = used < bytes.length ? bytes.subarray(used) : undefined;
@@ -109,7 +109,7 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
     return after.type !== 'part';
   }
 
-  /** The last chunk and what follows it; if it is not one, the parser gets the rest unsplit. */
+  /** The last chunk and what follows it; if it is not the last, the parser gets the rest unsplit. */
   function passLast(bytes: Buffer): void {
     isChunked = false;
     const end = bytes.indexOf(END_OF_HEAD);

@@ -1,5 +1,5 @@
-// Reads bodies of `multipart/form-data` under the clocks and limits of every body; files are collected once, into memory
-// of their own.
+// Reads `multipart/form-data` bodies under the timeouts and limits of every body; files are collected once, into their
+// own memory.
 import type { IncomingMessage } from 'node:http';
 import { type BusboyFileStream, Busboy as createParser } from '@fastify/busboy';
 import { type Fault, fault } from '../faults.ts';
@@ -8,7 +8,7 @@ import { type BodyOptions, readPieces } from './body.ts';
 import { createRoom, type Room } from './room.ts';
 
 export interface Form {
-  /** In the order they came. */
+  /** In the order received. */
   readonly texts: readonly FormText[];
   readonly files: readonly FormFile[];
 }
@@ -20,17 +20,17 @@ export interface FormText {
 
 export interface FormFile {
   readonly name: string;
-  /** What the sender calls the file; empty where a field of a page was left so, absent where it has no name. */
+  /** The sender's name for the file; empty for an empty page field, absent if it has none. */
   readonly fileName: string | undefined;
-  /** Up to the limit: what is longer is not kept. */
+  /** Up to the limit: anything longer is dropped. */
   readonly bytes: Buffer;
-  /** True when there was more. */
+  /** True if there was more. */
   readonly isCut: boolean;
 }
 
 export interface FormOptions extends BodyOptions {
   readonly type: string;
-  /** What a part is by its name, and by whether it comes as a file; what is neither is read and forgotten. */
+  /** What a part is, by its name and whether it is a file; anything else is read and dropped. */
   sort(name: string, isFile: boolean): 'file' | 'text' | 'other';
   readonly fileBytesMax: number;
   readonly textBytesMax: number;
@@ -42,11 +42,11 @@ export function isForm(type: string | undefined): type is string {
 }
 
 const PARTS_MAX = 64;
-/** Of one part. */
+/** For one part. */
 const HEADER_BYTES_MAX = 8 * 1024;
 const HEADERS_MAX = 16;
 
-/** Throws what `readBody` throws, and 400 faults for what is not a form. */
+/** Throws what `readBody` throws, and 400 faults for anything that is not a form. */
 export async function readForm(request: IncomingMessage, options: FormOptions): Promise<Form> {
   const form = openForm(options);
   await readPieces(request, { ...options, onChunk: form.write });
@@ -98,7 +98,7 @@ function openForm(options: FormOptions): OpenForm {
   });
   return {
     write(chunk, stillLeft) {
-      // The file that begins in this chunk may end in it.
+      // The file that starts in this chunk may end in it.
       left = stillLeft === undefined ? undefined : stillLeft + chunk.length;
       parser.write(chunk);
       if (failure) throw failure;
@@ -130,7 +130,7 @@ function openParser({ type, sort, fileBytesMax, textBytesMax }: FormOptions) {
   try {
     return createParser({ headers: { 'content-type': type }, limits, isPartAFile });
   } catch {
-    throw malformed('its content type names no boundary that can be used');
+    throw malformed('its content type has no usable boundary');
   }
 }
 
@@ -144,7 +144,7 @@ function malformed(hint: string): Fault {
 
 const NAME_LENGTH_MAX = 50;
 
-/** A client's text as a message may repeat it. */
+/** A client's text, safe to repeat in a message. */
 function shown(name: string): string {
   return name.slice(0, NAME_LENGTH_MAX).replace(/[^\w[\].-]/g, '?');
 }

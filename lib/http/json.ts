@@ -1,4 +1,4 @@
-// From body bytes to a JSON value: a guard on the raw bytes comes first, since `JSON.parse` can be made to run for
+// Turns body bytes into a JSON value. A guard on the raw bytes comes first, because `JSON.parse` can be made to run for
 // minutes.
 import { isUtf8 } from 'node:buffer';
 import { parse } from '@hapi/bourne';
@@ -19,7 +19,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Checks that a `content-type` is JSON; a missing one is taken for JSON. */
+/** Checks that a `content-type` is JSON; a missing one counts as JSON. */
 export function checkJsonType(contentType: string | undefined, hint = '`application/json`'): void {
   if (contentType === undefined || contentType.trim() === '') return;
   const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
@@ -32,7 +32,7 @@ export function parseJson(bytes: Buffer): unknown {
   return parseText(checkJson(bytes));
 }
 
-/** The text of what may be JSON; the bytes are not needed any more. Throws the faults that they show already. */
+/** The text of what may be JSON, releasing the bytes. Throws the faults they already show. */
 export function checkJson(bytes: Buffer): string {
   if (bytes.length === 0) throw fault('invalid_json', { hint: 'it is empty' });
   if (!isUtf8(bytes)) throw fault('invalid_json', { hint: 'it is not UTF-8' });
@@ -53,11 +53,13 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** A longer text is not parsed again just for the sake of a message. */
+/** A longer text is not parsed again just for a message. */
 const SEARCHED_CHARACTERS_MAX = 16 * 1024;
 const AT_END = /^Unexpected end|^Unterminated string/;
 
-/** Where a text stops being JSON. V8 names the place of some mistakes; for others it quotes the text, maybe a prompt. */
+/**
+ * Where a text stops being JSON. V8 names the position of some mistakes; for others it quotes the text, maybe a prompt.
+ */
 function positionOf(text: string, { message }: Error): number | undefined {
   const said = saidPosition(text, message);
   if (said !== undefined) return said;
@@ -77,7 +79,7 @@ function saidPosition(text: string, message: string): number | undefined {
   return position === undefined ? undefined : Number(position);
 }
 
-/** Whether a text may be the beginning of JSON. */
+/** Whether a text may be the start of JSON. */
 function isBeginning(text: string): boolean {
   try {
     JSON.parse(text);
@@ -89,8 +91,8 @@ function isBeginning(text: string): boolean {
 
 /**
  * Counts depth and values without parsing; strings are skipped, so a long image costs next to nothing. Text that is not
- * JSON may be miscounted, but is refused anyway. Values are the outermost one, one for each comma, and one for
- * each container that is not empty.
+ * JSON may be miscounted, but is refused anyway. Values are the outermost one, one per comma, and one per non-empty
+ * container.
  */
 function guard(bytes: Buffer): void {
   let depth = 0;
@@ -130,7 +132,7 @@ function guard(bytes: Buffer): void {
 /** How much of a string is read byte by byte: where quotes are dense, searching for each costs more. */
 const NEAR_BYTES = 64;
 
-/** The position of the quote that ends a string; the end of the bytes when none does. */
+/** The position of the quote that ends a string; the end of the bytes if none does. */
 function endOfString(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length) {

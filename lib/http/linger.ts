@@ -1,14 +1,14 @@
-// Lets a client read an early answer although it is still sending: a socket closed on unread bytes is reset, and the
-// answer with it.
+// Lets a client that is still sending read an early answer: closing a socket with unread bytes resets it, and loses the
+// answer.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { freeOwn } from '../platform/free-bytes.ts';
 import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
-/** More than any body may have: what a client sends beyond that is left unread. */
+/** More than any body may have: whatever a client sends beyond that is left unread. */
 const SWALLOWED_BYTES_MAX = 64 * 1024 * 1024;
-/** Of all connections together: enough for one client, but no flood can keep the event loop busy. */
+/** For all connections together: enough for one client, but no flood can keep the event loop busy. */
 const BYTES_PER_STEP = 2 * 1024 * 1024;
 const STEP_MS = 50;
 
@@ -66,7 +66,7 @@ export function destroyLater(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** To be closed one in each turn: that takes the system up to a millisecond where much was not read. */
+/** Closed one per turn: closing takes the system up to a millisecond if much is unread. */
 const closing = new Set<Socket>();
 
 function closeInTurn(socket: Socket): void {

@@ -1,4 +1,4 @@
-// The log: JSON lines by pino, buffered, with every secret scrubbed from the finished text, wherever it appears.
+// The log: buffered JSON lines by pino, with every secret scrubbed from the finished text, wherever it appears.
 import { type Logger, pino } from 'pino';
 
 export interface Log extends Logger {
@@ -13,16 +13,19 @@ export interface LogOptions {
   readonly keyPrefix: string;
   /** A file descriptor or a path; 1 is stdout. */
   readonly destination?: number | string;
-  /** Other processes write to the same destination: what does not fit one write into a pipe may be torn apart by theirs. */
+  /**
+   * Other processes write to the same destination: a write larger than a pipe takes at once may be interleaved with
+   * theirs.
+   */
   readonly isShared?: boolean;
 }
 
 const SCRUBBED = '[secret]';
 /** Shorter values are not secrets, and scrubbing them would garble the log. */
 const SECRET_LENGTH_MIN = 8;
-/** Written at once when it is full, and every quarter of a second. */
+/** Written when full, and every quarter of a second. */
 const BUFFER_BYTES = 65_536;
-/** What Linux writes into a pipe as a whole (`PIPE_BUF`). */
+/** What Linux writes to a pipe atomically (`PIPE_BUF`). */
 const WHOLE_BYTES = 4096;
 const FLUSH_MS = 250;
 /** How long the last lines may take. */
@@ -38,21 +41,21 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
       ? { minLength: WHOLE_BYTES - 1, maxWrite: WHOLE_BYTES }
       : { minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES }),
     maxLength: WAITING_BYTES_MAX,
-    // The other mode measures everything waiting again with each line: a quarter of what a call allocated.
+    // The other mode measures everything waiting again with each line: a quarter of a call's allocations.
     contentMode: 'buffer',
   });
   surviveFailures(output);
   let secrets: readonly string[] = [];
   const prefix = keyPrefix.replace(/[^a-z0-9-]/g, '');
   const marker = `${prefix}sk-`;
-  // Stops where the next key begins, should two stand side by side.
+  // Stops where the next key begins, in case two are adjacent.
   const keys = new RegExp(`${marker}(?:(?!${marker})[0-9A-Za-z]){8,}`, 'g');
   const scrub = (line: string): string => {
     let text = line;
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, SCRUBBED);
     return text.includes(marker) ? text.replace(keys, SCRUBBED) : text;
   };
-  // Its types only know strings.
+  // Its types only allow strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };
   const stream = { write: (line: string) => bytes.write(Buffer.from(scrub(line))) };
   const log = pino(
@@ -68,7 +71,7 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
     });
   log.addSecrets = (values) => {
     const found = values.filter(({ length }) => length >= SECRET_LENGTH_MIN).flatMap(spellingsOf);
-    // The longest first: a secret within another one would leave the rest of it.
+    // Longest first: replacing a secret within another one would leave the rest of it.
     secrets = [...new Set([...secrets, ...found])].sort((a, b) => b.length - a.length);
   };
   return log;
@@ -81,7 +84,7 @@ function spellingsOf(secret: string): readonly string[] {
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
 }
 
-/** A log that cannot be written, say on a full disk, fails no call; every flush tries again. */
+/** A log that cannot be written, for example on a full disk, fails no call; every flush tries again. */
 function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   let failing = false;
   output.on('error', () => {
@@ -98,7 +101,7 @@ function surviveFailures(output: ReturnType<typeof pino.destination>): void {
   };
 }
 
-/** What is still buffered is written when the process ends. */
+/** Whatever is still buffered is written when the process ends. */
 const outputs = new Set<{ flushSync(): void }>();
 process.on('exit', () => {
   for (const output of outputs) flushNow(output);
@@ -110,6 +113,6 @@ function flushNow(output: { flushSync(): void }): void {
   try {
     output.flushSync();
   } catch {
-    // The destination is not open yet or no longer; there is nothing to save.
+    // The destination is not open yet, or no longer; there is nothing to save.
   }
 }

@@ -1,4 +1,4 @@
-// The one place that gives replies their common headers and renders every error in the style of its route's face.
+// The one place that gives replies their common headers and renders every error in its route's face.
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
@@ -7,7 +7,7 @@ import { stateOf } from './context.ts';
 import { faceOf } from './face.ts';
 import { linger } from './linger.ts';
 
-/** Headers of every reply to a request, streams too. */
+/** Headers of every reply to a request, including streams. */
 export function commonHeaders(request: Request): Readonly<Record<string, string>> {
   const { id } = stateOf(request);
   return { 'x-request-id': id, 'request-id': id, ...faceOf(request).headers };
@@ -22,7 +22,7 @@ export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.Retur
 
 export const onPreResponse: Lifecycle.Method = (request, h) => {
   const { response } = request;
-  // A reply that was written past hapi is a symbol here.
+  // A reply written outside hapi is a symbol here.
   if (typeof response === 'symbol') return h.continue;
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
   endBody(request, reply);
@@ -44,17 +44,17 @@ function errorReply(request: Request, h: ResponseToolkit): ResponseObject {
   return reply;
 }
 
-/** For the log line, where the client is told of a fault. */
+/** For the log line, when a fault is sent to the client. */
 export function noteFault(request: Request, reason: Fault): void {
   const { data } = reason;
   const { notes } = stateOf(request);
   Object.assign(notes, notesOf(reason));
-  // What an upstream said may quote a prompt: it is logged where it failed, at the level `debug`.
+  // The upstream's words may quote a prompt: they are logged where it failed, at level `debug`.
   const isOurs = data?.code === 'internal' || (reason.cause !== undefined && data?.chatCode !== 'upstream_error');
   if (isOurs) notes.err = reason.cause ?? reason;
 }
 
-/** What the log line says about a refusal: what is wrong, and which model was asked for. */
+/** What the log line says about a refusal: what is wrong, and which model was requested. */
 function notesOf({ data }: Fault): object {
   const { field, model } = data?.detail ?? {};
   return { fault: data?.code, ...(field !== undefined && { field }), ...(model !== undefined && { asked: model }) };
@@ -70,7 +70,7 @@ function endBody(request: Request, reply: ResponseObject): void {
   }
 }
 
-/** hapi's own refusals → ours, without stacks: they are not failures. Everything else is. */
+/** Maps hapi's own refusals to ours, without stacks: they are not failures. Everything else is. */
 function faultOf(error: Fault): Fault {
   if (isFault(error)) return error;
   const status = (error as { output?: { statusCode?: number } }).output?.statusCode ?? 500;

@@ -1,28 +1,28 @@
-// Memory for bytes that come in chunks: copied behind each other, as kept as they came they would hold many times their
-// own size.
+// Memory for bytes that arrive in chunks: they are copied into one buffer, because kept as they come they would hold
+// many times their own size.
 
 export interface Room {
   append(chunk: Uint8Array): void;
-  /** What has come so far. */
+  /** What has arrived so far. */
   content(): Buffer;
 }
 
 export interface RoomOptions {
-  /** How many bytes will come at the most, if that is known. */
+  /** The maximum number of bytes to come, if known. */
   readonly announced: number | undefined;
   readonly bytesMax: number;
-  /** Asked for the memory before it grows; what it throws is thrown on. */
+  /** Asked for memory before it grows; what it throws is passed on. */
   readonly take?: (bytes: number) => void;
 }
 
-/** For several chunks to begin with. */
+/** Enough for several chunks at first. */
 const BYTES_MIN = 64 * 1024;
 
 export function createRoom({ announced, bytesMax, take }: RoomOptions): Room {
   let room: Buffer = Buffer.alloc(0);
   let bytes = 0;
 
-  /** Memory that nothing was written to yet takes none of the machine's. */
+  /** Memory not written to yet uses none of the machine's. */
   function grow(total: number): void {
     const size = announced ?? Math.min(Math.max(2 * total, BYTES_MIN), bytesMax);
     take?.(size - room.length);

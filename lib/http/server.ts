@@ -17,13 +17,13 @@ export interface HttpOptions {
   /** Other processes of this start listen there too. */
   readonly sharesPort?: boolean;
   readonly headersTimeoutMs?: number | undefined;
-  /** A reader that takes nothing of a reply for so long is gone. */
+  /** A client that reads nothing of a reply for this long is gone. */
   readonly stallMs?: number;
-  /** By default what the descriptor limit allows. */
+  /** Defaults to what the descriptor limit allows. */
   readonly connectionsMax?: number;
   /** Called for input that was not an HTTP request, which nothing else logs. */
   readonly onBadHttp?: (refusal: BadHttp) => void;
-  /** How requests without a route, and input that was not HTTP, are answered. */
+  /** How requests without a route, and input that is not HTTP, are answered. */
   readonly faceAt: FaceAt;
 }
 
@@ -35,9 +35,9 @@ export interface BadHttp {
 
 export interface Http {
   readonly server: Server;
-  /** Listens; rejects with an `OperatorError` when the address is not available. */
+  /** Listens; rejects with an `OperatorError` if the address is not available. */
   start(): Promise<void>;
-  /** Accepts no new connections, waits for `drain`, then closes what is left. */
+  /** Accepts no new connections, waits for `drain`, then closes the rest. */
   close(drain: () => Promise<void>): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ const KEEP_ALIVE_MS = 75_000;
 const STALL_MS = 60_000;
 /** Bodies have their own limits; this is the last resort. */
 const REQUEST_TIMEOUT_MS = 900_000;
-/** How long socket buffers may take to empty when the service stops. */
+/** How long socket buffers may take to drain at shutdown. */
 const LAST_WRITES_MS = 1000;
 const HEADERS_BYTES_MAX = 32 * 1024;
-/** What waits for a client that reads slowly before its upstream is paused. */
+/** How much may wait for a slow client before its upstream is paused. */
 const BUFFERED_BYTES = 16 * 1024;
 
 export function createHttp(options: HttpOptions): Http {
@@ -69,13 +69,13 @@ export function createHttp(options: HttpOptions): Http {
   watchConnections(listener, { connectionsMax, stallMs });
   const server = Hapi.server({
     listener,
-    // It would check the address by an expression that takes a thirtieth of a start to compile.
+    // It would check the address with an expression that takes a thirtieth of a start to compile.
     autoListen: false,
     app: { faceAt },
     compression: false,
     operations: { cleanStop: false },
     routes: {
-      // Handlers read bodies themselves; hapi's limit would answer before the key was checked.
+      // Handlers read bodies themselves; hapi's limit would answer before the key is checked.
       payload: {
         parse: false,
         output: 'stream',
@@ -83,7 +83,7 @@ export function createHttp(options: HttpOptions): Http {
         timeout: false,
         failAction: 'ignore',
       },
-      // JSON in ranges is of no use; a route that sends files enables them itself.
+      // Ranges of JSON are useless; a route that sends files enables them itself.
       response: { ranges: false },
       state: { parse: false, failAction: 'ignore' },
       timeout: { server: false, socket: false },
@@ -95,7 +95,7 @@ export function createHttp(options: HttpOptions): Http {
   const latest = new WeakMap<Socket, ServerResponse>();
   listener.prependListener('request', (request, response) => {
     latest.set(request.socket, response);
-    // A connection that outlives the stop is told to close with its reply.
+    // A connection that outlives the shutdown is told to close with its reply.
     if (draining) response.shouldKeepAlive = false;
   });
   listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
@@ -106,7 +106,7 @@ export function createHttp(options: HttpOptions): Http {
     afterReply(reply, socket, () => answerBadHttp(error, { socket, path, onBadHttp, faceAt }));
   });
   listener.on('connect', (_request, socket: Socket) => {
-    // Node gives up the socket: an unhandled error would end the process, and unread bytes hide its end.
+    // Node has abandoned the socket: an unhandled error would end the process, and unread bytes hide its end.
     socket.on('error', () => undefined).resume();
     const reason = fault('method_not_allowed', { hint: 'GET or POST' });
     const refusal = { reason, what: 'CONNECT' };
@@ -125,8 +125,8 @@ export function createHttp(options: HttpOptions): Http {
 type Address = Pick<HttpOptions, 'host' | 'port' | 'sharesPort'>;
 
 /**
- * Where the kernel hands out the connections of a port by itself; elsewhere a cluster's primary does, which leaves one
- * without an answer that arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
+ * Where the kernel distributes the connections of a port by itself; elsewhere a cluster's primary does, which leaves a
+ * connection unanswered if it arrives while the last worker stops (lib/internal/cluster/round_robin_handle.js).
  */
 const HANDED_OUT: ReadonlySet<string> = new Set(['linux', 'freebsd']);
 
@@ -146,7 +146,7 @@ function listening(listener: NetServer, at: ListenOptions & { host: string; port
   });
 }
 
-/** The port that processes may share: nobody has it yet. Rejects with an `OperatorError` where somebody does. */
+/** The port that processes may share, if it is free. Rejects with an `OperatorError` otherwise. */
 export async function findPort({ host, port }: Address): Promise<number> {
   const probe = new NetServer();
   await listening(probe, { host, port });
@@ -155,7 +155,7 @@ export async function findPort({ host, port }: Address): Promise<number> {
   return found;
 }
 
-/** What the operator is told; `variable` is the setting to check, where it is not `PORT` or `HOST`. */
+/** What the operator is told; `variable` is the setting to check, if it is not `PORT` or `HOST`. */
 export function cannotListen(error: unknown, at: { host: string; port: number; variable?: string }): OperatorError {
   const { code } = error as NodeJS.ErrnoException;
   const reason = code === 'EADDRINUSE' ? 'the port is in use' : code === 'EACCES' ? 'permission denied' : code;
@@ -178,7 +178,7 @@ const refused = new WeakSet<Socket>();
 
 /** A complete request gets its reply before what follows it is refused: it may be a paid one. */
 function afterReply(reply: ServerResponse | undefined, socket: Socket, refuse: () => void): void {
-  // Whatever else arrives on the connection fails again.
+  // Anything else that arrives on the connection fails again.
   if (refused.has(socket)) return;
   refused.add(socket);
   if (!reply || reply.writableFinished) refuse();
@@ -197,13 +197,13 @@ function answerBadHttp(error: ClientError, asker: Asker): void {
 }
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** What came last. */
+  /** What arrived last. */
   readonly rawPacket?: Buffer;
 }
 
 interface Asker {
   readonly socket: Socket;
-  /** Empty when it is not known. */
+  /** Empty if unknown. */
   readonly path: string;
   readonly onBadHttp: HttpOptions['onBadHttp'];
   readonly faceAt: FaceAt;
@@ -211,7 +211,7 @@ interface Asker {
 
 const PATH_BYTES_MAX = 200;
 
-/** The path of a request whose body breaks off, or of a packet that begins with a request's first line. */
+/** The path of a request whose body breaks off, or of a packet that starts with a request line. */
 function pathOf({ rawPacket }: ClientError, reply: ServerResponse | undefined): string {
   const unfinished = reply && !reply.req.complete ? `${reply.req.method} ${reply.req.url}` : undefined;
   const line = unfinished ?? rawPacket?.toString('latin1', 0, PATH_BYTES_MAX) ?? '';

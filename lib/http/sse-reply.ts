@@ -1,5 +1,5 @@
 // One reply of server-sent events, written straight to the socket: hapi's own stream replies cost more and may be
-// compressed, which holds events back.
+// compressed, which delays events.
 import type { ServerResponse } from 'node:http';
 import { takeOverChunks } from '../platform/own-chunks.ts';
 import type { Pressure } from '../stream/drive.ts';
@@ -7,7 +7,7 @@ import type { Pressure } from '../stream/drive.ts';
 export interface SseReply {
   /** Sends status and headers. */
   open(): void;
-  /** Sends events; returns a promise when the client reads them more slowly than they arrive. */
+  /** Sends events; returns a promise if the client reads more slowly than they arrive. */
   write(text: string): Pressure;
   keepAlive(): void;
   end(): void;
@@ -15,11 +15,11 @@ export interface SseReply {
 
 export interface SseReplyOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** A reader that takes nothing for this long counts as gone. */
+  /** A client that reads nothing for this long is gone. */
   readonly stallMs: number;
 }
 
-/** How often stalls are looked for within the time of one. */
+/** How many checks for stalls per stall timeout. */
 const STALL_STEPS = 8;
 
 const SSE_HEADERS = {
@@ -34,12 +34,12 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
   let stillAt = 0;
   let isFramed = false;
 
-  /** False when the client is slow. */
+  /** False if the client is slow. */
   function send(text: string): boolean {
     if (text.length > TEXT_CHARS_MAX) return response.write(bytesOf(text, isFramed));
     if (!isFramed) return response.write(text);
     const bytes = Buffer.byteLength(text);
-    // Where every character is a byte, nothing has to be encoded.
+    // If every character is a byte, nothing has to be encoded.
     return response.write(frame(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
   }
 
@@ -55,7 +55,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
     });
   }
 
-  /** The client took nothing for a step. The socket alone sees it take a part of one long write, and then is silent. */
+  /** The client read nothing for a step. Only the socket sees partial reads of one long write. */
   function onStill(): void {
     const now = performance.now();
     if (now - stillAt > 1.5 * stepMs) takenAt = now - stepMs;
@@ -70,7 +70,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
       response.on('timeout', onStill);
       response.writeHead(200, { ...headers, ...SSE_HEADERS });
       response.flushHeaders();
-      // A chunk in one piece instead of Node's four saves a tenth of what a fragment costs.
+      // A chunk in one piece instead of Node's four saves a tenth of a fragment's cost.
       isFramed = takeOverChunks(response);
     },
     write(text) {
@@ -100,11 +100,11 @@ const headOf = (bytes: number) => bytes.toString(16) + LINE_END;
 /** Shorter texts are cheaper as they are. */
 const TEXT_CHARS_MAX = 1024;
 
-/** A long text that waits as a string is held twice, as characters and as bytes; waiting as bytes it is held once. */
+/** A long text waiting as a string is held twice, as characters and as bytes; waiting as bytes, it is held once. */
 function bytesOf(text: string, isFramed: boolean): Buffer {
   const length = Buffer.byteLength(text);
   const [head, tail] = isFramed ? [headOf(length), LINE_END] : ['', ''];
-  // Not from Node's pool, of which a small piece would keep 64 KiB.
+  // Not from Node's pool, where a small piece would keep 64 KiB alive.
   const bytes = Buffer.allocUnsafeSlow(head.length + length + tail.length);
   bytes.write(head, 'latin1');
   bytes.write(text, head.length);

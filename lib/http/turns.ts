@@ -1,15 +1,15 @@
-// Shares the turns of the event loop out among connections: of a crowd that comes at once a few requests begin in each
-// turn, and of long bodies a part is read, so that what is under way already goes on between them.
+// Shares the turns of the event loop among connections: of a crowd of simultaneous requests a few start per turn, and
+// long bodies are read in parts, so that running work continues in between.
 
 /** Each takes up to a quarter of a millisecond before it waits for something. */
 export const REQUESTS_PER_TURN = 32;
-/** Left alone, the system hands over up to two MiB of each connection in a turn. */
+/** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
 
 export interface Turns {
-  /** Whether another request may begin in this turn. If not, `again` is called in a later one, in order of asking. */
+  /** Whether another request may start in this turn. If not, `again` is called in a later one, in order. */
   begin(again: () => void): boolean;
-  /** Counts bytes that were read. False when they are enough for this turn: `again` is called in the next one. */
+  /** Counts bytes read. False when they are enough for this turn: `again` is called in the next one. */
   read(bytes: number, again: () => void): boolean;
 }
 

@@ -1,10 +1,10 @@
-// How each wire format writes tools and calls of them: to clients and to upstreams alike.
+// How each wire format writes tools and tool calls, to clients and upstreams alike.
 import type { Tool } from '../plugin/contract.ts';
 import type { ToolBlock } from '../stream/provider-part.ts';
 
-/** Where a format has what defines a tool. */
+/** Where a format keeps the definition of a tool. */
 export interface ToolShape {
-  /** The object that has name and description; undefined where it is the tool itself. */
+  /** The object with name and description; undefined if it is the tool itself. */
   readonly inside: string | undefined;
   readonly schema: string;
   /** What `type` may be besides absent. */
@@ -21,12 +21,12 @@ export function writeTool({ name, description, schema, strict }: Tool, shape: To
 
 type Named = Pick<ToolBlock, 'id' | 'name'>;
 
-/** A call as the chat format has it, its arguments as text. */
+/** A call in the chat format, its arguments as text. */
 export function chatCall({ id, name }: Named, json: string): object {
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-/** And as the message format has it, as an object. */
+/** A call in the message format, its arguments as an object. */
 export function messageCall({ id, name }: Named, input: object): object {
   return { type: 'tool_use', id, name, input };
 }

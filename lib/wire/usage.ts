@@ -1,12 +1,12 @@
-// The usage object of a reply, in the names of either format, whatever a server counts into which of them.
+// The usage object of a reply, in the names of either format, however a server splits its counts.
 import type { CountsPlace, JsonObject, TokenCounts } from '../plugin/contract.ts';
 import { fieldsOf, isFields } from '../plugin/fields.ts';
 import { addCounts, countsOf, namedCountsOf, tokenCountOf } from '../plugin/token-counts.ts';
 
 /**
- * Prompt and answer of a usage object. Servers disagree on what the two include; what they leave out is found by the
- * total and by the rule that a part cannot exceed its whole: some count reasoning outside `completion_tokens`, and cached
- * input is outside `input_tokens` where the cache has two names of its own.
+ * Prompt and answer of a usage object. Servers disagree on what the two include; missing parts are inferred from the
+ * total and from the rule that a part cannot exceed its whole: some count reasoning outside `completion_tokens`, and
+ * cached input is outside `input_tokens` if the cache has two names of its own.
  */
 export function readUsage(usage: JsonObject): TokenCounts {
   const prompt = tokenCountOf(usage.prompt_tokens);
@@ -24,7 +24,7 @@ export function readUsage(usage: JsonObject): TokenCounts {
   );
 }
 
-/** The counts at the first of these places that there is. */
+/** The counts from the first of these places that has them. */
 export function findCounts(value: JsonObject, places: readonly CountsPlace[]): TokenCounts | undefined {
   for (const { at, names } of places) {
     const found = at.reduce<unknown>((inner, name) => fieldsOf(inner)[name], value);

@@ -1,5 +1,5 @@
-// Rate limits of several workers: the primary counts for all of them, so that they stay exact; the hits of one turn of a
-// worker's loop travel together.
+// Rate limits with several workers: the primary counts for all of them, so that they stay exact; the hits of one turn
+// of a worker's loop are sent together.
 import { ANSWER_WITHIN_MS, inTime, type Limiter, type LimitResult, type LimitRule } from '../api/limiter.ts';
 import type { Hit, Verdict } from './messages.ts';
 
@@ -29,7 +29,7 @@ export function createRemoteLimiter(options: RemoteLimiterOptions): RemoteLimite
     asked.set(lastId, waiting);
     send(lastId, hits);
     [hits, waiting] = [[], []];
-    // Whoever waited for an answer that never came was told so.
+    // Requests still waiting for an answer have already timed out.
     for (const id of asked.keys()) {
       if (id >= lastId - ASKED_MAX) break;
       asked.delete(id);
@@ -55,7 +55,7 @@ export function createRemoteLimiter(options: RemoteLimiterOptions): RemoteLimite
   };
 }
 
-/** Messages that may be without an answer. */
+/** The maximum number of unanswered messages. */
 const ASKED_MAX = 10_000;
 
 /** The primary's part: counts the hits of a message; never rejects. */

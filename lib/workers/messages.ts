@@ -1,4 +1,4 @@
-// What a primary and its workers tell each other.
+// The messages between a primary and its workers.
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
 import type { Told } from './told.ts';
 
@@ -6,8 +6,8 @@ import type { Told } from './told.ts';
 export type Hit = readonly [rule: string, perMinute: number, keyId: string];
 
 /**
- * The answer to a hit, in seconds until its window ends: above 0 it is allowed, below 0 it is not; 0 when the store, which
- * had to count, did not answer.
+ * The answer to a hit, in seconds until its window ends: positive if allowed, negative if not; 0 if the store had to
+ * count and did not answer.
  */
 export type Verdict = number;
 
@@ -23,13 +23,13 @@ export type ToPrimary =
   | { readonly kind: 'hits'; readonly id: number; readonly hits: readonly Hit[] }
   | { readonly kind: 'scraped'; readonly metrics: MetricsSnapshot };
 
-/** By this variable a process knows that it is a worker, and what it has in common with the others. */
+/** The variable that marks a process as a worker, with what it shares with the others. */
 export const WORKER_VARIABLE = 'TOLLGATE_WORKER';
 
 export interface WorkerTerms {
   /** The owner that the workers belong to. */
   readonly group: string;
   readonly port: number;
-  /** It makes what is made once. */
+  /** It does what is done only once. */
   readonly isFirst: boolean;
 }

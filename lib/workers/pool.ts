@@ -1,4 +1,4 @@
-// The workers of a primary: started, told what to do, replaced when they end by themselves, and stopped.
+// The workers of a primary: started, given their tasks, replaced when they exit on their own, and stopped.
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '../http/log.ts';
 import { type ToPrimary, type ToWorker, WORKER_VARIABLE, type WorkerTerms } from './messages.ts';
@@ -15,13 +15,13 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Resolves to what the first worker has to tell once all of them listen; rejects with `WorkerFailed`. */
+  /** Resolves to what the first worker reports once all of them listen; rejects with `WorkerFailed`. */
   start(): Promise<Told>;
-  /** To every worker that listens; returns their ids. */
+  /** Sends to every listening worker; returns their ids. */
   tell(message: ToWorker): readonly number[];
   alive(): number;
   replaced(): number;
-  /** Resolves when all have ended, by force after this time: to whether none had to be forced or failed. */
+  /** Resolves when all have exited, by force after this time: to whether none had to be forced or failed. */
   stop(withinMs: number): Promise<boolean>;
 }
 
@@ -30,17 +30,17 @@ export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
 }
 
-/** Between the end of a worker and the start of the next in its place, doubled while they end soon. */
+/** Between a worker's exit and the start of its replacement; doubles while they exit early. */
 const PAUSE_MS = { least: 250, most: 30_000 };
-/** One that lived so long ended for a reason of its own. */
+/** One that lived this long did not exit early. */
 const SOON_MS = 60_000;
 
-/** Where a worker is, or will be again. */
+/** A slot of a worker, which may be between two. */
 interface Place {
   readonly number: number;
   worker: Worker | undefined;
   listens: boolean;
-  /** In a row, of those that ended soon. */
+  /** Consecutive early exits. */
   ends: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -54,7 +54,7 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
   let stopping = false;
   let failed = false;
 
-  /** Resolves when the worker listens; rejects when it ends before. */
+  /** Resolves when the worker listens; rejects if it exits before. */
   function fill(place: Place, isFirst = false): Promise<Told> {
     const startedAt = performance.now();
     const worker = cluster.fork({ [WORKER_VARIABLE]: JSON.stringify({ group, port, isFirst } satisfies WorkerTerms) });
@@ -83,10 +83,10 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
     const pauseMs = Math.min(PAUSE_MS.most, PAUSE_MS.least * 2 ** place.ends);
     place.ends += 1;
     replaced += 1;
-    log.error({ worker: place.number, ...end, pause_ms: pauseMs }, 'a worker has ended; another takes its place');
+    log.error({ worker: place.number, ...end, pause_ms: pauseMs }, 'a worker has exited and will be replaced');
     place.timer = setTimeout(() => {
       fill(place).then(
-        () => log.info({ worker: place.number }, 'a worker has taken its place'),
+        () => log.info({ worker: place.number }, 'a worker has been replaced'),
         () => replace(place, { code: 1, signal: null }),
       );
     }, pauseMs);
@@ -100,7 +100,7 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
     async start() {
       cluster.setupPrimary({ execArgv: process.execArgv.filter((flag) => !flag.startsWith('--env-file')) });
       const [first, ...others] = places as [Place, ...Place[]];
-      // It makes what is made once, and says what is wrong before the others repeat it.
+      // It does what is done only once, and reports mistakes before the others repeat them.
       const told = await fill(first, true);
       await Promise.all(others.map((place) => fill(place)));
       return told;
@@ -130,7 +130,7 @@ export function createPool({ size, group, port, log, onMessage, onEnd }: PoolOpt
   };
 }
 
-/** One that is just ending cannot be told anything, which its exit says too. */
+/** A worker that is exiting cannot receive messages; its exit says the same. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }

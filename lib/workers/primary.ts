@@ -1,5 +1,5 @@
-// The primary of several workers: they answer the calls on one port; it counts their rate limits, has the chores of the
-// store and the port of metrics, and keeps them alive.
+// The primary of several workers, which answer the calls on one port: it counts their rate limits, runs the store's
+// chores and the metrics port, and keeps them alive.
 import { createLimiter } from '../api/limiter.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { readCatalogFiles } from '../catalog/files.ts';
@@ -17,18 +17,18 @@ import type { Scrapes } from './scrapes.ts';
 import type { Told } from './told.ts';
 
 export interface Primary {
-  /** Of the first worker. */
+  /** What the first worker reported. */
   readonly told: Told;
   readonly metricsUrl: string | undefined;
-  /** Lets the workers end as a single process would; rejects when one of them could not. */
+  /** Stops the workers as a single process would stop; rejects if one of them could not. */
   stop(): Promise<void>;
   reload(): Promise<boolean>;
 }
 
-/** What a worker may take to stop besides `drainMs`. */
+/** How long a worker may take to stop beyond `drainMs`. */
 const STOP_MS = 20_000;
 
-/** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` by one that has said why. */
+/** Starts the workers; rejects with `OperatorError`, or with `WorkerFailed` if one has said why. */
 export async function startPrimary(config: Config, log: Log): Promise<Primary> {
   const port = await findPort(config);
   const store = await openOwnStore(config);
@@ -42,7 +42,7 @@ export async function startPrimary(config: Config, log: Log): Promise<Primary> {
 
 async function supervise(config: Config, log: Log, store: Store): Promise<Primary> {
   const limiter = createLimiter({ store: store.limits });
-  // Workers return what dead processes held.
+  // Workers return the holds of dead processes.
   const ledger = { expireOrphans: async () => 0 };
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers: limiter.setPeers });
   const onMessage = (message: ToPrimary, answer: (message: ToWorker) => void, worker: number) => {
@@ -72,7 +72,7 @@ async function supervise(config: Config, log: Log, store: Store): Promise<Primar
       told,
       metricsUrl,
       async stop() {
-        if (!(await close())) throw new Error('a worker did not stop as it should');
+        if (!(await close())) throw new Error('a worker did not stop cleanly');
       },
       reload: async () => pool.tell({ kind: 'reload' }).length > 0,
     };

@@ -1,5 +1,5 @@
-// The port of metrics of a primary: every scrape asks all workers and answers with the sum, in which those that are gone
-// still count.
+// The metrics port of a primary: every scrape asks all workers and answers with the sum, in which exited ones still
+// count.
 import type { Log } from '../http/log.ts';
 import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts';
 import { createMetricsServer, type MetricsServer } from '../metrics/server.ts';
@@ -9,19 +9,19 @@ import { addGone, textOfSum } from './sums.ts';
 export interface ScrapesOptions {
   readonly host: string;
   readonly port: number;
-  /** Of the primary itself. */
+  /** The primary's own. */
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Asks the workers; returns whom. */
+  /** Asks the workers; returns which ones. */
   readonly tell: (message: ToWorker) => readonly number[];
-  /** A worker that has not answered by then counts as it did last. */
+  /** A worker that has not answered by then counts with its last values. */
   readonly answerWithinMs?: number;
 }
 
 export interface Scrapes extends MetricsServer {
   readonly metrics: Metrics;
   answer(worker: number, metrics: MetricsSnapshot): void;
-  /** The worker has ended. */
+  /** The worker has exited. */
   forget(worker: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface Scrape {
 
 export function createScrapes(options: ScrapesOptions): Scrapes {
   const { host, port, metrics, log, tell, answerWithinMs = ANSWER_WITHIN_MS } = options;
-  /** What each worker answered last. */
+  /** The last answer of each worker. */
   const latest = new Map<number, MetricsSnapshot>();
   const open = new Set<Scrape>();
   let gone: MetricsSnapshot = [];

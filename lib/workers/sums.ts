@@ -1,10 +1,10 @@
-// The metrics of several processes as those of one service.
+// Merges the metrics of several processes into those of one service.
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { MetricsSnapshot } from '../metrics/metrics.ts';
 
 type Metric = MetricObjectWithValues<MetricValue<string>>;
 
-/** What every process would tell alike, or where one that is badly off must show. */
+/** Metrics that all processes report alike, or where the worst one must show. */
 const AGGREGATORS: Readonly<Record<string, 'max' | 'min'>> = {
   tollgate_build_info: 'max',
   tollgate_models: 'max',
@@ -15,12 +15,12 @@ const AGGREGATORS: Readonly<Record<string, 'max' | 'min'>> = {
 };
 const WORST = /^nodejs_eventloop_lag_/;
 
-/** In the text format of Prometheus. */
+/** In the Prometheus text format. */
 export function textOfSum(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return sumOf(snapshots).metrics();
 }
 
-/** What processes that are gone have counted, which must not be taken from a sum again. */
+/** What exited processes have counted, which must stay in the sums. */
 export async function addGone(gone: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
   const counts = last.filter(({ type }) => ONLY_GROWING.has(`${type}`));
   return (await sumOf([gone, counts]).getMetricsAsJSON()) as unknown as MetricsSnapshot;

@@ -1,7 +1,7 @@
-// What a start tells its operator on stdout.
+// What a start prints for its operator.
 import type { Gateway, GatewayFacts } from '../gateway.ts';
 
-/** What is told of a gateway that listens. */
+/** What is printed about a listening gateway. */
 export interface Told extends Omit<GatewayFacts, 'metricsUrl'> {
   readonly port: number;
 }

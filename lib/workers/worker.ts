@@ -1,4 +1,4 @@
-// A worker: a gateway in a process of its own, which its primary starts, asks and stops.
+// A worker: a gateway in its own process, which its primary starts, queries and stops.
 import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
@@ -11,7 +11,7 @@ import { toldOf } from './told.ts';
 export interface WorkerOptions {
   readonly config: Config;
   readonly log: Log;
-  /** Ends the process as a signal does: the primary asks for it, or is gone. */
+  /** Ends the process like a signal does: the primary asks for it, or is gone. */
   readonly stop: (why: string) => void;
 }
 
@@ -20,7 +20,7 @@ export function isWorker(): boolean {
   return cluster.isWorker && process.env[WORKER_VARIABLE] !== undefined;
 }
 
-/** Starts the gateway of a worker; rejects when it cannot be started. */
+/** Starts the gateway of a worker; rejects if it cannot be started. */
 export async function startWorker({ config, log, stop }: WorkerOptions): Promise<Gateway> {
   const { group, port, isFirst } = JSON.parse(process.env[WORKER_VARIABLE] ?? '') as WorkerTerms;
   const limiter = createRemoteLimiter({ send: (id, hits) => tell({ kind: 'hits', id, hits }) });
@@ -59,12 +59,12 @@ async function answerScrape({ metrics }: Gateway, log: Log): Promise<void> {
   }
 }
 
-/** A primary that is gone is noticed by itself. */
+/** Detects by itself that the primary is gone. */
 function tell(message: ToPrimary): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
-/** Calls that run may end; Node would end the process at once. */
+/** Running calls may finish; Node would end the process at once. */
 function surviveThePrimary(stop: WorkerOptions['stop']): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {

@@ -1,4 +1,4 @@
-// Calls of tools and their results in a history, in the shapes of both dialects, and that each has the other.
+// Tool calls and their results in a history, in both dialects, and checks that they match.
 
 import type { ToolCallContent } from '../../plugin/contract.ts';
 import { writeArguments } from '../../stream/arguments.ts';
@@ -7,14 +7,14 @@ import { invalidField, isRecord } from './fields.ts';
 import type { WireBlock } from './pictures.ts';
 import { readWireId } from './tool-id.ts';
 
-/** What upstreams want back with a call is in its id. */
+/** Long, because the state an upstream wants back travels in the id. */
 const ID_CHARACTERS_MAX = 128 * 1024;
 const NAME_CHARACTERS_MAX = 256;
 
 const ID: Json = { type: 'string', minLength: 1, maxLength: ID_CHARACTERS_MAX };
 const NAME: Json = { type: 'string', minLength: 1, maxLength: NAME_CHARACTERS_MAX };
 
-/** A call as a reply has it, and as a history gives it back. */
+/** A call as in a reply, and as a history gives it back. */
 export const toolCall: Json = object({
   id: ID,
   type: constant('function'),
@@ -23,7 +23,7 @@ export const toolCall: Json = object({
 
 export const toolUseBlock: Json = object({ type: constant('tool_use'), id: ID, name: NAME, input: { type: 'object' } });
 
-/** A result, with blocks of this schema. */
+/** A result, whose blocks have this schema. */
 export const toolResultBlock = (block: string): Json =>
   object(
     {
@@ -35,7 +35,7 @@ export const toolResultBlock = (block: string): Json =>
     { optional: ['content', 'is_error'] },
   );
 
-/** What messages have besides their content. */
+/** The fields of messages besides their content. */
 export const CALL_FIELDS: Readonly<Record<string, Json>> = {
   tool_calls: {
     description: 'Calls of an `assistant` message; each needs its result before the next one.',
@@ -51,14 +51,14 @@ export interface Answered {
 
 /** The calls of a history that have no result yet. */
 export class OpenCalls {
-  /** By the id on the wire: the name and the field of each. */
+  /** By wire id: name and field of each call. */
   readonly #open = new Map<string, { readonly name: string; readonly field: string }>();
-  /** True once there was any. */
+  /** True once there was a call. */
   hasAny = false;
 
-  /** A call; `field` is where its id stands. */
+  /** Adds a call; `field` is the path of its id. */
   add(wireId: string, name: string, field: string): void {
-    if (this.#open.has(wireId)) throw invalidField(field, 'is the id of another call already');
+    if (this.#open.has(wireId)) throw invalidField(field, 'is already the id of another call');
     this.#open.set(wireId, { name, field });
     this.hasAny = true;
   }
@@ -67,12 +67,12 @@ export class OpenCalls {
   answer(wireId: unknown, field: string): Answered {
     checkText(wireId, field, ID_CHARACTERS_MAX);
     const call = this.#open.get(wireId);
-    if (!call) throw invalidField(field, 'names no call of an earlier assistant message that waits for its result');
+    if (!call) throw invalidField(field, 'names no unanswered call of an earlier assistant message');
     this.#open.delete(wireId);
     return { id: readWireId(wireId).id, name: call.name };
   }
 
-  /** No upstream takes calls without results. */
+  /** No upstream accepts calls without results. */
   checkNone(): void {
     for (const { field } of this.#open.values()) throw invalidField(field, 'is the id of a call without a result');
   }

@@ -1,4 +1,4 @@
-// What a wire format of text gives the shared engine: reading requests, writing replies, streams and errors.
+// What a text wire format provides to the shared engine: reading requests, writing replies, streams and errors.
 import type { Fault } from '../../faults.ts';
 import type { CollectedReply } from '../../stream/collect.ts';
 import type { StreamPart } from '../../stream/part.ts';
@@ -8,9 +8,9 @@ export interface Dialect {
   readonly name: 'message' | 'chat';
   /** Checks and reads a parsed JSON body. Throws 400 faults that name the field. */
   parse(body: unknown): TextRequest;
-  /** Makes the writer of one stream: parts in, the text of their events out, `''` for none. */
+  /** Creates the writer of one stream: takes parts, returns the text of their events, `''` for none. */
   createRenderer(): (parts: readonly StreamPart[]) => string;
-  /** The body of a reply that does not stream; `vision` when its call had pictures. */
+  /** The body of a non-streaming reply; `vision` if its call had pictures. */
   reply(reply: CollectedReply, call: { readonly vision: boolean }): object;
   /** The body of an error. */
   fault(fault: Fault): object;

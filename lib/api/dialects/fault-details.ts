@@ -1,4 +1,4 @@
-// What both envelopes say of a fault besides its words.
+// What both envelopes say about a fault besides its message.
 import type { Fault } from '../../faults.ts';
 
 export function detailsOf({ data }: Fault): object {

@@ -1,4 +1,5 @@
-// What a field of a request must be, in one place: the check, the words of its refusal, and what the API document says.
+// The definition of a request field in one place: its check, the words of its refusal, and its schema in the API
+// document.
 import { type Fault, fault } from '../../faults.ts';
 import { type Json, object } from '../openapi/schema.ts';
 
@@ -7,14 +8,14 @@ export interface FieldRule {
   readonly accepts: (value: unknown) => boolean;
   /** The requirement, as the end of a sentence. */
   readonly hint: string;
-  /** What the API document says of it: a JSON schema that takes the same values. That null is absence is added to it. */
+  /** Its JSON schema in the API document, which accepts the same values; null is added as absent. */
   readonly schema: Json;
 }
 
-/** By name, in the order in which they are checked. */
+/** By name, in the order of checking. */
 export type FieldRules = Readonly<Record<string, FieldRule>>;
 
-/** Checks the fields of a body; throws a 400 fault that names the first wrong one. `null` is the same as absent. */
+/** Checks the fields of a body; throws a 400 fault for the first wrong one. `null` means absent. */
 export function checkFields<Fields>(rules: FieldRules, body: unknown): Fields {
   if (!isRecord(body)) throw fault('invalid_json', { hint: 'an object is expected' });
   for (const name in rules) {
@@ -35,7 +36,7 @@ export function invalidField(field: string, hint: string): Fault {
   return fault('invalid_field', { field, hint });
 }
 
-/** The schema of a body with these fields; those that are ignored are named, so that nobody thinks they are refused. */
+/** The schema of a body with these fields; ignored ones are listed, to show that they are not refused. */
 export function describeFields(rules: FieldRules, ignored: readonly string[] = []): Json {
   const rest = ignored.map((name) => [name, IGNORED] as const);
   const properties = Object.entries(rules).map(

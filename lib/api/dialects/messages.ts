@@ -7,17 +7,17 @@ import { CALL_FIELDS, OpenCalls, readIsError, readToolCalls, readToolUse } from 
 import { invalidField } from './fields.ts';
 import { isPicture, PICTURE_TYPES, readPicture, type WireBlock } from './pictures.ts';
 
-/** Pictures in one message of a user or a tool; those of other roles have none. */
+/** Pictures per message of a user or a tool; other roles have none. */
 const PICTURES_MAX = 4;
 const WITH_PICTURES: ReadonlySet<string> = new Set(['user', 'tool', 'function']);
-/** Blocks inside blocks whose text is kept. */
+/** How deep nested blocks are searched for text. */
 const DEPTH_MAX = 4;
 
 const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function'] as const;
-/** Named in refusals; the others are for clients that know them. */
+/** The roles named in refusals; the others are for clients that know them. */
 const NAMED_ROLES = ROLES.slice(0, 3).join(', ');
 
-/** What the API document says of a message whose content may be blocks of this schema. */
+/** The schema of a message whose content may be blocks of this schema. */
 export function describeMessage(block: string): Json {
   const role = choice(ROLES, '`system` and `developer` messages are part of the system prompt wherever they stand.');
   const content = {
@@ -29,7 +29,7 @@ export function describeMessage(block: string): Json {
   return object({ role, content, ...CALL_FIELDS }, { optional: ['content', ...Object.keys(CALL_FIELDS)] });
 }
 
-/** And of a block of a type that a text gateway does not use. */
+/** The schema of a block of a type that a text gateway does not use. */
 export const OTHER_BLOCK: Json = {
   description: 'Blocks of other types never fail a call: the text in them is kept, the rest is dropped.',
   type: 'object',
@@ -38,13 +38,13 @@ export const OTHER_BLOCK: Json = {
 };
 
 export interface ReadMessages {
-  /** Texts of messages with the roles `system` and `developer`. */
+  /** Texts of `system` and `developer` messages. */
   readonly system: readonly string[];
   /** The other messages that have text, pictures, calls or results, oldest first. */
   readonly messages: readonly RequestMessage[];
   /** Images in user messages and in results. */
   readonly images: number;
-  /** Present when there are calls of tools. */
+  /** Present if there are tool calls. */
   readonly hasCalls?: true;
 }
 
@@ -73,7 +73,7 @@ export function readMessages(wire: readonly unknown[]): ReadMessages {
   return { system, messages, images, ...(calls.hasAny && { hasCalls: true }) };
 }
 
-/** Results of calls that were made together belong into one message. */
+/** Results of parallel calls belong in one message. */
 function addMessage(messages: RequestMessage[], message: RequestMessage): void {
   const last = messages.at(-1);
   const isResult = ({ type }: RequestContent) => type === 'tool-result';
@@ -113,7 +113,7 @@ export function readSystem(wire: string | readonly unknown[] | null | undefined)
   return texts;
 }
 
-/** Joins system prompts; undefined when there is none. */
+/** Joins system prompts; undefined if there is none. */
 export function joinSystem(texts: readonly string[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n\n');
 }
@@ -134,7 +134,7 @@ function checkMessage(item: unknown, field: string): WireMessage {
   return { ...message, role: role as string, content };
 }
 
-/** What blocks are read with. */
+/** Context for reading blocks. */
 interface Reading {
   /** Of the message; empty within a result. */
   readonly role: string;
@@ -172,7 +172,7 @@ function readOnePicture(
   block: WireBlock,
   { place, field, reading }: { readonly place: string; readonly field: string; readonly reading: Reading },
 ): RequestPicture {
-  // Before it is decoded: one picture too many costs nothing.
+  // Before it is decoded, so that one picture too many costs nothing.
   if (reading.picturesLeft === 0) throw invalidField(field, tooManyPictures(reading.role));
   reading.picturesLeft -= 1;
   return readPicture(block, place);
@@ -197,7 +197,7 @@ function checkBlock(item: unknown, field: string): WireBlock {
   return block;
 }
 
-/** The texts in a block of any type, also in what it contains; it never fails. */
+/** The texts in a block of any type, including nested ones; never fails. */
 function textsOf(block: unknown, depth: number): readonly string[] {
   if (typeof block === 'string') return block === '' ? [] : [block];
   if (typeof block !== 'object' || block === null || depth > DEPTH_MAX) return [];
@@ -207,7 +207,7 @@ function textsOf(block: unknown, depth: number): readonly string[] {
   return [...textsOf(textOfSource(source), depth + 1), ...textsOf(content, depth + 1)];
 }
 
-/** A document has its text in its source; other kinds of data are not text. */
+/** A document has its text in its source; other data is not text. */
 function textOfSource(source: unknown): unknown {
   if (typeof source !== 'object' || source === null) return undefined;
   const { type, data, content } = source as { type?: unknown; data?: unknown; content?: unknown };

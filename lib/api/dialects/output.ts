@@ -1,4 +1,4 @@
-// What a request says of the form of its answer and of the thought before it, in the fields of either dialect.
+// What a request says about the form of its answer and the reasoning before it, in the fields of either dialect.
 import type { Effort, OutputFormat } from '../../plugin/contract.ts';
 import { BUDGET_MIN, type ReasoningWish } from '../../text/reasoning.ts';
 import type { TextRequest } from '../../text/request.ts';
@@ -8,15 +8,15 @@ import { type FieldRule, invalidField } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[];
-/** Of the chat dialect; the other one turns it off by `thinking`. */
+/** Of the chat dialect; the other one turns reasoning off with `thinking`. */
 const CHAT_EFFORTS = ['none', ...EFFORTS] as const;
 const MESSAGE_EFFORTS = EFFORTS.slice(1);
 const FORMATS = ['text', 'json_object', 'json_schema'] as const;
 const THINKING = ['enabled', 'disabled', 'adaptive', 'between_tools'] as const;
 const NAME = /^[\w-]{1,64}$/;
 
-const ELSEWHERE = 'Models that cannot do it ignore it.';
-const NO_SCHEMA = 'A schema is refused for a model that answers in JSON without one.';
+const ELSEWHERE = 'Ignored by models without this feature.';
+const NO_SCHEMA = 'A schema is refused for a model that supports JSON but no schemas.';
 const schemaOfAnswer: Json = { type: 'object', description: 'A JSON schema.' };
 
 const isFields = (value: unknown): value is Fields =>
@@ -36,7 +36,7 @@ export const responseFormatField: FieldRule = objectField({
       type: choice(FORMATS),
       json_schema: object(
         {
-          name: text('What the schema is of.', { pattern: NAME.source }),
+          name: text('The name of the schema.', { pattern: NAME.source }),
           schema: schemaOfAnswer,
           description: { type: ['string', 'null'] },
           strict: { type: ['boolean', 'null'] },
@@ -65,7 +65,7 @@ export const reasoningEffortField: FieldRule = {
   hint: `must be one of ${CHAT_EFFORTS.join(', ')}`,
   schema: choice(
     CHAT_EFFORTS,
-    `How much the model thinks before it answers; its thoughts are billed as output and not delivered. ${ELSEWHERE}`,
+    `How much the model reasons before it answers; reasoning is billed as output and not delivered. ${ELSEWHERE}`,
   ),
 };
 
@@ -84,7 +84,7 @@ export const thinkingField: FieldRule = objectField({
   ),
 });
 
-/** Absent where the answer is text. Throws 400 faults that name the field. */
+/** Absent for plain text. Throws 400 faults that name the field. */
 export function readResponseFormat(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
   if (given == null) return {};
   const { type, json_schema: wanted } = given as Fields;
@@ -117,7 +117,7 @@ function namedFormat(field: string, wanted: unknown): OutputFormat {
   };
 }
 
-/** A schema without a name of its own. */
+/** For a schema without a name. */
 const ANSWER = 'answer';
 
 export function readOutputConfig(given: unknown): Pick<TextRequest, 'format' | 'formatField'> {
@@ -136,7 +136,7 @@ export function readReasoningEffort(effort: unknown): Pick<TextRequest, 'reasoni
   return { reasoning: effort === 'none' ? { mode: 'off' } : { mode: 'on', effort: effort as Effort } };
 }
 
-/** What `thinking` says, and how hard it is to think by `output_config.effort`, which without it says both. */
+/** What `thinking` and `output_config.effort` ask for; without `thinking`, the effort alone decides. */
 export function readThinking(thinking: unknown, config: unknown): Pick<TextRequest, 'reasoning'> {
   const effort = readEffort(config);
   const wish = thinking == null ? undefined : wishOf(thinking as Fields);

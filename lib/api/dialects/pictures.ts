@@ -1,4 +1,4 @@
-// The pictures of a message, in the shape of either dialect: a link that is fetched later, or bytes that are decoded now.
+// The pictures of a message in either dialect: a link that is fetched later, or bytes that are decoded now.
 
 import { IMAGE_BYTES_MAX } from '../../media/image.ts';
 import { isDataUri, readBase64, readDataUri } from '../../media/inline.ts';
@@ -7,23 +7,23 @@ import { checkText } from '../../media/url.ts';
 import { constant, type Json, object, text } from '../openapi/schema.ts';
 import { invalidField, isRecord } from './fields.ts';
 
-/** A block of content with the fields that may matter. */
+/** A content block with the fields that may matter. */
 export interface WireBlock {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** The types of blocks that are pictures. */
+/** The block types that are pictures. */
 export const PICTURE_TYPES: readonly string[] = ['image', 'image_url'];
 
-/** Whether a block is a picture, good or bad. */
+/** Whether a block is a picture, valid or not. */
 export function isPicture({ type }: WireBlock): boolean {
   return PICTURE_TYPES.includes(type);
 }
 
 const MEGABYTES_MAX = IMAGE_BYTES_MAX / 1024 / 1024;
 
-/** What the API document says of a block that `readSource` reads. */
+/** The schema of a block that `readSource` reads. */
 export const imageBlock: Json = object({
   type: constant('image'),
   source: {
@@ -38,7 +38,7 @@ export const imageBlock: Json = object({
   },
 });
 
-/** And of one that `readImageUrl` reads. */
+/** The schema of a block that `readImageUrl` reads. */
 export const imageUrlBlock: Json = object({
   type: constant('image_url'),
   image_url: object({
@@ -48,7 +48,7 @@ export const imageUrlBlock: Json = object({
   }),
 });
 
-/** The picture of a block that is one. Throws 400 faults that name the field. */
+/** The picture of a picture block. Throws 400 faults that name the field. */
 export function readPicture(block: WireBlock, field: string): RequestPicture {
   return block.type === 'image' ? readSource(block.source, `${field}.source`) : readImageUrl(block.image_url, field);
 }
@@ -69,13 +69,13 @@ function readSource(source: unknown, field: string): RequestPicture {
   }
 }
 
-/** `{ image_url: { url } }`, as some clients send it also without the object. */
+/** `{ image_url: { url } }`; some clients send the URL without the object. */
 function readImageUrl(value: unknown, field: string): RequestPicture {
   if (typeof value === 'string') return readLink(value, `${field}.image_url`);
   return readLink(isRecord(value) ? value.url : undefined, `${field}.image_url.url`);
 }
 
-/** A link that may be fetched, or the picture of a data URI. Throws 400 faults that name the field. */
+/** A link to be fetched, or the picture of a data URI. Throws 400 faults that name the field. */
 export function readLink(url: unknown, field: string): RequestPicture {
   if (typeof url !== 'string' || url === '') {
     throw invalidField(field, 'must be an https URL or a data URI of an image');

@@ -1,4 +1,4 @@
-// The strings that an answer ends before, as either dialect names them.
+// The stop strings of a request, as either dialect names them.
 import type { TextRequest } from '../../text/request.ts';
 import { list, text } from '../openapi/schema.ts';
 import { type FieldRule, invalidField } from './fields.ts';
@@ -6,8 +6,7 @@ import { type FieldRule, invalidField } from './fields.ts';
 export const CHAT_STOPS_MAX = 4;
 export const MESSAGE_STOPS_MAX = 16;
 
-const WHAT =
-  'The answer ends before the first of them, whichever model writes it; what was written until then is charged.';
+const WHAT = 'The answer ends before the first match, with any model; what was written until then is charged.';
 
 const isList = (value: unknown, most: number) => Array.isArray(value) && value.length <= most;
 
@@ -27,7 +26,7 @@ export const stopSequencesField: FieldRule = {
   schema: list(stopText, { description: WHAT, maxItems: MESSAGE_STOPS_MAX }),
 };
 
-/** Absent where there are none. Throws 400 faults that name the field. */
+/** Absent if there are none. Throws 400 faults that name the field. */
 export function readStops(
   field: string,
   given: string | readonly unknown[] | null | undefined,
@@ -37,7 +36,7 @@ export function readStops(
   return stops.length === 0 ? {} : { stops };
 }
 
-/** A lone half of a surrogate pair would cut characters of the answer in two. */
+/** Half a surrogate pair would cut characters of the answer in two. */
 function checkStop(field: string, stop: unknown): string {
   if (typeof stop === 'string' && stop !== '' && stop.isWellFormed()) return stop;
   throw invalidField(field, 'must be a string of whole characters and not empty');

@@ -1,10 +1,10 @@
-// The fields that requests of both dialects share, and those that both ignore.
+// The fields shared by requests of both dialects, and those that both ignore.
 import { fault } from '../../faults.ts';
 import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../text/request.ts';
 import { list, ref, text } from '../openapi/schema.ts';
 import { type FieldRule, type FieldRules, isRecord } from './fields.ts';
 
-/** The fields of a request besides the insides of its messages, which each dialect reads itself. */
+/** The fields of a request apart from the contents of its messages, which each dialect reads itself. */
 export interface TextFields {
   readonly model: string;
   readonly messages: readonly unknown[];
@@ -46,7 +46,7 @@ const model: FieldRule = {
   ),
 };
 
-/** Any whole number above zero, also beyond what a double counts exactly; one beyond a double, as 1e400, is none. */
+/** Any whole number above zero, even beyond exact doubles; one that overflows a double, such as 1e400, is refused. */
 const isTokenCount = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
 
 const maxTokens: Omit<FieldRule, 'schema'> = {
@@ -70,7 +70,7 @@ export function textFields(messages: { readonly schema: string; readonly descrip
       schema: {
         type: 'integer',
         description:
-          'Most output tokens; the reserve is made for so many. ' +
+          'Maximum number of output tokens; the reserve covers this many. ' +
           `Values above ${MAX_TOKENS_MAXIMUM} are taken as ${MAX_TOKENS_MAXIMUM}.`,
         minimum: 1,
         default: MAX_TOKENS_DEFAULT,
@@ -89,12 +89,12 @@ export function textFields(messages: { readonly schema: string; readonly descrip
   };
 }
 
-/** The gateway keeps no history: clients that hear of it in this way send all of theirs. */
+/** The gateway keeps no history: clients that get this error send all of theirs. */
 export function refuseThread(body: unknown): void {
   if (isRecord(body) && body.thread !== undefined && body.thread !== null) throw fault('thread_unsupported');
 }
 
-/** `max_completion_tokens` counts when `max_tokens` is absent; what is above the maximum is clamped. */
+/** `max_completion_tokens` counts if `max_tokens` is absent; values above the maximum are clamped. */
 export function maxTokensOf(fields: TextFields): number {
   return Math.min(fields.max_tokens ?? fields.max_completion_tokens ?? MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM);
 }

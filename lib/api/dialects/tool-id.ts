@@ -1,8 +1,8 @@
-// The ids of calls as clients see them: what an upstream wants back with a call travels in its id, the one thing that
-// every client keeps.
+// Tool call ids as clients see them: the state an upstream wants back with a call travels in its id, the one field that
+// every client preserves.
 import { Buffer } from 'node:buffer';
 
-/** Between the id and the state; clients and upstreams take letters, digits, `_` and `-`. */
+/** Separates id and state; clients and upstreams accept letters, digits, `_` and `-`. */
 const MARK = '__state_';
 
 export interface CallId {

@@ -1,4 +1,4 @@
-// The definitions of tools and the choice between them, as either dialect writes them.
+// Tool definitions and `tool_choice`, as either dialect writes them.
 import type { Tool, Tools } from '../../plugin/contract.ts';
 import type { RequestTools } from '../../text/request.ts';
 import type { ToolShape } from '../../wire/tools.ts';
@@ -14,15 +14,15 @@ type Choice = NonNullable<Tools['choice']>;
 export interface ReadTools {
   readonly tools: unknown;
   readonly shape: ToolShape;
-  /** And the field that names the tool, for a refusal. */
+  /** The field that names the tool, for refusals. */
   readonly choice?: Choice | undefined;
   readonly choiceField: string;
   readonly single: boolean;
-  /** The only tools that the model may call now, each with the field that names it; absent for all. */
+  /** The only tools that the model may call now, each with the field that names it; absent: all. */
   readonly allowed?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Undefined when there are none. Throws 400 faults that name the field. */
+/** Undefined if there are none. Throws 400 faults that name the field. */
 export function readTools(reading: ReadTools): RequestTools | undefined {
   const { tools, shape, choice, choiceField, single, allowed } = reading;
   const given = (tools ?? []) as readonly unknown[];
@@ -31,7 +31,7 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   const names = new Map<string, number>();
   for (const [at, { name }] of read.entries()) {
     if (names.has(name))
-      throw invalidField(fieldOf(at, shape, 'name'), `is the name of tools[${names.get(name)}] already`);
+      throw invalidField(fieldOf(at, shape, 'name'), `is already the name of tools[${names.get(name)}]`);
     names.set(name, at);
   }
   checkChoice(choice, choiceField, names);
@@ -40,7 +40,7 @@ export function readTools(reading: ReadTools): RequestTools | undefined {
   if (textOf(read).length > TOOLS_CHARACTERS_MAX) {
     throw invalidField('tools', `must have at most ${TOOLS_CHARACTERS_MAX} characters in all`);
   }
-  // A model is not told of what it may not call: it comes to the same over every upstream.
+  // Tools that may not be called are hidden from the model, which works the same with every upstream.
   const list = allowed ? read.filter(({ name }) => allowed.has(name)) : read;
   return { list, text: textOf(list), ...(choice !== undefined && { choice }), ...(single && { single: true }) };
 }
@@ -53,7 +53,7 @@ function textOf(tools: readonly Tool[]): string {
 
 function checkChoice(choice: Choice | undefined, field: string, names: ReadonlyMap<string, number>): void {
   if (choice === undefined || choice === 'auto' || choice === 'none') return;
-  if (names.size === 0) throw invalidField('tool_choice', 'demands a call, and there are no tools');
+  if (names.size === 0) throw invalidField('tool_choice', 'requires a call, but there are no tools');
   if (typeof choice === 'object') checkName(choice.name, field, names);
 }
 
@@ -96,7 +96,7 @@ function readDefinition(given: Readonly<Record<string, unknown>>, field: string,
   return { name, ...(description != null && { description }), schema, ...(strict != null && { strict }) };
 }
 
-/** The rules of both dialects for the fields; their insides are read above. */
+/** The rules of both dialects for the fields; their contents are read above. */
 export const toolsRule = (tool: Json): FieldRule => ({
   required: false,
   accepts: Array.isArray,
@@ -104,8 +104,8 @@ export const toolsRule = (tool: Json): FieldRule => ({
   schema: list(tool, {
     maxItems: TOOLS_MAX,
     description:
-      'Tools that the model may call. A model without tools is not told of them. Their names differ, and they come to ' +
-      'at most 1 MiB. They count as text of the input.',
+      'Tools that the model may call. Models without tool support do not see them. Names must be unique, and all tools ' +
+      'together at most 1 MiB. They count as input text.',
   }),
 });
 

@@ -1,4 +1,4 @@
-// What a key sees of the service and of its account, in the API document: models and balance.
+// The account's view in the API document: models and balance.
 import { errorResponses } from './errors.ts';
 import {
   type Chapter,
@@ -124,7 +124,7 @@ const TEXT_ENTRY: Readonly<Record<string, Json>> = {
     const: '/v1/messages',
   }),
   unit: constant('1M_tokens'),
-  min_rub: rub('The least that a call costs'),
+  min_rub: rub('Minimum charge per call'),
 };
 
 export const accountChapter: Chapter = {
@@ -188,18 +188,18 @@ export const accountChapter: Chapter = {
     }),
     Balance: object({
       currency: CURRENCY,
-      balance_rub: rub('What can be spent; what running calls hold is taken off'),
+      balance_rub: rub('What can be spent; holds of running calls are subtracted'),
       topped_up_total_rub: rub('All top-ups together'),
-      spent_30d_rub: rub('Charges of the last 30 days without refunds'),
-      min_topup_rub: rub('The least first top-up'),
+      spent_30d_rub: rub('Charges of the last 30 days less refunds'),
+      min_topup_rub: rub('Minimum first top-up'),
       auto_topup: object({
         enabled: { type: 'boolean' },
-        amount_rub: rub('What is topped up'),
-        threshold_rub: rub('The balance below which it is'),
+        amount_rub: rub('Amount of an automatic top-up'),
+        threshold_rub: rub('The balance below which it is made'),
       }),
       key: object({
-        name: text('The name that the key was given.'),
-        requests_count: count('Requests made with the key, this one included.'),
+        name: text('The name of the key.'),
+        requests_count: count('Requests made with the key, including this one.'),
         last_used_at: text('UTC with milliseconds.', { format: 'date-time' }),
       }),
     }),

@@ -56,8 +56,8 @@ const STREAM: Json = {
   schema: {
     description:
       'The data of one event. Each event is one line `data: <JSON>` and an empty line, in the order of the examples. ' +
-      'Content chunks repeat, and calls of tools come in chunks of their own. An error takes the place of what is left. The last line is always `data: [DONE]`, which ' +
-      'is no JSON. Comments (`: keep-alive`) may come before the first event.',
+      'Content chunks repeat, and tool calls come in chunks of their own. An error replaces the rest. The last line is always `data: [DONE]`, which ' +
+      'is not JSON. Comments (`: keep-alive`) may come before the first event.',
     oneOf: ['ChatRoleChunk', 'ChatContentChunk', 'ChatToolChunk', 'ChatFinalChunk', 'ChatError', 'ChatStreamEnd'].map(
       ref,
     ),
@@ -126,7 +126,7 @@ const OPERATION: Json = {
 /** The first piece of a call names it. */
 const TOOL_PIECE = object(
   {
-    index: count('The place of the call among those of the answer.'),
+    index: count('The position of the call in the answer.'),
     id: { type: 'string' },
     type: constant('function'),
     function: object(

@@ -1,4 +1,4 @@
-// The API document, put together from its chapters.
+// The API document, assembled from its chapters.
 import { accountChapter } from './account.ts';
 import { chatChapter } from './chat.ts';
 import { errorComponents, errorSchemas, headerComponents } from './errors.ts';
@@ -27,7 +27,7 @@ A client that appends \`/chat/completions\` itself has the base address \`<serve
 Unknown fields of a request are ignored, and null on an optional field means that it is absent. Replies may gain fields.
 A \`thread\` is refused: the gateway keeps no history, and clients send all of theirs.`;
 
-/** The OpenAPI 3.1 document of a service that is reached at `publicUrl`. */
+/** The OpenAPI 3.1 document of a service with this `publicUrl`. */
 export function describeApi(publicUrl: string): Json {
   return {
     openapi: '3.1.1',

@@ -1,4 +1,4 @@
-// Refusals and failures in the API document: the envelopes, and per status a reply whose examples come from the table.
+// Errors in the API document: the envelopes, and a reply per status with examples from the fault table.
 
 import { type Fault, fault } from '../../faults.ts';
 import { chatFault } from '../dialects/chat/fault.ts';
@@ -48,8 +48,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   408: { description: 'The body did not arrive in time.', examples: [fault('body_timeout')] },
   409: {
     description:
-      'A call with the same idempotency key is still running (`retry-after` says when to ask again), or is done and charged ' +
-      'and its reply is not kept.',
+      'A call with the same idempotency key is still running (`retry-after` says when to retry), or has been charged ' +
+      'and its reply was not kept.',
     examples: [fault('idempotency_running', { retryAfterS: 2 }), fault('idempotency_done', { charge: 'req_0f3b' })],
   },
   422: {
@@ -76,7 +76,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   502: {
     description:
       'The upstream provider failed. The charge was refunded. ' +
-      'With `x-should-retry: false` the cause is the request, and it cannot succeed.',
+      'With `x-should-retry: false` the request itself is the cause and cannot succeed.',
     examples: [
       fault('upstream_failed', { refunded: true }),
       fault('upstream_refused', { refunded: true }),
@@ -89,7 +89,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   503: {
     description:
-      'The service is unavailable for a moment. Nothing was charged; anything held will be returned automatically.',
+      'The service is temporarily unavailable. Nothing was charged; anything held will be returned automatically.',
     examples: [
       ...[fault('store_unavailable'), fault('shutting_down')],
       ...[fault('images_unavailable', { hint: 'Image editing' }), fault('video_unavailable')],
@@ -105,7 +105,7 @@ const ENVELOPES = {
 
 export type Envelope = keyof typeof ENVELOPES;
 
-/** The `responses` of an operation that stand for its errors. */
+/** The error `responses` of an operation. */
 export function errorResponses(envelope: Envelope, statuses: readonly number[]): Json {
   const { prefix } = ENVELOPES[envelope];
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));

@@ -1,7 +1,7 @@
 // Health checks and the document itself, in the API document.
 import { type Chapter, choice, constant, count, headers, type Json, json, object, ref } from './schema.ts';
 
-/** An operation that takes no key. */
+/** An operation that needs no key. */
 function open(operation: Json): Json {
   return { tags: ['Service'], security: [], ...operation };
 }
@@ -17,14 +17,14 @@ export const healthChapter: Chapter = {
     '/healthz': {
       get: open({
         operationId: 'getHealth',
-        summary: 'Say whether the process lives',
+        summary: 'Check that the process is alive',
         responses: { 200: reply('It does.', 'Health', { status: 'ok' }) },
       }),
     },
     '/readyz': {
       get: open({
         operationId: 'getReadiness',
-        summary: 'Say whether calls can be served',
+        summary: 'Check that calls can be served',
         parameters: [
           {
             name: 'verbose',
@@ -69,10 +69,10 @@ export const healthChapter: Chapter = {
       { optional: ['upstreams'] },
     ),
     UpstreamHealth: object({
-      routes: count('Routes of models that lead to it.'),
-      routes_open: count('Those that fail again and again, and are asked after the others.'),
-      keys: count('Keys that it is asked with.'),
-      keys_resting: count('Those that it refuses at the moment, for their rate limit, rights or money.'),
+      routes: count('Model routes that use it.'),
+      routes_open: count('Routes that keep failing and are tried last.'),
+      keys: count('Keys used with it.'),
+      keys_resting: count('Keys that it currently refuses, for their rate limit, rights or money.'),
     }),
     ApiDocument: { type: 'object', required: ['openapi', 'info', 'paths'] },
   },

@@ -7,14 +7,14 @@ import { GENERATING_STATUSES, IDEMPOTENCY_KEY } from './text.ts';
 
 const LINK = 'https://gateway.example/media/7Zc0vJx1.png';
 const CREATED: Json = { type: 'integer', description: 'Unix time in seconds.' };
-const DATA = list(object({ url: text('Where the picture is until it expires.', { format: 'uri' }) }), {
+const DATA = list(object({ url: text('Link to the picture until it expires.', { format: 'uri' }) }), {
   minItems: 1,
   maxItems: 1,
 });
 
 const PAID =
-  'The price of one picture is taken off the balance before the call. It goes back when there is no picture; when the ' +
-  'client leaves after the call has begun, it stays. The link expires, after a day unless the operator chose another time.';
+  'The price of one picture is taken off the balance before the call. It is returned if there is no picture; if the ' +
+  'client leaves after the call has started, it is kept. The link expires, by default after a day.';
 
 const GENERATION: Json = {
   operationId: 'createImage',

@@ -17,10 +17,10 @@ export const mediaChapter: Chapter = {
         tags: ['Service'],
         security: [],
         operationId: 'getMedia',
-        summary: 'Read a picture or a video that was made',
+        summary: 'Download a generated picture or video',
         description:
-          'The links of replies lead here. Whoever has one may read the file until it expires, after a day unless the ' +
-          'operator chose another time. Ranges of bytes and `HEAD` are answered.',
+          'Links in replies lead here. Anyone who has one may read the file until it expires, by default after a ' +
+          'day. Byte ranges and `HEAD` are supported.',
         parameters: [
           { name: 'file', in: 'path', required: true, schema: { type: 'string' }, description: 'As the link has it.' },
           {
@@ -32,7 +32,7 @@ export const mediaChapter: Chapter = {
         ],
         responses: {
           200: file('The whole file.'),
-          206: file('The part of it that was asked for.'),
+          206: file('The requested part of it.'),
           304: { description: 'The client has it: its `if-none-match` names the `etag` of the file.' },
           ...errorResponses('message', [404, 416, 503]),
         },

@@ -21,7 +21,7 @@ const ID = text('The request id with another prefix.', { pattern: '^msg_' });
 const MODEL = text('The model that answered.');
 const STOP_REASON = choice(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
 
-/** The events of a stream by their names, in order; `error` takes the place of what is left. */
+/** The events of a stream by name, in order; `error` replaces the rest. */
 const EVENTS: Readonly<Record<string, { readonly schema: string; readonly example: unknown }>> = {
   message_start: {
     schema: 'MessageStartEvent',
@@ -70,8 +70,8 @@ const STREAM: Json = {
   schema: {
     description:
       'The data of one event. Each event is a line `event: <name>`, a line `data: <JSON>` and an empty line; the names ' +
-      'are those of the examples, in this order. `content_block_delta` repeats, and so do the events of a block, one block after the other. `billing` is always last, and clients ' +
-      'that do not know it skip it. `error` ends a stream that fails. Comments (`: keep-alive`) may come before the ' +
+      'are those of the examples, in this order. `content_block_delta` repeats, and so do the events of a block, block after block. `billing` is always last, and clients ' +
+      'that do not know it ignore it. `error` ends a stream that fails. Comments (`: keep-alive`) may come before the ' +
       'first event.',
     oneOf: Object.values(EVENTS).map(({ schema }) => ref(schema)),
   },
@@ -121,8 +121,8 @@ const COUNT: Json = {
   tags: ['Text'],
   summary: 'Count the input tokens of a message',
   description:
-    'The estimate that the reserve of the same message is made for; no model is asked, nothing is fetched and nothing is ' +
-    'charged. Counts towards the rate limit of calls that generate.',
+    'The estimate used for the reserve of the same message; no model is asked, nothing is fetched and nothing is ' +
+    'charged. Counts towards the rate limit of generating calls.',
   requestBody: {
     required: true,
     content: json(ref('MessageRequest'), {
@@ -209,6 +209,6 @@ export const messageChapter: Chapter = {
       usage: object({ output_tokens: outputTokens }),
     }),
     MessageStopEvent: object({ type: constant('message_stop') }),
-    TokenCount: object({ input_tokens: count('What the input of the message is estimated at.') }),
+    TokenCount: object({ input_tokens: count('The estimated input tokens of the message.') }),
   },
 };

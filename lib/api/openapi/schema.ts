@@ -1,8 +1,8 @@
-// Short forms for writing JSON schemas and OpenAPI objects by hand.
+// Shorthand for writing JSON schemas and OpenAPI objects.
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What an area of the API adds to the document. */
+/** What one area of the API adds to the document. */
 export interface Chapter {
   readonly paths: Readonly<Record<string, Json>>;
   readonly schemas: Readonly<Record<string, Json>>;
@@ -10,7 +10,7 @@ export interface Chapter {
 
 export const ref = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` });
 
-/** An object whose properties are all there, but for the optional ones. */
+/** An object whose properties are all required, except for the optional ones. */
 export function object(properties: Readonly<Record<string, Json>>, { optional = [] as readonly string[] } = {}): Json {
   return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
 }

@@ -1,21 +1,21 @@
-// What both text endpoints share in the API document: prices, routing, the statuses.
+// What both text endpoints share in the API document: prices, routing, statuses.
 import { SMART_TIERS } from '../../stream/smart.ts';
 import { choice, count, type Json, list, object, ref, rub } from './schema.ts';
 
 /** Errors of a generating endpoint. */
 export const GENERATING_STATUSES = [400, 401, 402, 403, 408, 409, 413, 415, 422, 429, 500, 502, 503] as const;
 
-/** Of a generating endpoint. */
+/** For generating endpoints. */
 export const IDEMPOTENCY_KEY: Json = {
   name: 'idempotency-key',
   in: 'header',
   description:
-    'Names the call, so that it is paid for once however often it is sent: the same request under the same key gets the ' +
+    'Identifies the call, so that it is charged once even if it is retried: the same request with the same key gets the ' +
     'first reply again, for 24 hours. A call that failed and was refunded frees its key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
 
-/** What the answer of a call with `smart` has besides. */
+/** What the answer of a call with `smart` has in addition. */
 export function withRouting(answer: Json): Json {
   const routing = { ...ref('SmartRouting'), description: 'Present when `smart` was asked for.' };
   return { ...answer, properties: { ...(answer.properties as Json), smart_routing: routing } };
@@ -24,7 +24,7 @@ export function withRouting(answer: Json): Json {
 export const textSchemas: Readonly<Record<string, Json>> = {
   SmartRouting: {
     ...object({
-      tier: choice(SMART_TIERS, 'How hard the task is; the model is the one that the service has for the tier.'),
+      tier: choice(SMART_TIERS, 'How hard the task is; each tier has its model.'),
       score: { type: 'number', minimum: 0, maximum: 100, description: 'The harder the task, the higher.' },
       signals: list({ type: 'string' }, { description: 'What was found in the request; more may come.' }),
     }),
@@ -32,8 +32,8 @@ export const textSchemas: Readonly<Record<string, Json>> = {
   },
   TextBlock: object({ type: { type: 'string', const: 'text' }, text: { type: 'string' } }),
   TextBilling: object({
-    charged_rub: rub('What the call cost by its actual usage'),
-    reserved_rub: rub('What was held at its start'),
+    charged_rub: rub('The price of the actual usage'),
+    reserved_rub: rub('What was held at the start'),
     balance_rub: rub('What the wallet can spend after settlement'),
     unit: { type: 'string', const: '1M_tokens' },
     rub_per_mtok_in: rub('Price of a million input tokens'),

@@ -1,4 +1,4 @@
-// Videos in the API document: how one begins, and how one looks at it.
+// Videos in the API document: starting and polling.
 import { describeFields } from '../dialects/fields.ts';
 import { videoFields } from '../video-fields.ts';
 import { errorResponses } from './errors.ts';
@@ -13,9 +13,9 @@ const START: Json = {
   tags: ['Videos'],
   summary: 'Begin a video',
   description:
-    'The price is charged at once: that of the resolution which is sent to the provider, by the second or by the ' +
-    'request. The reply comes when the provider has begun; look at `poll` every few seconds from then on. A video that ' +
-    'fails is refunded, also when it is not finished after two hours. A client that leaves does not stop it.',
+    'The price is charged at once: that of the resolution sent to the provider, per second or per ' +
+    'request. The reply comes once the provider has started; then poll `poll` every few seconds. A video that ' +
+    'fails, or is not finished after two hours, is refunded. A client that leaves does not stop it.',
   parameters: [IDEMPOTENCY_KEY],
   requestBody: {
     required: true,
@@ -52,8 +52,7 @@ const LOOK: Json = {
   tags: ['Videos'],
   summary: 'Look at a video',
   description:
-    'Has a rate limit of its own: 120 requests per minute and key, unless the operator chose another. Videos of other ' +
-    'accounts are not found.',
+    'Has its own rate limit, by default 120 requests per minute and key. Videos of other ' + 'accounts are not found.',
   parameters: [
     { name: 'id', in: 'query', required: true, schema: { type: 'string' }, description: 'As the start has it; once.' },
   ],
@@ -95,13 +94,13 @@ export const videoChapter: Chapter = {
       object: constant('video'),
       model: text('The id of the model.'),
       status: constant('queued'),
-      seconds: count('How long it is going to be.'),
+      seconds: count('Its length.'),
       price_rub: rub('What was charged'),
       balance_rub: rub('What the wallet can spend after that'),
-      size: text('In pixels: as asked for, or that of what is made.', { pattern: '^\\d+x\\d+$' }),
+      size: text('In pixels: as requested, or as generated.', { pattern: '^\\d+x\\d+$' }),
       resolution: { type: ['string', 'null'], description: 'As asked for; null when it was not.' },
       billing: ref('VideoBilling'),
-      poll: text('The path to look at.'),
+      poll: text('The path to poll.'),
     }),
     VideoBilling: object({
       charged_rub: rub('What the video costs'),
@@ -115,9 +114,9 @@ export const videoChapter: Chapter = {
     }),
     Video: object(
       {
-        id: text('The id that was asked for.'),
-        status: choice(['queued', 'processing', 'completed', 'failed'], 'The last two are for ever.'),
-        progress: count('Of 100; it never falls.', { maximum: 100 }),
+        id: text('The requested id.'),
+        status: choice(['queued', 'processing', 'completed', 'failed'], 'The last two are final.'),
+        progress: count('In percent; never decreases.', { maximum: 100 }),
         url: {
           type: ['string', 'null'],
           description: 'Where the video is, once it is completed; the file is kept for a day.',

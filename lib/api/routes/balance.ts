@@ -1,4 +1,4 @@
-// GET /api/v1/balance: the wallet of the key's account, and the key itself; a rate bucket of its own.
+// GET /api/v1/balance: the wallet of the key's account, and the key itself; with its own rate bucket.
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../../faults.ts';
 import { FIRST_TOPUP_MINIMUM } from '../../money/decide.ts';

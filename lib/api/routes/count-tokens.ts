@@ -1,4 +1,4 @@
-// POST /api/v1/messages/count_tokens: the input tokens that a message would be held for. Nothing is asked and nothing costs.
+// POST /api/v1/messages/count_tokens: the input tokens a message would be held for. Asks no upstream and costs nothing.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { modelsFor } from '../../text/choice.ts';
 import { estimateInput } from '../../text/estimate.ts';
@@ -8,12 +8,12 @@ import { type PaidRequest, paidRoute } from '../paid-route.ts';
 import type { Services } from '../services.ts';
 import { readTextBody } from '../text-body.ts';
 
-/** In the bucket of calls that cost: an estimate of a long text is work too. */
+/** In the bucket of paid calls: estimating a long text is work too. */
 export function countTokensRoute(services: Services): ServerRoute {
   return paidRoute('/api/v1/messages/count_tokens', services, count, { repeats: false });
 }
 
-/** Pictures that are only linked are not fetched: each counts the same. */
+/** Linked pictures are not fetched: each counts the same. */
 async function count(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
   const { request, services } = paid;
   const parsed = await readTextBody(paid, { format: 'message' });

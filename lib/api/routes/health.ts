@@ -1,4 +1,4 @@
-// GET /healthz and /readyz: whether the process lives, and whether it can do its work.
+// GET /healthz and /readyz: whether the process is alive, and whether it can serve calls.
 import type { ServerRoute } from '@hapi/hapi';
 import type { UpstreamHealth } from '../../call/upstreams.ts';
 import { listModels } from '../../catalog/listing.ts';

@@ -1,4 +1,4 @@
-// The two endpoints of pictures: making one, and editing some; an edit comes as JSON or as a form.
+// The two picture endpoints, generation and edits; an edit may be JSON or a form.
 import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
@@ -33,7 +33,7 @@ export function imageRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** Where the two endpoints differ. */
+/** How the two endpoints differ. */
 interface Task {
   readonly kind: 'image' | 'edit';
   readonly format: 'generation' | 'edit';
@@ -47,7 +47,7 @@ interface Answer extends ImageAnswer {
   readonly url: string;
 }
 
-/** The frozen shape: without a model and without billing. */
+/** Spec-fixed shape: no model and no billing. */
 const generation: Task = {
   kind: 'image',
   format: 'generation',
@@ -91,7 +91,7 @@ interface Making {
   readonly pictures: readonly RequestPicture[];
 }
 
-/** Undefined when the client left. */
+/** Undefined if the client left. */
 async function make(paid: PaidRequest, { task, model, asked, pictures }: Making): Promise<Answer | undefined> {
   const { services } = paid;
   const { prompt, size, aspect } = asked;
@@ -103,13 +103,13 @@ async function make(paid: PaidRequest, { task, model, asked, pictures }: Making)
   return made && { ...made, model, url: services.results.linkOf(made.picture) };
 }
 
-/** What the request says; the share then holds the pictures that came with it. */
+/** The request; the share then holds the pictures that came with it. */
 async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest> {
   const { req } = paid.request.raw;
   const type = req.headers['content-type'];
   const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  // A long body is not even read for a wallet that has nothing to spend.
+  // A long body is not even read for an empty wallet.
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) {
     await refusePenniless(paid, costOf(task, defaultOf(paid, task)));
   }
@@ -117,7 +117,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
 }
 
 const BOTH_TYPES = '`application/json` or `multipart/form-data`';
-/** A picture may come as a text too: in base64, with what stands before it. */
+/** A picture may also be sent as text: a data URI. */
 const TEXT_BYTES_MAX = 12 * 1024 * 1024;
 
 async function readFormRequest({ request, services, call, share, repeat }: PaidRequest): Promise<ImageRequest> {
@@ -133,7 +133,7 @@ async function readJsonRequest(paid: PaidRequest, task: Task): Promise<ImageRequ
   return readPrompted(paid, task.format, async (head) => void (await findPayable(paid, task, head)));
 }
 
-/** The model that is asked for; the wallet can pay for it now. */
+/** The requested model, which the wallet can pay for now. */
 async function findPayable({ request, services }: PaidRequest, task: Task, asked: ImageRequest): Promise<ImageModel> {
   const model = task.findModel(services.catalog(), asked.model);
   refuseModel(holderOf(request).limits, model);

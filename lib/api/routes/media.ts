@@ -1,4 +1,4 @@
-// GET /media/{file}: stored pictures and videos, whole or in part, for whoever has the link and until it expires.
+// GET /media/{file}: stored pictures and videos, whole or in part, for anyone with the link until it expires.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
@@ -43,7 +43,7 @@ async function answer(request: Request, h: ResponseToolkit, { services, call }: 
   }
   const chunks = services.store.media.read(media.id, reply.range)[Symbol.asyncIterator]();
   try {
-    // A read failure can still be reported: the status has not been sent yet.
+    // A read failure can still be reported, because the status has not been sent yet.
     const first = await chunks.next().catch(refuse);
     response.writeHead(reply.status, reply.headers);
     for (let next = first; !next.done && !call.signal.aborted; next = await chunks.next()) {
@@ -123,7 +123,7 @@ function rangeOf(header: string | undefined, bytes: number): ByteRange | undefin
   return { first, last };
 }
 
-/** Resolves when the client has read what was written, or is gone. */
+/** Resolves when the client has read what was written, or has left. */
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

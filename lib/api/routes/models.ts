@@ -1,4 +1,4 @@
-// GET /api/v1/models: the catalog with current prices, and each entry below its id; outside the rate limit.
+// GET /api/v1/models: the catalog with current prices, and each entry by id; outside the rate limit.
 import type { ServerRoute } from '@hapi/hapi';
 import { listModels, listOne } from '../../catalog/listing.ts';
 import { toRub } from '../../money/money.ts';

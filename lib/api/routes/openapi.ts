@@ -10,7 +10,7 @@ export function openapiRoute({ publicUrl }: Pick<Services, 'publicUrl'>): Server
     path: '/openapi.json',
     options: { auth: false },
     handler: (_request, h) => {
-      // As bytes it is in memory once, however many replies wait to be read.
+      // As bytes, it is in memory only once, however many replies are waiting to be read.
       document ??= Buffer.from(JSON.stringify(describeApi(publicUrl())));
       return h.response(document).type('application/json');
     },

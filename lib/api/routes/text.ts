@@ -37,7 +37,7 @@ export function textRoutes(services: Services): readonly ServerRoute[] {
   ];
 }
 
-/** What the cheapest call costs. */
+/** The minimum price of a call. */
 const LEAST: Cost = { kind: 'text', amount: TEXT_MINIMUM };
 
 function textRoute(path: string, dialect: Dialect, services: Services): ServerRoute {
@@ -96,17 +96,17 @@ async function readRequest(answering: Answering): Promise<TextRequest> {
   });
 }
 
-/** Neither long texts are taken from where they were parsed, nor pictures fetched, for a wallet that cannot pay. */
+/** Called before long texts are copied or pictures fetched, so that a wallet that cannot pay costs nothing. */
 async function refuseUnpaid(request: Request, services: Services, head: TextRequest): Promise<void> {
   const tokens = { input: head.input?.tokensHeld ?? 0, maxTokens: head.maxTokens };
   const models = modelsFor(services.catalog(), head, holderOf(request).limits);
   const reserves = models.map(({ price }) => textReserve(price, tokens));
-  // Until the texts of a long request are there nobody knows which model smart will choose; it may be the cheapest.
+  // Before the texts of a long request arrive, smart's choice is unknown; it may be the cheapest.
   const [least = 0n] = reserves.sort((a, b) => Number(a - b));
   await refuseUnpayable(request, services, { kind: 'text', amount: least });
 }
 
-/** The whole reply; undefined when the client left. */
+/** The whole reply; undefined if the client left. */
 export async function collect(
   { text }: Pick<Services, 'text'>,
   parsed: TextRequest,

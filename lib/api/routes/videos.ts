@@ -1,4 +1,4 @@
-// POST /api/v1/videos begins a video, GET /api/v1/videos?id= tells how far it is; both from any process.
+// POST /api/v1/videos starts a video, GET /api/v1/videos?id= polls it; both in any process.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
@@ -31,7 +31,7 @@ import type { Services } from '../services.ts';
 import { orUnavailable } from '../wallet.ts';
 
 const PATH = '/api/v1/videos';
-/** So little no video costs; what one costs is known when the request is read. */
+/** No video costs less; the real price is known once the request is read. */
 const LEAST: Cost = { kind: 'video', amount: 1n };
 
 export function videoRoutes(services: Services): readonly ServerRoute[] {
@@ -65,12 +65,12 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
 async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
   const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
-  // A long body is not even read for a wallet that has nothing to spend.
+  // A long body is not even read for an empty wallet.
   if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(paid, LEAST);
   return readPrompted(paid, 'video', async (head) => void (await findPayable(paid, head)));
 }
 
-/** The model that is asked for and what it takes; the wallet can pay for that now. */
+/** The requested model with its terms, which the wallet can pay for now. */
 async function findPayable({ request, services }: PaidRequest, asked: VideoRequest) {
   const model = findModel(services.catalog(), asked.model, 'video');
   refuseModel(holderOf(request).limits, model);
@@ -105,7 +105,7 @@ function describeStart(model: VideoModel, terms: VideoTerms, { id, paid }: Video
   };
 }
 
-/** Only reads: whichever process works on it. */
+/** Only reads, whichever process works on it. */
 async function look(request: Request, { store, results }: Pick<Services, 'store' | 'results'>): Promise<object> {
   const ids = request.url.searchParams.getAll('id');
   const [id = ''] = ids;
@@ -115,7 +115,7 @@ async function look(request: Request, { store, results }: Pick<Services, 'store'
   return describeVideo(job, results);
 }
 
-/** Throws 404 for a video of another account as for one that is none. */
+/** Throws 404 for another account's video as for an unknown one. */
 export async function findVideo(
   store: Pick<Services['store'], 'jobs'>,
   { id, account }: { id: string; account: string },
@@ -125,15 +125,15 @@ export async function findVideo(
   return job;
 }
 
-/** How far it is. */
+/** Its progress. */
 export interface VideoView {
   readonly id: string;
   readonly status: string;
   /** 0 to 100. */
   readonly progress: number;
-  /** Null until it is completed. */
+  /** Null until completed. */
   readonly url: string | null;
-  /** Of one that failed. */
+  /** If it failed. */
   readonly error?: string | null;
   readonly refunded?: true;
 }
@@ -148,7 +148,7 @@ function statusOf({ phase, shown }: Job): string {
   return phase === 'completed' || phase === 'failed' ? phase : shown;
 }
 
-/** Also of a file that has expired since: the link then says so itself. */
+/** Even if the file has expired: the link then says so itself. */
 function linkOf({ phase, result }: Job, results: Services['results']): string | null {
   return phase === 'completed' && result !== null ? results.linkOf(JSON.parse(result)) : null;
 }

@@ -1,13 +1,13 @@
-// The calls of tools in a chat-completions reply: the pieces of a stream, or whole ones.
+// Tool calls in a chat-completions reply: the pieces of a stream, or whole ones.
 import type { AnswerWriter, JsonObject } from '../../plugin/contract.ts';
 import { isFields } from '../../plugin/fields.ts';
 
 interface Call {
-  /** Empty until one came. */
+  /** Empty until one arrives. */
   id: string;
 }
 
-/** Reads those of one reply. */
+/** Reads the calls of one reply. */
 export class Calls {
   readonly #byIndex = new Map<unknown, Call>();
   readonly #byId = new Map<string, Call>();
@@ -31,7 +31,7 @@ export class Calls {
     out.tool({ block: call, id, name, json });
   }
 
-  /** Some servers leave the index out, or give every call the same one: another id is then another call. */
+  /** Some servers omit the index, or give every call the same one: then another id is another call. */
   #find(index: unknown, id: string, name: unknown): Call | undefined {
     if (index !== undefined) {
       const call = this.#byIndex.get(index);

@@ -1,5 +1,5 @@
-// Maps the values of a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does
-// not stream although it was asked to.
+// Maps a chat-completions reply to parts: the chunks of a stream, or the whole reply of a server that does not stream
+// even if asked to.
 import type {
   AnswerReader,
   AnswerWriter,
@@ -78,7 +78,7 @@ export class ChatReply implements AnswerReader {
       if (delta.tool_calls || delta.function_call) this.#calls.take(delta, out);
     }
     if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
-    // Beside deltas a message repeats the text so far.
+    // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) {
       this.#append(textOf(message.content), out);
       if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
@@ -92,7 +92,7 @@ export class ChatReply implements AnswerReader {
     this.#append(fresh, out);
   }
 
-  /** A refusal is what the reader gets for an answer, so it is text; why it ended is said by the reason. */
+  /** A refusal is what the reader gets as an answer, so it is text; the finish reason says why it ended. */
   #takeRefusal(text: string, out: AnswerWriter): void {
     this.#isRefused = true;
     this.#append(text, out);
@@ -118,7 +118,7 @@ function firstChoice(choices: unknown): Choice | undefined {
   return undefined;
 }
 
-/** Content is text, of some servers a number, or a list of parts of which only some are text. */
+/** Content is text, from some servers a number, or a list of parts of which only some are text. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (typeof content === 'number' || typeof content === 'boolean') return String(content);

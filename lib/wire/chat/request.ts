@@ -1,4 +1,4 @@
-// Messages and tools of a call in the words of chat completions.
+// Writes messages and tools of a call as chat completions.
 import type {
   Base64,
   ChatQuirks,
@@ -25,14 +25,14 @@ export function chatBody(call: TextCall, base64: Base64, { hasBlankThoughts = fa
   return { model, messages: written, ...(tools && toolsOf(tools)), stream: true };
 }
 
-/** Not empty: that is refused like none. */
+/** Not empty, because an empty list is refused. */
 const BLANK_THOUGHTS = { reasoning_content: ' ' };
 
 function hasCalls({ content }: TextMessage): boolean {
   return content.some(({ type }) => type === 'tool-call');
 }
 
-/** A message, or several: results of tools are messages of their own, and come first. */
+/** One message or several: tool results are separate messages, and come first. */
 function messagesOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
   const said = content.filter((part) => part.type === 'text' || part.type === 'image');
   if (said.length === content.length) return [{ role, content: contentOf(said, base64) }];
@@ -47,7 +47,7 @@ function messagesOf({ role, content }: TextMessage, base64: Base64): readonly ob
   ];
 }
 
-/** One block of text goes as a plain string: small servers read nothing else. */
+/** A single block of text is sent as a plain string: small servers read nothing else. */
 function contentOf(content: readonly (TextContent | ImageContent)[], base64: Base64): unknown {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return first.text;
@@ -63,7 +63,7 @@ function callsOf(content: readonly Content[]): readonly object[] {
   return content.filter((part) => part.type === 'tool-call').map((call) => chatCall(call, call.json));
 }
 
-/** The format has no field for errors: the text says it. */
+/** The format has no field for errors, so the text says it. */
 function resultOf({ id, isError, content }: ToolResultContent): object {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   if (texts.length === 0) texts.push(content.length > 0 ? 'The image follows.' : '');
@@ -72,7 +72,7 @@ function resultOf({ id, isError, content }: ToolResultContent): object {
   return { role: 'tool', tool_call_id: id, content: texts.length === 1 ? texts[0] : blocks };
 }
 
-/** Nor may a result have pictures: they follow in a message of the user. */
+/** Nor may a result contain pictures: they follow in a user message. */
 function picturesOf(results: readonly ToolResultContent[], base64: Base64): readonly object[] {
   const blocks = results.flatMap(({ id, content }) => {
     const pictures = content.filter((part) => part.type === 'image');

@@ -1,4 +1,4 @@
-// Reads what upstreams with the contents format generate: the chunks of a text, or the pictures of one reply.
+// Reads replies in the contents format: the chunks of a text, or the pictures of one reply.
 import { Buffer } from 'node:buffer';
 import type { AnswerReader, AnswerWriter, Host, JsonObject, MediaSource } from '../../plugin/contract.ts';
 import { fieldsOf } from '../../plugin/fields.ts';
@@ -9,7 +9,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
   const { fault, finishReason } = kit;
   let calls = 0;
 
-  /** A call comes whole. */
+  /** A call arrives whole. */
   function takeCall({ functionCall, thoughtSignature }: JsonObject, out: AnswerWriter): void {
     const { id, name, args } = fieldsOf(functionCall);
     calls += 1;
@@ -20,7 +20,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
     take(chunk, out) {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
-      // Every chunk counts all tokens so far. Thoughts are counted beside the answer and billed like it.
+      // Every chunk counts all tokens so far. Reasoning is counted beside the answer and billed like it.
       const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = fieldsOf(chunk.usageMetadata);
       out.usage({
         input: promptTokenCount,
@@ -39,7 +39,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
   };
 }
 
-/** Drafts that a model draws while it thinks are no result. Throws when there is no picture because of the content. */
+/** Drafts drawn while the model reasons are not results. Throws if there is no picture because of the content. */
 export function picturesOf(value: unknown, kit: Kit): readonly MediaSource[] {
   const { fault, finishReason } = kit;
   const reply = fieldsOf(value);
@@ -55,7 +55,7 @@ export function picturesOf(value: unknown, kit: Kit): readonly MediaSource[] {
   throw fault.make('request', `${refused.finishReason}: ${refused.finishMessage ?? ''}`, { about: 'content' });
 }
 
-/** A prompt is refused within a reply of status 200, by a reason in place of candidates. */
+/** A refused prompt is a reply with status 200 and a reason in place of candidates. */
 function refuseBlocked({ promptFeedback }: JsonObject, { fault, finishReason }: Kit): void {
   const { blockReason } = fieldsOf(promptFeedback);
   if (finishReason(blockReason)) throw fault.make('request', `prompt blocked: ${blockReason}`, { about: 'content' });

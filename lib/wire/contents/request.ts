@@ -1,4 +1,4 @@
-// Messages and tools of a call in the words of the contents format, where everything is a part.
+// Writes messages and tools of a call in the contents format, where everything is a part.
 import type {
   Base64,
   Content,
@@ -26,7 +26,7 @@ export function contentsBody(
 
 function contentOf({ role, content }: TextMessage, base64: Base64, { noSignature }: ContentsQuirks): object {
   const calls = content.filter((part) => part.type === 'tool-call');
-  // Calls that were made together have one signature, on the first.
+  // Parallel calls have one signature, on the first.
   const unsigned = calls.some(({ state }) => state !== undefined) ? undefined : calls[0];
   return {
     role: role === 'assistant' ? 'model' : 'user',
@@ -49,7 +49,7 @@ function partsOf(content: Content, base64: Base64, signature: string | undefined
   }
 }
 
-/** Pictures follow the response: only the newest models take them inside. */
+/** Pictures follow the response: only the newest models accept them inside. */
 function responseOf({ id, name, isError, content }: ToolResultContent, base64: Base64): readonly object[] {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const pictures = content.filter((part) => part.type === 'image');

@@ -5,12 +5,12 @@ import { Usage } from './usage.ts';
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
-/** Reads one reply. Events name their type in their data, so that the field `event` is not needed. */
+/** Reads one reply. Events name their type in their data, so the `event` field is not needed. */
 export class MessageReply implements AnswerReader {
   readonly #kit: Kit;
   readonly #quirks: MessageQuirks;
   readonly #usage = new Usage();
-  /** The open call of a tool. */
+  /** The open tool call. */
   #call: unknown;
 
   constructor(kit: Kit, quirks: MessageQuirks) {
@@ -59,13 +59,13 @@ export class MessageReply implements AnswerReader {
     if (isFields(delta)) this.#finish(delta.stop_reason, out);
   }
 
-  /** Counts that were reported before stand. */
+  /** Counts reported earlier stand. */
   #takeLastCounts(event: JsonObject, out: AnswerWriter): void {
     const { counts } = this.#quirks;
     if (counts && !this.#usage.hasOutput) out.usage(this.#usage.report(fieldsOf(event, ...counts.at), counts.names));
   }
 
-  /** The whole message, as an endpoint sends it that does not stream. */
+  /** The whole message, from an endpoint that does not stream. */
   #takeMessage(message: JsonObject, out: AnswerWriter): void {
     this.#takeStart(message, out);
     const content = typeof message.content === 'string' ? [{ text: message.content }] : message.content;
@@ -97,7 +97,7 @@ export class MessageReply implements AnswerReader {
     if (reason) out.finish(reason, `${stopReason}`);
   }
 
-  /** An event of a type to come is passed over, an error in any shape is not. */
+  /** Events of unknown types are skipped, but errors of any shape are not. */
   #takeOther(event: JsonObject): void {
     const isKnown = event.type === undefined || event.type === 'error';
     if (!isKnown && !event.error && event.success !== false) return;
@@ -106,7 +106,7 @@ export class MessageReply implements AnswerReader {
   }
 }
 
-/** The end mark, as the word for a reason where there is no other. */
+/** The end mark, as the finish reason if there is no other. */
 const STOP = 'message_stop';
 
 function isText(block: JsonObject): block is JsonObject & { readonly text: string } {

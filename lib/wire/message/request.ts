@@ -1,4 +1,4 @@
-// Messages and tools of a call in the words of the messages format.
+// Writes messages and tools of a call in the messages format.
 import type { Base64, Content, JsonObject, TextCall, TextMessage, Tools } from '../../plugin/contract.ts';
 import { readArguments } from '../../stream/arguments.ts';
 import { MESSAGE_TOOL, messageCall, writeTool } from '../tools.ts';
@@ -15,7 +15,7 @@ export function messageBody(call: TextCall, base64: Base64): JsonObject {
   };
 }
 
-/** One block of text goes as a plain string: it reads the same and small servers take nothing else. */
+/** A single block of text is sent as a plain string: it means the same, and small servers accept nothing else. */
 function messageOf({ role, content }: TextMessage, base64: Base64): object {
   const [first] = content;
   if (first?.type === 'text' && content.length === 1) return { role, content: first.text };
@@ -47,12 +47,12 @@ function blockOf(content: Content, base64: Base64): object {
   }
 }
 
-/** Ids of other upstreams may have other characters, and differ in these alone. */
+/** Ids from other upstreams may have other characters, and differ only in these. */
 function idOf({ id }: { readonly id: string }): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.charCodeAt(0).toString(16)}`);
 }
 
-/** History with calls is refused without definitions. */
+/** A history with calls is refused without definitions. */
 function toolsOf({ tools, messages }: TextCall): object {
   if (tools) return { tools: tools.list.map((tool) => writeTool(tool, MESSAGE_TOOL)), ...choiceOf(tools) };
   const names = new Set<string>();

@@ -1,17 +1,17 @@
-// Token counts of an answer, gathered from all the places that report a part of them.
+// The token counts of an answer, gathered from all places that report part of them.
 import type { CountNames, TokenCounts } from '../../plugin/contract.ts';
 import { fieldsOf } from '../../plugin/fields.ts';
 import { namedCountsOf, tokenCountOf } from '../../plugin/token-counts.ts';
 
-/** The input is the sum of what was read anew, written to the cache and read from it. */
+/** Input is the sum of new tokens, tokens written to the cache and tokens read from it. */
 const NAMES: CountNames = {
   input: ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
   output: ['output_tokens'],
 };
 
 /**
- * Adds up what an answer reports. Every count keeps its last number: some endpoints count at the start of a message, some
- * at its end, and some repeat at the end a part of what they said at the start.
+ * Adds up what an answer reports. Each count keeps its last value: some endpoints count at the start of a message, some
+ * at its end, and some repeat part of the start at the end.
  */
 export class Usage {
   #input: readonly number[] = [];

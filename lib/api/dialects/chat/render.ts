@@ -1,4 +1,4 @@
-// From parts to chat-style chunks and replies.
+// Renders parts as chat-style chunks and replies.
 import { type CollectedReply, replyText } from '../../../stream/collect.ts';
 import { copyOf } from '../../../stream/copy.ts';
 import type { FinishReason, StreamPart } from '../../../stream/part.ts';
@@ -18,7 +18,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
 
 const CHAT_ID_PREFIX = 'chatcmpl_';
 const DONE = 'data: [DONE]\n\n';
-/** What follows the delta of a chunk that is not the last. */
+/** What follows the delta of every chunk but the last. */
 const OPEN_END = ',"finish_reason":null}]}\n\n';
 
 const unixSeconds = () => Math.floor(Date.now() / 1000);
@@ -26,7 +26,7 @@ const unixSeconds = () => Math.floor(Date.now() / 1000);
 export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
   const created = unixSeconds();
   let head = '';
-  /** Of a fragment of the open block: what is before its text and after it. */
+  /** The text before and after a fragment of the open block. */
   let prefix = '';
   let suffix = '';
   let calls = 0;

@@ -1,4 +1,4 @@
-// From a chat-style body to the engine's request.
+// Turns a chat-style body into the engine's request.
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages } from '../messages.ts';

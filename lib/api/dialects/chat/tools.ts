@@ -1,4 +1,4 @@
-// The tools of a chat-style request, and its choice between them.
+// The tools and `tool_choice` of a chat-style request.
 import type { RequestTools } from '../../../text/request.ts';
 import { CHAT_TOOL } from '../../../wire/tools.ts';
 import { choice, constant, type Json, list, object, text } from '../../openapi/schema.ts';
@@ -61,11 +61,11 @@ export const chatToolRules: FieldRules = {
     hint: 'must be none, auto, required or an object',
     schema: {
       description:
-        '`required` and the name of a tool demand a call, and are refused for a model without tools. `allowed_tools` are the ' +
-        'only ones that the model may call and is told of.',
+        '`required` and a tool name demand a call, and are refused for a model without tools. `allowed_tools` are the only ' +
+        'tools that the model sees and may call.',
       anyOf: [
         choice(['none', 'auto', 'required']),
-        named('The tool that has to be called.'),
+        named('The tool that must be called.'),
         object({
           type: constant('allowed_tools'),
           allowed_tools: object({ mode: choice(['auto', 'required']), tools: list(named('A tool of `tools`.')) }),

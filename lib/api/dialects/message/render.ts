@@ -1,4 +1,4 @@
-// From parts to message-style events and replies.
+// Renders parts as message-style events and replies.
 import { readArguments } from '../../../stream/arguments.ts';
 import type { CollectedReply, ReplyBlock } from '../../../stream/collect.ts';
 import { copyOf } from '../../../stream/copy.ts';
@@ -23,7 +23,7 @@ function event(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A fragment up to its text, which alone needs escaping. */
+/** A fragment up to its text, which is all that needs escaping. */
 function deltaOf({ index, block }: BlockStartPart): string {
   const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
   return copyOf(
@@ -34,7 +34,7 @@ function deltaOf({ index, block }: BlockStartPart): string {
 export function createMessageRenderer(): (parts: readonly StreamPart[]) => string {
   let input = 0;
   let output = 0;
-  /** Of the open block. */
+  /** For the open block. */
   let delta = '';
 
   function render(part: StreamPart): string {
@@ -104,7 +104,7 @@ function endOf({ reason, sequence }: Pick<ReplyFinishPart, 'reason' | 'sequence'
   return { stop_reason: 'stop_sequence', stop_sequence: sequence };
 }
 
-/** The frozen shape: without a billing block, unless the call had pictures. */
+/** Spec-fixed shape: no billing block unless the call had pictures. */
 export function messageReply(reply: CollectedReply, { vision }: { readonly vision: boolean }): object {
   return {
     id: `${MESSAGE_ID_PREFIX}${reply.id}`,

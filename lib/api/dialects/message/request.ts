@@ -1,4 +1,4 @@
-// From a message-style body to the engine's request.
+// Turns a message-style body into the engine's request.
 import type { TextRequest } from '../../../text/request.ts';
 import { checkFields } from '../fields.ts';
 import { joinSystem, readMessages, readSystem } from '../messages.ts';

@@ -1,4 +1,4 @@
-// The tools of a message-style request, and its choice between them.
+// The tools and `tool_choice` of a message-style request.
 import type { Tools } from '../../../plugin/contract.ts';
 import type { RequestTools } from '../../../text/request.ts';
 import { MESSAGE_TOOL } from '../../../wire/tools.ts';
@@ -34,7 +34,7 @@ export const messageToolRules: FieldRules = {
       ...object(
         {
           type: choice(['auto', 'any', 'tool', 'none']),
-          name: text('The tool that has to be called; for `tool`.'),
+          name: text('The tool that must be called; for `tool`.'),
           disable_parallel_tool_use: {
             type: 'boolean',
             description: 'True for at most one call an answer: further ones are dropped.',
