@@ -8,6 +8,7 @@ import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf }
 import { OperatorError } from '../operator-error.ts';
 import { askRefund, decideReview, endDispute, type OperatorOutcome, openDispute } from '../payments/operator.ts';
 import { readCount, readPayment, readText } from './arguments.ts';
+import { addCheckCommand } from './checks.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -16,7 +17,9 @@ const ID = 'the payment: pay_…';
 const RUB = 'RUB, with at most 6 decimals';
 
 export function addPaymentCommands(program: Command): void {
-  const payment = program.command('payment').description('orders and payments: list, show, refund, decide, dispute');
+  const payment = program
+    .command('payment')
+    .description('orders and payments: list, show, refund, decide, dispute; payment plugins: check');
   payment
     .command('list')
     .description('Lists payments, newest first.')
@@ -59,6 +62,14 @@ export function addPaymentCommands(program: Command): void {
     .option('--no-suspend', 'with --lost: does not suspend it')
     .addHelpText('after', '\nExample:\n  tollgate payment dispute pay_019a… --open CB-7741')
     .action(onStore(dispute));
+  addCheckCommand(payment, {
+    description: "Runs the contract suite on a payment plugin's folder, against its fixture, on this machine only.",
+    example: 'tollgate payment check /srv/my-payments/acme',
+    async collect(folder) {
+      const { collectPaymentChecks } = await import('../plugin/check/payment.ts');
+      return collectPaymentChecks(folder);
+    },
+  });
 }
 
 interface ListOptions {

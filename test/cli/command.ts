@@ -73,6 +73,7 @@ export async function createRig(): Promise<Rig> {
 function hasOwnStores(args: readonly string[]): boolean {
   const [group, command] = args;
   if (args.includes('--help') || args.includes('--version')) return true;
+  if (command === 'check' && group === 'payment') return true;
   return group === 'catalog' || group === 'smart' || group === 'provider' || (group === 'store' && command === 'copy');
 }
 

@@ -1,10 +1,11 @@
 // `tollgate payment`, in both modes: what was paid, and what only an operator does about it, once.
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { applied } from '../contract/store/context.ts';
 import { changed, creditOf, newOrder, newSucceeded } from '../contract/store/payments.ts';
-import { createRig, type Rig } from './command.ts';
+import { createRig, type Rig, runCommand } from './command.ts';
 
 describe('cli payment', () => {
   let rig: Rig;
@@ -31,6 +32,20 @@ describe('cli payment', () => {
     await applied(store, creditOf(payment));
     return payment.id;
   };
+
+  it('checks a payment plugin by its folder, without a store', async () => {
+    const folder = join(import.meta.dirname, '../../payments/sandbox');
+    expect(await rig.text('payment', 'check', folder)).to.match(
+      /^\nprovider\n {2}✓ has a way to pay.*checks, all passed\n$/s,
+    );
+    const { ok, checks } = await rig.json('payment', 'check', folder);
+    expect([ok, Number(checks) > 5]).to.deep.equal([true, true]);
+    const { code } = await runCommand(['payment', 'check', folder], {
+      PATH: process.env.PATH,
+      DATABASE_URL: 'nonsense',
+    });
+    expect(code).to.equal(0);
+  });
 
   it('lists payments by account and phase, and shows one', async () => {
     expect(await rig.text('payment', 'list')).to.include('No payments.');

@@ -1,0 +1,64 @@
+// The commands that run a contract suite on a plugin's folder and report each check as it ends.
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { countOf } from '../count.ts';
+import type { Check } from '../plugin/check/subject.ts';
+import { type Answer, print } from './output.ts';
+
+export interface CheckCommand {
+  readonly description: string;
+  readonly example: string;
+  /** The checks of a folder. */
+  readonly collect: (folder: string) => Promise<readonly Check[]>;
+}
+
+export function addCheckCommand(parent: Command, { description, example, collect }: CheckCommand): void {
+  parent
+    .command('check')
+    .description(description)
+    .argument('<folder>', 'the folder of the plugin, with its index and its fixtures')
+    .addHelpText('after', `\nExample:\n  ${example}`)
+    .action(async function act(this: Command, folder: string): Promise<void> {
+      const json = this.optsWithGlobals().json === true;
+      print(await runAll(await collect(resolve(folder)), json ? () => {} : say), { json });
+    });
+}
+
+interface Failure {
+  readonly group: string;
+  readonly check: string;
+  readonly reason: string;
+}
+
+/** Reports each check as it ends, because a run takes a while. */
+async function runAll(checks: readonly Check[], tell: (line: string) => void): Promise<Answer> {
+  const failures: Failure[] = [];
+  let group = '';
+  for (const each of checks) {
+    if (each.group !== group) tell(`\n${each.group}`);
+    group = each.group;
+    const reason = await run(each);
+    if (reason !== undefined) failures.push({ group, check: each.name, reason });
+    tell(reason === undefined ? `  ✓ ${each.name}` : `  ✗ ${each.name}\n      ${reason.replaceAll('\n', '\n      ')}`);
+  }
+  const failed = failures.length > 0;
+  return {
+    json: { ok: !failed, checks: checks.length, failures },
+    text: `\n${countOf(checks.length, 'check')}, ${failed ? `${failures.length} failed` : 'all passed'}`,
+    failed,
+  };
+}
+
+/** Why it failed; undefined when it passed. */
+async function run(each: Check): Promise<string | undefined> {
+  try {
+    await each.run();
+    return undefined;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).trim();
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

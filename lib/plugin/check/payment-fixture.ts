@@ -1,0 +1,106 @@
+// What a payment plugin is checked with: its vendor's answers as the plugin's author wrote them down, with gaps that the
+// suite fills, so that it can say another sum, another shop or an unknown state.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Joi from 'joi';
+
+/** The calls of a provider that ask its vendor. */
+export const CALLS = ['start', 'charge', 'fetch', 'find', 'refund'] as const;
+export type CallName = (typeof CALLS)[number];
+
+export interface Route {
+  /** The calls it answers; absent: all. */
+  readonly on?: readonly CallName[];
+  readonly method: string;
+  /** After the path of `baseUrl`, without a query. */
+  readonly path: string;
+  readonly status: number;
+  /** JSON, or a text as it is sent. */
+  readonly reply: unknown;
+}
+
+export interface Fixture {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The vendor's words for the state of a payment, each with what it means. */
+  readonly states: Readonly<Record<string, 'pending' | 'succeeded' | 'canceled'>>;
+  /** In the order in which they are tried. */
+  readonly routes: readonly Route[];
+  /** Notices of a payment. */
+  readonly notices: readonly { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }[];
+}
+
+/** What the gaps are filled with. */
+export interface Facts {
+  /** The vendor's id of the payment, and of the refund. */
+  readonly id: string;
+  readonly refund: string;
+  /** Our ids. */
+  readonly order: string;
+  readonly refundOrder: string;
+  readonly status: string;
+  /** In kopecks. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly shop: string;
+  readonly test: boolean;
+}
+
+const schema = Joi.object<Fixture>({
+  settings: Joi.object().unknown(true).default({}),
+  states: Joi.object()
+    .pattern(Joi.string(), Joi.valid('pending', 'succeeded', 'canceled'))
+    .required(),
+  routes: Joi.array()
+    .items(
+      Joi.object({
+        on: Joi.array().items(Joi.valid(...CALLS)),
+        method: Joi.valid('GET', 'POST', 'PUT').required(),
+        path: Joi.string().pattern(/^\//, 'a path').required(),
+        status: Joi.number().integer().min(200).max(299).default(200),
+        reply: Joi.any().required(),
+      }),
+    )
+    .min(1)
+    .required(),
+  notices: Joi.array()
+    .items(
+      Joi.object({ headers: Joi.object().pattern(Joi.string(), Joi.string()).default({}), body: Joi.any().required() }),
+    )
+    .min(1)
+    .required(),
+});
+
+/** Throws what is wrong with it, in one line. */
+export function loadFixture(folder: string): Fixture {
+  const path = join(folder, 'fixtures', 'payment.json');
+  if (!existsSync(path))
+    throw new Error(`${path} does not exist: a payment plugin is checked against its vendor's answers`);
+  const { value, error } = schema.validate(JSON.parse(readFileSync(path, 'utf8')), { abortEarly: false });
+  if (error) throw new Error(`${path}: ${error.message}`);
+  const missing = ['pending', 'succeeded', 'canceled'].filter(
+    (state) => !Object.values(value.states).includes(state as 'pending'),
+  );
+  if (missing.length > 0) throw new Error(`${path}: no word of \`states\` means ${missing.join(' or ')}`);
+  return value;
+}
+
+/** `{{amount}}` is roubles with two decimals, `{{kopecks}}` a number, `{{test}}` true or false. */
+export function fill<Value>(template: Value, facts: Facts): Value {
+  const { amount, test, ...texts } = facts;
+  const roubles = `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`;
+  const gaps: readonly (readonly [gap: string, text: string])[] = [...Object.entries(texts), ['amount', roubles]];
+  const filled = (value: unknown): unknown => {
+    if (value === '{{test}}') return test;
+    if (value === '{{kopecks}}') return Number(amount);
+    if (typeof value === 'string') return gaps.reduce((text, [gap, by]) => text.replaceAll(`{{${gap}}}`, by), value);
+    if (Array.isArray(value)) return value.map(filled);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, filled(field)]));
+  };
+  return filled(template) as Value;
+}
+
+/** Whether any answer to a call has this gap. */
+export function says({ routes }: Fixture, call: CallName, gap: string): boolean {
+  return routes.some(({ on, reply }) => (on ?? CALLS).includes(call) && JSON.stringify(reply).includes(`{{${gap}}}`));
+}
