@@ -1,6 +1,6 @@
 // Background chores while the service runs: verify the ledger, remove what has expired, keep usage sums up to date.
 import type { Log } from './http/log.ts';
-import { verifyLedger } from './ledger/audit.ts';
+import { auditLedger } from './ledger/last-audit.ts';
 import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createCleaner } from './store/cleaner.ts';
@@ -37,7 +37,7 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
 function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {
-    const { ok, problems } = await verifyLedger(store);
+    const { ok, problems } = await auditLedger(store);
     onAudit?.(problems.length);
     if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
   };

@@ -50,6 +50,7 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
 /**
  * What a call used: `tokens_input` and `tokens_output` of text; `images` of pictures; `seconds` and `resolution` of a
  * video. A charge keeps it as JSON, and so do log lines and the command line, under these names.
+ * A text also keeps how it came about, where that is not plain: `text/facts.ts`.
  */
 export type Usage = Readonly<Record<string, number | string>>;
 

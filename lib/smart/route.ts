@@ -5,6 +5,8 @@ import { readRequest } from './request.ts';
 import type { SmartRequest } from './view.ts';
 import weights from './weights.json' with { type: 'json' };
 
+export type { SignalName } from './names.ts';
+
 export type { SmartRequest } from './view.ts';
 
 export interface SmartSignal {

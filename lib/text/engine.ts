@@ -20,6 +20,7 @@ import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
 import { chooseModel } from './choice.ts';
 import { createDelivery, type Delivery, type TextOutput } from './delivery.ts';
 import { estimateInput } from './estimate.ts';
+import { factsOf } from './facts.ts';
 import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
@@ -54,26 +55,26 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       const candidates = candidatesOf({ request, model, catalog: catalog(), health });
       refuseUnable(request, candidates);
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
-      const asked = { any: false };
+      const asked: { last?: string } = {};
       const call: PaidCall<ReplyFinishPart, TextDue> = {
         context,
         terms: termsOf(answer),
         async ask() {
           output.open();
-          const ending = await ask(answer, () => {
-            asked.any = true;
+          const ending = await ask(answer, (name) => {
+            asked.last = name;
           });
           if (ending.type === 'finish') answer.delivery.flush();
           return ending;
         },
         overshoot: (reserved) => overshootOf(answer, reserved),
-        owed: (ending) => (isOwed(answer, ending, asked.any) ? dueOf(answer, ending) : undefined),
+        owed: (ending) => (isOwed(answer, ending, asked.last) ? dueOf(answer, ending, asked.last) : undefined),
       };
       finish(answer, await paidCalls.run(call));
     },
   };
 
-  function ask(answer: Answer, onAsk: () => void): Promise<Ending<ReplyFinishPart>> {
+  function ask(answer: Answer, onAsk: (model: string) => void): Promise<Ending<ReplyFinishPart>> {
     const { request, candidates, context, outputMax, sink, delivery } = answer;
     const deadline = performance.now() + timeouts.totalTimeoutMs;
     let isFirst = true;
@@ -85,7 +86,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       onAttempt,
       isCommitted: () => sink.hasText,
       attempt: ({ route, model, abilities }, onFirst) => {
-        onAsk();
+        onAsk(model);
         // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
@@ -270,15 +271,17 @@ function callOf(request: TextRequest, takes: Taken): Omit<TextCall, 'model' | 'o
 }
 
 /** A whole answer, a part of one that the client has, or what an upstream may have done for a client who left. */
-function isOwed({ output, delivery }: Answer, { type }: Ending, wasAsked: boolean): boolean {
-  return type === 'finish' || (output.live && delivery.begun) || (type === 'gone' && wasAsked);
+function isOwed({ output, delivery }: Answer, { type }: Ending, asked: string | undefined): boolean {
+  return type === 'finish' || (output.live && delivery.begun) || (type === 'gone' && asked !== undefined);
 }
 
 interface TextDue extends Due {
   readonly bill: Tokens;
 }
 
-function dueOf({ meter, model, context, sink }: Answer, { type }: Ending): TextDue {
+function dueOf(answer: Answer, ending: Ending<ReplyFinishPart>, answered: string | undefined): TextDue {
+  const { meter, model, context, sink, request, smart } = answer;
+  const { type } = ending;
   const isStopped = sink.stopped !== undefined;
   const { doubt, ...bill } = meter.bill(type === 'finish' && !isStopped ? 'finished' : 'cut');
   // When the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
@@ -286,7 +289,8 @@ function dueOf({ meter, model, context, sink }: Answer, { type }: Ending): TextD
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });
   }
-  const usage = { tokens_input: bill.input, tokens_output: bill.output };
+  const facts = factsOf({ asked: request.model, billed: model.id, answered, smart, ending });
+  const usage = { tokens_input: bill.input, tokens_output: bill.output, ...facts };
   return { amount: textCost(model.price, bill), usage, bill };
 }
 

@@ -76,10 +76,15 @@ function createFormat(language: Language, timeZone: string): Format {
     rub: (micro) => cents.format(decimalOf(micro)),
     rubExact: (micro) => exact.format(decimalOf(micro)),
     number: (value) => numbers.format(value),
-    date: (at) => dates.format(at),
-    time: (at) => times.format(at),
+    date: (at) => together(dates.format(at)),
+    time: (at) => together(times.format(at)),
     plural: (value) => plurals.select(value),
   };
+}
+
+/** A moment breaks into two lines at most: its day and its time. */
+function together(text: string): string {
+  return text.replaceAll(/(?<!,) /g, '\u00a0');
 }
 
 const MICRO_DIGITS = 6;

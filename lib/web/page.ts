@@ -78,7 +78,10 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
   return (services) => {
     const routes: ServerRoute[] = [];
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
-      routes.push({ method, path, options: { auth: false, plugins: { face: pageFace } }, handler: handlerOf(answer) });
+      routes.push({
+        ...{ method, path, handler: handlerOf(answer) },
+        options: { auth: false, app: { who }, plugins: { face: pageFace } },
+      });
     const handlerOf =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
         const visit = await openVisit(request, services);

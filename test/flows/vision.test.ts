@@ -69,7 +69,10 @@ describe('vision', () => {
           // 1200 tokens at 1000 RUB and 4 at 5000 RUB a million.
           expect(billing).to.include({ charged_rub: 1.22, rub_per_mtok_in: 1000, rub_per_mtok_out: 5000 });
           const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
-          expect(charge).to.include({ model: 'model-a', usage: '{"tokens_input":1200,"tokens_output":4}' });
+          expect(charge).to.include({
+            model: 'model-a',
+            usage: '{"tokens_input":1200,"tokens_output":4,"model_answered":"eye-a"}',
+          });
         });
       }
 

@@ -195,7 +195,7 @@ describe('attempt', () => {
         expect(result.charge).to.include({
           state: 'settled',
           charged: cost({ output: 500 }),
-          usage: usageJson(5, 500),
+          usage: usageJson(5, 500, { ended: 'error' }),
         });
         expect(result.ended).to.equal(1);
       });
@@ -247,7 +247,7 @@ describe('attempt', () => {
       const result = await stage.call({ routes: [drip], timeouts: { totalTimeoutMs: 100 } });
       expect(failureOf(result)).to.equal('The upstream provider did not answer in time.');
       expect(result.ms).to.be.within(95, 100 + LATE_MS);
-      expect(result.charge?.usage).to.equal(usageJson(5, result.text.length / 4));
+      expect(result.charge?.usage).to.equal(usageJson(5, result.text.length / 4, { ended: 'error' }));
     });
   });
 

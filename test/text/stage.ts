@@ -75,9 +75,9 @@ export interface CallResult {
 export const PROMPT_TOKENS = 5;
 export const MAX_TOKENS = 1000;
 
-/** What a charge keeps of its tokens. */
-export const usageJson = (input: number, output: number) =>
-  JSON.stringify({ tokens_input: input, tokens_output: output });
+/** What a charge keeps of its tokens, and of how it came about. */
+export const usageJson = (input: number, output: number, facts: object = {}) =>
+  JSON.stringify({ tokens_input: input, tokens_output: output, ...facts });
 
 /** 1000 RUB per 1M input tokens and 5000 per 1M output tokens, the minimum included. */
 export function cost({ input = PROMPT_TOKENS, output }: { input?: number; output: number }): Micro {

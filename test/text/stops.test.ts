@@ -194,7 +194,7 @@ describe('a text call that stops at strings', () => {
       request: { stops: ['STOP'] },
       controller,
     });
-    expect(call.charge?.usage).to.equal(usageJson(5, 1000));
+    expect(call.charge?.usage).to.equal(usageJson(5, 1000, { ended: 'gone' }));
   });
 
   it('stops a buffered model too', async () => {

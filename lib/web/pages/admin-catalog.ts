@@ -3,6 +3,7 @@ import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { message, table } from '../parts.ts';
+import { chargeWords } from './charge-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -50,12 +51,13 @@ export const adminCatalog = page({
   who: 'operator',
   get({ services, language }) {
     const words = WORDS[language];
+    const { kinds } = chargeWords({ language });
     const { models, warnings, retired } = services.catalog();
     const columns = [words.model, words.aliases, words.type, words.routes].map((title) => ({ title }));
     const rows = models.map(({ id, aliases, type, routes }) => [
       html`<code>${id}</code>`,
       aliases.join(', '),
-      type,
+      kinds[type],
       routes.length === 0 ? words.off : routes.map(({ upstream, model }) => `${upstream}: ${model}`).join(', '),
     ]);
     const gone = [...retired].map(([id, replacement]) => [id, replacement]);

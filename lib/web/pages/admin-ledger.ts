@@ -1,5 +1,5 @@
 // The ledger for an operator: whether it adds up, and the money of one call.
-import { verifyLedger } from '../../ledger/audit.ts';
+import { auditLedger } from '../../ledger/last-audit.ts';
 import type { Charge, Entry } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -7,6 +7,7 @@ import { type Page, page } from '../page.ts';
 import { facts, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
+import { chargeWords } from './charge-table.ts';
 import { entryWords } from './entry-words.ts';
 
 const WORDS = defineWords({
@@ -74,7 +75,7 @@ export const adminLedger = page({
   async post(visit) {
     const words = WORDS[visit.language];
     const { format } = visit;
-    const report = await verifyLedger(visit.services.store);
+    const report = await auditLedger(visit.services.store);
     if (report.ok) {
       const text = words.ok(format.number(report.entries), format.number(report.wallets));
       return ledgerPage(visit, message('done', text));
@@ -103,6 +104,7 @@ ${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words
 function chargeOf({ language, format }: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
   const words = WORDS[language];
   const kinds = entryWords(language);
+  const { states, kinds: chargeKinds } = chargeWords({ language });
   const columns = [{ title: words.time }, { title: words.entry }];
   const amounts = [words.balance, words.held, words.charged].map((title) => ({ title, number: true }));
   const rows = entries.map(({ at, kind, avail, held, charged }) => [
@@ -112,8 +114,8 @@ function chargeOf({ language, format }: UserVisit, charge: Charge, entries: read
   ]);
   return html`${facts([
     [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],
-    [words.state, charge.state],
-    [words.kind, charge.kind],
+    [words.state, states[charge.state]],
+    [words.kind, chargeKinds[charge.kind]],
     [words.model, charge.model],
     [words.held, format.rubExact(charge.reserved)],
     [words.charged, format.rubExact(charge.charged)],

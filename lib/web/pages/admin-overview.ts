@@ -1,8 +1,11 @@
 // The operator's first page: what is going on, and what needs a decision.
+import type { UpstreamHealth } from '../../call/upstreams.ts';
+import { type LastAudit, lastAuditOf } from '../../ledger/last-audit.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { facts } from '../parts.ts';
+import type { UserVisit } from '../visit.ts';
 import { countPayments } from './admin-payments.ts';
 
 const WORDS = defineWords({
@@ -14,6 +17,13 @@ const WORDS = defineWords({
     jobs: 'Open videos',
     reviews: 'Payments to review',
     disputes: 'Disputed payments',
+    ledger: 'Ledger',
+    unverified: 'not verified yet',
+    adds: (at: string) => `adds up (${at})`,
+    drift: (problems: string, rub: string) => `${problems} problems, ${rub} apart`,
+    stuck: 'Stuck holds',
+    upstreams: 'Upstreams in trouble',
+    of: (some: string, all: string) => `${some} of ${all}`,
   },
   ru: {
     title: 'Оператор',
@@ -23,6 +33,13 @@ const WORDS = defineWords({
     jobs: 'Видео в работе',
     reviews: 'Платежи на проверке',
     disputes: 'Оспоренные платежи',
+    ledger: 'Журнал денег',
+    unverified: 'ещё не проверен',
+    adds: (at: string) => `сходится (${at})`,
+    drift: (problems: string, rub: string) => `не сходится: ${problems}, разница ${rub}`,
+    stuck: 'Зависшие удержания',
+    upstreams: 'Поставщики со сбоями',
+    of: (some: string, all: string) => `${some} из ${all}`,
   },
 });
 
@@ -38,15 +55,40 @@ export const adminOverview = page({
       countPayments(visit, ['review']),
       countPayments(visit, ['disputed']),
     ]);
+    const stuck = await store.ledger.orphans({ now: services.now(), leaseMs: LEASE_MAX_MS, limit: STUCK_MAX });
+    const upstreams = services.upstreams();
+    const troubled = upstreams.filter(isTroubled).length;
     const models = catalog().models.filter(({ routes }) => routes.length > 0);
     const body = facts([
       [words.accounts, format.number(accounts.length)],
       [words.models, format.number(models.length)],
       [words.gateways, format.number(gateways.length)],
       [words.jobs, format.number(jobs)],
+      [words.ledger, html`<a href="/admin/ledger">${ledgerText(visit, await lastAuditOf(store))}</a>`],
+      [words.stuck, stuck.length < STUCK_MAX ? format.number(stuck.length) : `${format.number(STUCK_MAX)}+`],
+      [
+        words.upstreams,
+        html`<a href="/admin/upstreams">${words.of(format.number(troubled), format.number(upstreams.length))}</a>`,
+      ],
       [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
       [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
     ]);
     return { title: words.title, body };
   },
 });
+
+/** Holds of processes that are gone; a count of more says no more. */
+const STUCK_MAX = 100;
+/** Longer than any lease: only holds of dead processes are looked for. */
+const LEASE_MAX_MS = 24 * 3600 * 1000;
+
+function isTroubled({ routesOpen, keys: { keys: _, ...faults } }: UpstreamHealth): boolean {
+  return routesOpen > 0 || Object.values(faults).some((count) => count > 0);
+}
+
+function ledgerText({ language, format }: UserVisit, last: LastAudit | undefined): string {
+  const words = WORDS[language];
+  if (!last) return words.unverified;
+  const { at, problems, drift } = last;
+  return problems === 0 ? words.adds(format.time(at)) : words.drift(format.number(problems), format.rub(BigInt(drift)));
+}

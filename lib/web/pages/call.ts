@@ -5,6 +5,7 @@ import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { facts, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
+import { endingWords, smartWords } from './call-words.ts';
 import { chargeOfPath } from './calls.ts';
 import { chargeWords } from './charge-table.ts';
 import { entryWords } from './entry-words.ts';
@@ -18,6 +19,12 @@ const WORDS = defineWords({
     key: 'Key',
     kind: 'Kind',
     model: 'Model billed',
+    asked: 'Model asked for',
+    answered: 'Model that answered',
+    why: 'How it ended',
+    smart: 'How smart chose',
+    resolution: 'Resolution',
+    refunded: 'Refunded',
     state: 'State',
     held: 'Held at the start',
     charged: 'Charged',
@@ -45,6 +52,12 @@ const WORDS = defineWords({
     key: 'Ключ',
     kind: 'Вид',
     model: 'Модель по счёту',
+    asked: 'Запрошена модель',
+    answered: 'Ответила модель',
+    why: 'Чем кончился',
+    smart: 'Как выбрал smart',
+    resolution: 'Разрешение',
+    refunded: 'Возвращено',
     state: 'Состояние',
     held: 'Удержано в начале',
     charged: 'Списано',
@@ -79,16 +92,19 @@ export const call = page({
     ]);
     const { kinds, states } = chargeWords(visit);
     const key = keys.find(({ id }) => id === charge.key);
+    const usage = usageOf(charge);
     const body = html`<p><code data-copy>${charge.id}</code></p>
 ${facts([
   [words.time, format.time(charge.createdAt)],
   [words.ended, charge.endedAt === null ? words.running : format.time(charge.endedAt)],
   [words.key, key ? `${key.name} (…${key.last4})` : charge.key],
   [words.kind, kinds[charge.kind]],
-  [words.model, charge.model],
+  ...modelRows(visit, charge, usage),
   [words.state, states[charge.state]],
+  [words.why, endingWords(visit.language, charge, usage.ended)],
   [words.held, format.rubExact(charge.reserved)],
   [words.charged, format.rubExact(charge.charged)],
+  ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
 ])}
 ${sumOf(visit, charge)}
 <h2>${words.entries}</h2>
@@ -98,12 +114,30 @@ ${entryTable(visit, entries)}
   },
 });
 
+function usageOf({ usage }: Charge): Usage {
+  return usage === null ? {} : JSON.parse(usage);
+}
+
+/** What was asked for, what answered, what is billed, and how smart came to it. */
+function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): readonly (readonly [string, string])[] {
+  const words = WORDS[language];
+  const { model_asked: asked = charge.model, model_answered: answered = charge.model } = usage;
+  const { smart_tier: tier, smart_signals: signals = '' } = usage;
+  const smart = tier === undefined ? [] : [[words.smart, smartWords(language, String(tier), String(signals))] as const];
+  const models = charge.kind === 'text' && charge.usage !== null;
+  return [
+    ...(models ? [[words.asked, String(asked)] as const, [words.answered, String(answered)] as const] : []),
+    [words.model, charge.model],
+    ...smart,
+  ];
+}
+
 /** Tokens times price, and the result. */
 function sumOf(visit: OwnerVisit, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];
   const { format } = visit;
-  const usage: Usage = JSON.parse(charge.usage);
+  const usage = usageOf(charge);
   const lines = charge.kind === 'text' ? textLines(visit, charge, usage) : mediaLines(visit, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
@@ -123,7 +157,9 @@ function textLines({ language, format }: OwnerVisit, charge: Charge, usage: Usag
 
 function mediaLines({ language, format }: OwnerVisit, usage: Usage): readonly string[] {
   const words = WORDS[language];
-  const names: Readonly<Record<string, string>> = { images: words.pictures, seconds: words.seconds };
+  const names: Readonly<Record<string, string>> = {
+    ...{ images: words.pictures, seconds: words.seconds, resolution: words.resolution },
+  };
   return Object.entries(usage).map(([name, value]) => {
     return `${names[name] ?? name}: ${typeof value === 'number' ? format.number(value) : value}`;
   });

@@ -3,7 +3,7 @@ import type { Charge } from '../../money/decide.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { table } from '../parts.ts';
-import { linkTo, type OwnerVisit } from '../visit.ts';
+import { linkTo, type OwnerVisit, type Visit } from '../visit.ts';
 
 const WORDS = defineWords({
   en: {
@@ -43,7 +43,7 @@ const WORDS = defineWords({
 });
 
 /** Words for kinds and states, shared with other pages. */
-export function chargeWords({ language }: OwnerVisit) {
+export function chargeWords({ language }: Pick<Visit, 'language'>) {
   return WORDS[language];
 }
 

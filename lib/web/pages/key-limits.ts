@@ -43,6 +43,7 @@ const WORDS = defineWords({
     noBudget: 'none',
     issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
     full: 'There are ten active keys already. Revoke one first.',
+    revoke: 'Revoke this key',
     back: 'Back to keys',
   },
   ru: {
@@ -69,20 +70,23 @@ const WORDS = defineWords({
     noBudget: 'нет',
     issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
     full: 'Уже есть десять действующих ключей. Сначала отзовите один.',
+    revoke: 'Отозвать этот ключ',
     back: 'Назад к ключам',
   },
 });
 
 /** The form fields of limits, filled in; ids are unique when a page has several forms. */
-export function limitFields(visit: OwnerVisit, limits: KeyLimits): Html {
+export function limitFields(visit: OwnerVisit, limits: KeyLimits, sent?: Form): Html {
   const words = WORDS[visit.language];
   const { budget, reset, models } = limits;
   const money = budget === null ? '' : formatRub(budget);
+  /** What was refused stands there to be mended. */
+  const typed = (name: string, value: string) => (sent?.has(name) ? sent.text(name) : value);
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
-  return html`${field({ name: 'budget', label: words.budget, value: money, inputmode: 'decimal', hint: words.budgetHint, optional: true })}
-${select({ name: 'reset', label: words.reset, chosen: reset }, options)}
-${field({ name: 'expires', label: words.expires, type: 'date', value: dayOf(limits), hint: words.expiresHint, optional: true })}
-${field({ name: 'models', label: words.models, value: models?.join(', ') ?? '', hint: words.modelsHint, optional: true })}`;
+  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true })}
+${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
+${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true })}
+${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true })}`;
 }
 
 function dayOf({ expiresAt, zone }: KeyLimits): string {
@@ -130,7 +134,7 @@ export function limitCells(visit: OwnerVisit, { limits, name }: KeyRow, sum: Key
   return [
     budget === null
       ? html`${words.noBudget}`
-      : html`${bar}${format.rub(spent)} / ${format.rub(budget)}, ${words.resets[reset]}`,
+      : html`${bar}${format.rub(spent)} / ${format.rub(budget)}${reset !== 'none' && html`, ${words.resets[reset]}`}`,
     html`${expiresAt === null ? words.never : format.time(expiresAt)}`,
     html`${models === null ? words.all : models.join(', ')}`,
   ];
@@ -154,7 +158,7 @@ export const keyLimits = page({
   async post(visit, sent) {
     const key = await activeKey(visit);
     const wish = readLimits(visit, sent, key.limits);
-    if (typeof wish === 'string') return { ...(await limitsPage(visit, key, wish)), status: 400 };
+    if (typeof wish === 'string') return { ...(await limitsPage(visit, key, wish, sent)), status: 400 };
     await visit.services.accounts.limitKey(key.id, wish);
     await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
     return { to: linkTo(visit, '/account/keys') };
@@ -192,7 +196,7 @@ export const rotateKey = page({
   },
 });
 
-async function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string): Promise<Page> {
+async function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string, sent?: Form): Promise<Page> {
   const words = WORDS[visit.language];
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
@@ -203,10 +207,10 @@ async function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string): Pro
   const names = sharing.map(({ last4 }) => `…${last4}`).join(', ');
   const body = html`${problem !== undefined && message('error', problem)}
 ${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}
-${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits), button: words.save })}
+${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits, sent), button: words.save })}
 <h2>${words.rotateTitle}</h2>
 ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
-<p><a href="${path}">…${key.last4}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+<p><a href="${path}">${words.revoke}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
   return { title: words.title(key.name), body };
 }
 

@@ -4,6 +4,7 @@ import { type KeyBudget, sumKeyOf } from '../../money/key-budget.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
+import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -81,17 +82,17 @@ export const keys = page({
     const words = WORDS[visit.language];
     const name = sent.text('name');
     if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) {
-      return { ...(await keysPage(visit, { name, problem: words.badName })), status: 400 };
+      return { ...(await keysPage(visit, { name, sent, problem: words.badName })), status: 400 };
     }
     const wish = readLimits(visit, sent, noLimits(visit));
-    if (typeof wish === 'string') return { ...(await keysPage(visit, { name, problem: wish })), status: 400 };
+    if (typeof wish === 'string') return { ...(await keysPage(visit, { name, sent, refused: wish })), status: 400 };
     try {
       const { id, key } = await accounts.issueKey(visit.account.id, name, wish);
       await audit(visit, { action: 'key.issue', target: id, detail: { name, ...detailOf(wish) } });
       return keysPage(visit, { issued: key });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
-      return { ...(await keysPage(visit, { name, problem: words.limit })), status: 400 };
+      return { ...(await keysPage(visit, { name, sent, refused: words.limit })), status: 400 };
     }
   },
 });
@@ -99,10 +100,14 @@ export const keys = page({
 interface Shown {
   readonly issued?: string;
   readonly name?: string;
+  /** What is wrong with the name. */
   readonly problem?: string;
+  /** Why else no key was issued. */
+  readonly refused?: string;
+  readonly sent?: Form;
 }
 
-async function keysPage(visit: OwnerVisit, { issued, name, problem }: Shown): Promise<Page> {
+async function keysPage(visit: OwnerVisit, { issued, name, problem, refused, sent }: Shown): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
   const sums = await visit.services.store.ledger.budgets(rows.map(sumKeyOf));
@@ -110,10 +115,11 @@ async function keysPage(visit: OwnerVisit, { issued, name, problem }: Shown): Pr
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
     fields: html`${field({ name: 'name', label: words.name, value: name, error: problem })}
-${limitFields(visit, noLimits(visit))}`,
+${limitFields(visit, noLimits(visit), sent)}`,
     button: words.issueButton,
   });
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
+${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
@@ -132,7 +138,7 @@ function keyTable(visit: OwnerVisit, rows: readonly KeyRow[], sums: readonly Key
     { title: '' },
   ];
   const cells = rows.map((key) => [
-    key.name,
+    isActive(visit, key) ? html`<a href="${pathOf(visit, key, '/limits')}">${key.name}</a>` : key.name,
     html`<code>…${key.last4}</code>`,
     ...limitCells(
       visit,

@@ -19,6 +19,8 @@ const WORDS = defineWords({
     days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
     suspended: 'This account is suspended: its keys are refused. Ask the operator.',
     last: 'Last calls',
+    topUp: 'Top up',
+    newKey: 'New key',
     begin: 'Three steps to the first call',
     money: 'Put money in the wallet',
     key: 'Issue a key',
@@ -35,6 +37,8 @@ const WORDS = defineWords({
     days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
     suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
     last: 'Последние вызовы',
+    topUp: 'Пополнить',
+    newKey: 'Новый ключ',
     begin: 'Три шага до первого вызова',
     money: 'Пополните кошелёк',
     key: 'Выпустите ключ',
@@ -71,6 +75,8 @@ export const overview = page({
     ]);
     const body = html`${account.status === 'suspended' && html`<p class="message error" role="alert">${words.suspended}</p>`}
 ${numbers}
+<p class="buttons"><a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>
+<a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a></p>
 ${charges.length === 0 ? steps(visit) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
     return { title: words.title, body };
   },

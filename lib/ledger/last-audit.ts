@@ -1,0 +1,27 @@
+// What the last audit of the ledger found, noted in the store: every process shows it, whichever made it.
+import type { Store } from '../store/store.ts';
+import { type AuditReport, verifyLedger } from './audit.ts';
+
+export interface LastAudit {
+  /** When it ended, ms since the epoch. */
+  readonly at: number;
+  readonly problems: number;
+  /** In micro-roubles, as a decimal string. */
+  readonly drift: string;
+}
+
+const SETTING = 'last_audit';
+
+export async function auditLedger(store: Store): Promise<AuditReport> {
+  const report = await verifyLedger(store);
+  const { problems, more, drift } = report;
+  const last: LastAudit = { at: Date.now(), problems: problems.length + more, drift: `${drift}` };
+  await store.settings.set(SETTING, JSON.stringify(last));
+  return report;
+}
+
+/** Undefined before the first. */
+export async function lastAuditOf({ settings }: Pick<Store, 'settings'>): Promise<LastAudit | undefined> {
+  const noted = await settings.get(SETTING);
+  return noted === undefined ? undefined : JSON.parse(noted);
+}

@@ -1,0 +1,30 @@
+// What a charge keeps of how its text came about, as far as its model and its tokens do not tell: nothing for most calls.
+import type { Ending } from '../call/ending.ts';
+import type { Usage } from '../money/decide.ts';
+import type { ReplyFinishPart } from '../stream/part.ts';
+import type { SmartRouting } from '../stream/smart.ts';
+
+export interface Told {
+  /** As the client named it. */
+  readonly asked: string;
+  /** Whose price was paid. */
+  readonly billed: string;
+  /** Who was asked last; undefined when nobody was. */
+  readonly answered: string | undefined;
+  readonly smart: SmartRouting | undefined;
+  readonly ending: Ending<ReplyFinishPart>;
+}
+
+/** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only where it says something. */
+export function factsOf({ asked, billed, answered, smart, ending }: Told): Usage {
+  const facts: Record<string, string> = {};
+  if (asked !== billed) facts.model_asked = asked;
+  if (answered !== undefined && answered !== billed) facts.model_answered = answered;
+  const ended = ending.type === 'finish' ? ending.result.reason : ending.type;
+  if (ended !== 'stop') facts.ended = ended;
+  if (smart) {
+    facts.smart_tier = smart.tier;
+    facts.smart_signals = smart.signals.join(' ');
+  }
+  return facts;
+}

@@ -1,0 +1,57 @@
+// The first page of an operator: whether the ledger adds up, what hangs, which upstreams fail, and what waits for a decision.
+import { expect } from 'chai';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOperator, type Visitor } from '../../testkit/pages.ts';
+
+describe('the overview of an operator', () => {
+  let test: TestGateway;
+  let operator: Visitor;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    operator = await setUpOperator(test);
+  });
+  after(() => test.stop());
+
+  async function facts(): Promise<Readonly<Record<string, string>>> {
+    const { text } = await operator.get('/admin');
+    const rows = text.matchAll(/<dt>([^<]+)<\/dt><dd>(?:<a [^>]*>)?([^<]*)/g);
+    return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
+  }
+
+  it('says whether the ledger adds up, once it was verified', async () => {
+    expect((await facts()).Ledger).to.equal('not verified yet');
+    await operator.submit('/admin/ledger', {});
+    expect((await facts()).Ledger).to.match(/^adds up \(/);
+    const { id } = await test.account();
+    const wallet = { kind: 'topup', wallet: id, at: Date.now(), amount: 5n, paymentId: 'pay-x' } as const;
+    await test.store.ledger.apply([{ op: wallet, tried: false, abandoned: false }]);
+    // Past the store: a wallet that its journal does not know of.
+    const { DatabaseSync } = await import('node:sqlite');
+    const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });
+    const change = (by: string) =>
+      db.exec(`UPDATE wallets SET avail = avail ${by} 1000000, topped = topped ${by} 1000000 WHERE id = '${id}'`);
+    change('+');
+    await operator.submit('/admin/ledger', {});
+    expect((await facts()).Ledger).to.match(/^2 problems, ₽2\.00 apart$/);
+    change('-');
+    db.close();
+    await operator.submit('/admin/ledger', {});
+    expect((await facts()).Ledger).to.match(/^adds up \(/);
+  });
+
+  it('counts the holds of processes that are gone, and the upstreams in trouble', async () => {
+    expect(await facts()).to.include({
+      'Stuck holds': '0',
+      'Upstreams in trouble': '0 of 1',
+      'Payments to review': '0',
+    });
+    // Of a wallet that is not there: nobody can return it.
+    const { DatabaseSync } = await import('node:sqlite');
+    const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });
+    db.exec(`INSERT INTO charges (id, wallet, key, kind, state, reserved, charged, model, prices, owner, lease, created_at)
+      VALUES ('req_stuck', 'acc_gone', 'k', 'text', 'held', 5, 0, 'm', '{}', 'own_gone', 1, 1)`);
+    db.close();
+    expect((await facts())['Stuck holds']).to.equal('1');
+  });
+});

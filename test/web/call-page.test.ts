@@ -1,0 +1,64 @@
+// The page of a call: how it came about, in words of both languages.
+import { expect } from 'chai';
+import { CHAT, send } from '../../testkit/client.ts';
+import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+import { png } from '../media/pictures.ts';
+
+describe('the page of a call', () => {
+  let test: TestGateway;
+  let account: TestAccount;
+  let owner: Awaited<ReturnType<typeof setUpOwner>>;
+
+  before(async () => {
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    account = await test.account();
+    owner = await setUpOwner(test, account.id);
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+  });
+
+  it('says what was asked for, what answered, how smart chose, and why a call ended', async () => {
+    const picture = `data:image/png;base64,${png({ width: 40, height: 30 }).toString('base64')}`;
+    const look = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url: picture } },
+    ];
+    const ask = async (model: string, content: unknown, more: object = {}) => {
+      const body = { model, messages: [{ role: 'user', content }], ...more };
+      const { headers } = await send(`${test.url}${CHAT}`, { key: account.key, body });
+      return `/account/calls/${headers['x-request-id']}`;
+    };
+    const failed = await ask('sandbox-lite', '[[fail]]');
+    const factsOf = async (path: string) => {
+      const rows = (await owner.get(path)).text.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]*)<\/dd>/g);
+      return Object.fromEntries([...rows].map(([, name = '', value]) => [name, value]));
+    };
+    const smart = await ask('smart', 'Translate into French: tree');
+    expect(await factsOf(smart)).to.include({
+      'Model asked for': 'smart',
+      'Model that answered': 'sandbox-lite',
+      'Model billed': 'sandbox-lite',
+      'How it ended': 'the answer is complete',
+    });
+    expect((await factsOf(smart))['How smart chose']).to.match(/^a simple task \(lite\): .*translation/);
+    expect((await factsOf(`${smart}?lang=ru`))['Как выбрал smart']).to.match(/^простая задача \(lite\): .*перевод/);
+    await owner.get('/account?lang=en');
+    expect(await factsOf(await ask('sandbox-standard', look))).to.include({
+      'Model that answered': 'sandbox-vision',
+      'Model billed': 'sandbox-standard',
+    });
+    expect(await factsOf(await ask('sandbox-lite', 'Hello!', { max_tokens: 3 }))).to.include({
+      'Model asked for': 'sandbox-lite',
+      'How it ended': 'cut off at the token limit',
+    });
+    expect(await factsOf(await ask('sandbox-lite', '[[fail-mid]]', { stream: true }))).to.include({
+      'How it ended': 'the provider failed midway; what was delivered is charged',
+    });
+    expect(await factsOf(failed)).to.include({
+      'How it ended': 'it failed, and nothing was charged',
+    });
+  });
+});

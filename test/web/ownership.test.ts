@@ -1,0 +1,242 @@
+// Every page by the routes that are served, so that a new one cannot be forgotten: what belongs to another account is not there,
+// who is not signed in is sent to sign in, what an operator changes needs a fresh code, and looking changes nothing.
+import { expect } from 'chai';
+import { hashToken } from '../../lib/users/token.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import {
+  type Busy,
+  makeBusy,
+  type PageRouteFacts,
+  pageRoutesOf,
+  setUpTour,
+  TOUR_ENV,
+  type Tour,
+} from '../../testkit/page-tour.ts';
+import { createVisitor } from '../../testkit/pages.ts';
+import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+/** The names under which pages read ids, of forms and of queries. */
+const ID_NAMES = ['id', 'key', 'order', 'before', 'payments', 'card', 'method', 'session', 'user', 'payment', 'notice'];
+
+/** What anybody may open. */
+const OPEN = ['/login', '/logout', '/setup', '/reset', '/register'];
+
+describe('the pages, route by route', function () {
+  this.timeout(120_000);
+  let mail: MailServer;
+  let test: TestGateway;
+  let tour: Tour;
+  let victim: Busy;
+  let foreign: Readonly<Record<string, string>>;
+  let routes: readonly PageRouteFacts[];
+
+  before(async () => {
+    mail = await startMailServer();
+    test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
+    tour = await setUpTour(test);
+    victim = await makeBusy(test, 'victim@example.com');
+    routes = pageRoutesOf(test);
+    const { account, calls, keys, payments, owner } = victim;
+    const user = await test.store.users.find(owner.email);
+    const [card] = await test.store.payments.methods(account.id);
+    foreign = {
+      ...{ account: account.id, call: calls.text, failed: calls.failed, film: calls.video, job: calls.job },
+      ...{ key: account.keyId, limited: keys.limited, fresh: keys.fresh, order: payments.waiting },
+      ...{ paid: payments.credited, card: card?.id ?? '', user: user?.id ?? '' },
+      ...{ session: hashToken(owner.cookies.get('session') ?? '') },
+    };
+  });
+  after(async () => {
+    await test.checkMoney();
+    await test.stop();
+    await mail.stop();
+  });
+
+  /** All that a page could change of the account of somebody. */
+  async function stateOf({ account, owner }: Busy): Promise<unknown> {
+    const { store } = test;
+    const user = await store.users.find(owner.email);
+    return {
+      account: await store.accounts.get(account.id),
+      wallet: await store.ledger.wallet(account.id),
+      keys: (await store.keys.list(account.id)).map(({ requestsCount: _, lastUsedAt: __, ...key }) => key),
+      cards: await store.payments.methods(account.id),
+      // Those that wait are looked at from time to time by the gateway itself.
+      orders: (await store.payments.list({ wallet: account.id, limit: 50 })).map(({ id, phase }) => ({ id, phase })),
+      auto: await store.payments.autoTopup(account.id),
+      alerts: await store.alerts.get(account.id),
+      members: await store.users.membersOf(account.id),
+      user,
+      sessions: (await store.sessions.list(user?.id ?? '')).map(({ hash }) => hash),
+    };
+  }
+
+  /** The path with this in the place of each part that is open. */
+  const pathOf = (path: string, value: string) => path.replace(/\{\w+\}/g, encodeURIComponent(value));
+  const isOpen = (path: string) => path.includes('{');
+  const of = (who: PageRouteFacts['who'], method?: PageRouteFacts['method']) =>
+    routes.filter((route) => route.who === who && (method === undefined || route.method === method));
+
+  /** What only pages of the other account show, but for the id that was sent and is shown again in a form. */
+  function leaked(text: string, sent: string): readonly string[] {
+    const others = Object.values(foreign).filter((id) => id !== sent && !sent.includes(id));
+    return [...others, victim.owner.email].filter((secret) => text.includes(secret));
+  }
+
+  const csrfOf = async (visitor: { get(path: string): Promise<{ text: string }> }, path: string) =>
+    /name="csrf" value="([^"]+)"/.exec((await visitor.get(path)).text)?.[1] ?? '';
+
+  it('are all seen on the tour', () => {
+    const seen = new Set(tour.stops.map(({ route }) => route));
+    const missed = routes.filter(({ method, path }) => method === 'get' && !seen.has(path)).map(({ path }) => path);
+    expect(missed).to.deep.equal([]);
+    expect(routes.length).to.be.above(45);
+  });
+
+  it('are for owners or operators below their paths, and for anybody nowhere else', () => {
+    const wrong = routes.filter(({ path, who }) => {
+      if (path.startsWith('/admin')) return who !== 'operator';
+      if (path.startsWith('/account')) return who !== 'owner';
+      return who !== (path === '/logout' ? 'user' : 'anyone') || !OPEN.includes(path);
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('know no other account, in the query', async () => {
+    const before = await stateOf(victim);
+    const csrf = await csrfOf(tour.visitors.owner, '/account/keys');
+    for (const { method, path } of of('owner')) {
+      const place = `${pathOf(path, foreign.key ?? '')}?account=${foreign.account}`;
+      const { owner } = tour.visitors;
+      const reply = method === 'get' ? await owner.get(place) : await owner.post(place, { csrf, name: 'old laptop' });
+      expect([reply.status, leaked(reply.text, '')], `${method} ${place}`).to.deep.equal([404, []]);
+    }
+    expect(await stateOf(victim)).to.deep.equal(before);
+  });
+
+  it('show nothing of another account, whatever its ids are sent as', async () => {
+    const { owner } = tour.visitors;
+    for (const { path } of of('owner', 'get')) {
+      for (const [name, id] of Object.entries(foreign)) {
+        const query = new URLSearchParams(ID_NAMES.map((field) => [field, id]));
+        const place = `${pathOf(path, id)}?${query}`;
+        const reply = await owner.get(place);
+        expect(leaked(reply.text, id), `${place} (${name})`).to.deep.equal([]);
+        if (isOpen(path)) expect(reply.status, `${place} (${name})`).to.equal(404);
+        else expect(reply.status, place).to.be.oneOf([200, 404]);
+      }
+    }
+  });
+
+  it('change nothing of another account, whatever its ids are sent as', async () => {
+    const { owner } = tour.visitors;
+    const before = await stateOf(victim);
+    const changes = await changesOf();
+    const csrf = await csrfOf(owner, '/account/keys');
+    for (const { path } of of('owner', 'post')) {
+      for (const change of ['', ...(changes.get(path) ?? [])]) {
+        for (const id of Object.values(foreign)) {
+          const fields = Object.fromEntries(ID_NAMES.map((field) => [field, id]));
+          const more = {
+            change,
+            do: 'send',
+            name: 'test key',
+            prompt: 'x',
+            hours: '1',
+            amount: '1000',
+            consent: 'yes',
+          };
+          const reply = await owner.post(pathOf(path, id), { ...more, ...fields, csrf });
+          expect(leaked(reply.text, id), `${path} ${change}`).to.deep.equal([]);
+          if (isOpen(path)) expect(reply.status, `${path} ${change}`).to.equal(404);
+        }
+      }
+    }
+    expect(await stateOf(victim)).to.deep.equal(before);
+    expect(changes.get('/account/wallet')?.size).to.be.above(2);
+  });
+
+  /** What the forms of each page say they change, as they stand on the pages of somebody who has everything. */
+  async function changesOf(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const changes = new Map<string, Set<string>>();
+    for (const { path, as } of tour.stops.filter((stop) => stop.as === 'owner')) {
+      const { text } = await tour.visitors[as].get(path);
+      for (const [form] of text.matchAll(/<form method="post"[\s\S]*?<\/form>/g)) {
+        const action = /action="([^"?]+)/.exec(form)?.[1] ?? '';
+        const value = /name="change" value="([^"]+)"/.exec(form)?.[1];
+        if (value !== undefined) changes.set(action, (changes.get(action) ?? new Set()).add(value));
+      }
+    }
+    return changes;
+  }
+
+  it('send who is not signed in to sign in, and then back', async () => {
+    for (const { method, path } of [...of('owner'), ...of('user'), ...of('operator')]) {
+      const stranger = createVisitor(test.url);
+      const place = pathOf(path, foreign.key ?? '');
+      const reply = method === 'get' ? await stranger.get(place) : await stranger.post(place, {});
+      const next = `/login?next=${encodeURIComponent(place)}`;
+      expect([reply.status, reply.headers.location], `${method} ${place}`).to.deep.equal([303, next]);
+    }
+  });
+
+  it('of operators are not there for others', async () => {
+    const { owner } = tour.visitors;
+    for (const { method, path } of of('operator')) {
+      const place = pathOf(path, foreign.account ?? '');
+      const csrf = await csrfOf(owner, '/account/keys');
+      const reply = method === 'get' ? await owner.get(place) : await owner.post(place, { csrf });
+      expect(reply.status, `${method} ${place}`).to.equal(404);
+    }
+  });
+
+  it('take no form without its token, from another site, or of another type', async () => {
+    const { owner, operator } = tour.visitors;
+    for (const { path, who } of routes.filter(({ method }) => method === 'post')) {
+      const visitor = { operator, owner, user: owner, anyone: createVisitor(test.url) }[who];
+      const place = pathOf(path, foreign.key ?? '');
+      expect((await visitor.post(place, { name: 'x' })).status, path).to.equal(403);
+      expect((await visitor.post(place, { csrf: 'wrong' })).status, path).to.equal(403);
+      const site = { headers: { 'sec-fetch-site': 'cross-site' } };
+      expect((await visitor.post(place, {}, site)).status, path).to.equal(403);
+      const json = { headers: { 'content-type': 'application/json' } };
+      expect((await visitor.post(place, {}, json)).status, path).to.equal(415);
+    }
+  });
+
+  it('of operators change nothing without a fresh code', async () => {
+    const { operator } = tour.visitors;
+    const session = hashToken(operator.cookies.get('session') ?? '');
+    const provenAt = Date.now() - 11 * 60_000;
+    await test.store.sessions.touch(session, { seenAt: Date.now(), provenAt });
+    const before = [await stateOf(victim), await test.store.auditLog.page({ limit: 1 })];
+    const csrf = await csrfOf(operator, '/admin/accounts');
+    for (const { path } of of('operator', 'post')) {
+      for (const id of Object.values(foreign)) {
+        for (const code of ['', '000000']) {
+          const change = { change: 'suspend', name: 'x', amount: '5', reason: 'x', code, csrf };
+          expect((await operator.post(pathOf(path, id), change)).status, path).to.be.oneOf([403, 429]);
+        }
+      }
+    }
+    expect([await stateOf(victim), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
+  });
+
+  it('change nothing when they are looked at', async () => {
+    const before = [await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })];
+    for (const { path, as } of tour.stops) await tour.visitors[as].get(path);
+    expect([await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
+  });
+
+  it('carry the policy of pages, and are kept by no cache', async () => {
+    for (const { path, as } of tour.stops) {
+      const { headers } = await tour.visitors[as].get(path);
+      expect(headers['content-security-policy'], path).to.contain("default-src 'none'; script-src 'self'");
+      expect(headers, path).to.include({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'same-origin',
+        'cache-control': 'no-store',
+      });
+    }
+  });
+});

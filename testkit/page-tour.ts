@@ -1,0 +1,305 @@
+// Every page of a gateway with something on it: accounts with calls of each kind, keys with limits, payments of each end,
+// alerts and an audit log; and where to go to see it all, by route, so that no page is forgotten.
+import { createAccounts } from '../lib/accounts/accounts.ts';
+import { createPeople } from '../lib/users/people.ts';
+import { isPagePath } from '../lib/web/face.ts';
+import type { Who } from '../lib/web/page.ts';
+import { send, until } from './client.ts';
+import type { TestAccount, TestGateway } from './gateway.ts';
+import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
+
+/** Who comes: somebody without a session, an owner of one busy account, of two, of an empty or a stopped one, an operator. */
+export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
+export type Traveller = (typeof TRAVELLERS)[number];
+
+/** One thing to see. */
+export interface Stop {
+  /** The path of its route. */
+  readonly route: string;
+  readonly path: string;
+  readonly as: Traveller;
+  readonly name: string;
+  /** What is typed or pressed there before it is seen: a selector, and a text, or `true` to press it. */
+  readonly does?: readonly (readonly [selector: string, value: string | true])[];
+}
+
+export interface Tour {
+  readonly stops: readonly Stop[];
+  readonly visitors: Readonly<Record<Traveller, Visitor>>;
+  readonly busy: Busy;
+}
+
+/** What the gateway of a tour is started with, beside a mail server. */
+export const TOUR_ENV = { SANDBOX: 'on', REGISTRATION: 'open', VIDEO_POLL_MS: '1000' };
+
+export interface PageRouteFacts {
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly who: Who;
+}
+
+/** Every page, by the routes that the gateway serves. */
+export function pageRoutesOf({ gateway }: Pick<TestGateway, 'gateway'>): readonly PageRouteFacts[] {
+  const routes = gateway.server
+    .table()
+    .filter(({ path }) => isPagePath(path) && !/^\/(?:static|payments)\//.test(path));
+  return routes.map(({ method, path, settings }) => ({
+    ...{ method: method as PageRouteFacts['method'], path },
+    who: (settings.app as { readonly who: Who }).who,
+  }));
+}
+
+/** An account with something of everything, and who owns it. */
+export interface Busy extends Sights {
+  readonly account: TestAccount;
+  readonly owner: Awaited<ReturnType<typeof setUpOwner>>;
+}
+
+export async function makeBusy(test: TestGateway, email: string): Promise<Busy> {
+  const account = await test.account('0');
+  const owner = await setUpOwner(test, account.id, email);
+  const payments = await pay(test, owner);
+  const calls = await makeCalls(test, account);
+  const { key, ...keys } = await makeKeys(test, account);
+  const drawn = { model: 'sandbox-image', prompt: 'A shop window' };
+  await send(`${test.url}/api/v1/images/generations`, { key, body: drawn });
+  const alert = { change: 'wishes', threshold: '500', budgets: 'yes', webhook: 'https://example.com/hook' };
+  await owner.submit('/account/settings/alerts', alert);
+  return { account, owner, payments, calls, keys };
+}
+
+export async function setUpTour(test: TestGateway): Promise<Tour> {
+  const operator = await setUpOperator(test);
+  const busy = await makeBusy(test, 'anna.petrova@example.com');
+  const { account, owner } = busy;
+  const member = await joinBoth(test, account);
+  const newcomer = await setUpOwner(test, (await test.account('0')).id, 'new@example.com');
+  const stoppedAccount = await test.account();
+  const stopped = await setUpOwner(test, stoppedAccount.id, 'stopped@example.com');
+  await operator.submit(`/admin/accounts/${stoppedAccount.id}`, { change: 'suspend' });
+  const links = await makeLinks(test, account);
+  const [notice] = await test.store.payments.notices({ limit: 1 });
+  const sights = { account: account.id, call: busy.calls.text, payments: busy.payments, notice: notice?.id ?? '' };
+  return {
+    visitors: { stranger: createVisitor(test.url), owner, member, newcomer, stopped, operator },
+    busy,
+    stops: [...strangerStops(links), ...ownerStops(busy), ...operatorStops(sights)],
+  };
+}
+
+interface Links {
+  readonly invite: string;
+  readonly operator: string;
+  readonly reset: string;
+  readonly demo: string;
+}
+
+function strangerStops({ invite, operator, reset, demo }: Links): readonly Stop[] {
+  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
+    ...{ route, path: route, as: 'stranger', name },
+    ...more,
+  });
+  const wrong = [
+    ['#email', 'nobody@example.com'],
+    ['#password', 'not the password'],
+    ['main button', true],
+  ] as const;
+  return [
+    at('/login', 'login'),
+    at('/login', 'login-wrong', { does: wrong }),
+    at('/setup', 'setup-without-a-link'),
+    at('/setup', 'setup-invite', { path: invite }),
+    at('/setup', 'setup-operator', { path: operator }),
+    at('/setup', 'setup-demo', { path: demo }),
+    at('/reset', 'reset-ask'),
+    at('/reset', 'reset', { path: reset }),
+    at('/register', 'register'),
+    at('/account', 'not-signed-in'),
+  ];
+}
+
+interface Payments {
+  readonly waiting: string;
+  readonly credited: string;
+  readonly declined: string;
+  readonly review: string;
+  readonly refunded: string;
+}
+
+interface Sights {
+  readonly calls: Readonly<Record<'text' | 'failed' | 'video', string>> & { readonly job: string };
+  readonly keys: { readonly limited: string; readonly fresh: string };
+  readonly payments: Payments;
+}
+
+function ownerStops({ calls, keys, payments }: Sights): readonly Stop[] {
+  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
+    ...{ route, path: route, as: 'owner', name },
+    ...more,
+  });
+  const play = '/account/playground';
+  const wallet = '/account/wallet';
+  const newcomers = ['', '/keys', '/wallet', '/usage', '/calls', '/playground'].map((path) =>
+    at(`/account${path}`, `newcomer${path.replace('/', '-')}`, { as: 'newcomer' }),
+  );
+  return [
+    at('/account', 'overview'),
+    at('/account', 'overview-of-two', { as: 'member' }),
+    at('/account', 'overview-stopped', { as: 'stopped' }),
+    ...newcomers,
+    at('/account/keys', 'keys'),
+    at('/account/keys', 'keys-issued', {
+      does: [
+        ['#name', 'новый ноутбук'],
+        ['#budget', '250'],
+        ['main form button', true],
+      ],
+    }),
+    at('/account/keys', 'keys-wrong', {
+      does: [
+        ['#name', 'x'],
+        ['#budget', 'much'],
+        ['main form button', true],
+      ],
+    }),
+    at('/account/keys/{id}', 'key-revoke', { path: `/account/keys/${keys.fresh}` }),
+    at('/account/keys/{id}/limits', 'key-limits', { path: `/account/keys/${keys.fresh}/limits` }),
+    at(wallet, 'wallet'),
+    at(wallet, 'wallet-waiting', { path: `${wallet}?order=${payments.waiting}` }),
+    at(wallet, 'wallet-credited', { path: `${wallet}?order=${payments.credited}` }),
+    at(wallet, 'wallet-declined', { path: `${wallet}?order=${payments.declined}` }),
+    at(wallet, 'wallet-review', { path: `${wallet}?order=${payments.review}` }),
+    at('/account/wallet/receipt', 'receipt', { path: `${wallet}/receipt?order=${payments.refunded}` }),
+    at('/account/usage', 'usage'),
+    at('/account/usage', 'usage-by-model', { path: '/account/usage?by=model&kind=text' }),
+    at('/account/usage.csv', 'usage-csv'),
+    at('/account/calls', 'calls'),
+    at('/account/calls', 'calls-none', { path: '/account/calls?model=nothing' }),
+    at('/account/calls.csv', 'calls-csv'),
+    at('/account/calls/{id}', 'call', { path: `/account/calls/${calls.text}` }),
+    at('/account/calls/{id}', 'call-failed', { path: `/account/calls/${calls.failed}` }),
+    at('/account/calls/{id}', 'call-video', { path: `/account/calls/${calls.video}` }),
+    at('/account/models', 'models'),
+    at('/account/models', 'models-price', {
+      path: '/account/models?model=sandbox-heavy&characters=4000&max_tokens=1000',
+    }),
+    at(play, 'playground-text'),
+    at(play, 'playground-image', { path: `${play}?kind=image` }),
+    at(play, 'playground-video', { path: `${play}?kind=video` }),
+    at(play, 'playground-pictures', { path: `${play}?pictures=2` }),
+    at(play, 'playground-picture', { path: `${play}?kind=image`, does: [['button[value=send]', true]] }),
+    at(`${play}/video`, 'playground-film', { path: `${play}/video?id=${calls.job}` }),
+    at('/account/settings', 'settings'),
+    at('/account/settings/alerts', 'alerts'),
+    at('/account/settings/export', 'export'),
+    at('/account', 'not-found', { path: '/account/nothing' }),
+  ];
+}
+
+interface OperatorSights {
+  readonly account: string;
+  readonly call: string;
+  readonly payments: Payments;
+  readonly notice: string;
+}
+
+function operatorStops({ account, call, payments, notice }: OperatorSights): readonly Stop[] {
+  const at = (route: string, name: string, more: Partial<Stop> = {}): Stop => ({
+    ...{ route, path: route, as: 'operator', name: `admin-${name}` },
+    ...more,
+  });
+  const plain = ['accounts', 'payments', 'ledger', 'catalog', 'upstreams', 'notices', 'audit', 'checks'];
+  return [
+    at('/admin', 'overview'),
+    ...plain.map((name) => at(`/admin/${name}`, name)),
+    at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
+    at('/admin/accounts/{id}', 'account', { path: `/admin/accounts/${account}` }),
+    at('/admin/accounts/{id}', 'account-link', {
+      path: `/admin/accounts/${account}`,
+      does: [
+        ['#email', 'colleague@example.com'],
+        ['form:has(#email) button', true],
+      ],
+    }),
+    at('/admin/payments', 'payments-review', { path: '/admin/payments?phase=review' }),
+    at('/admin/payments/{id}', 'payment-review', { path: `/admin/payments/${payments.review}` }),
+    at('/admin/payments/{id}', 'payment-credited', { path: `/admin/payments/${payments.refunded}` }),
+    at('/admin/ledger', 'ledger-call', { path: `/admin/ledger?id=${call}` }),
+    at('/admin/ledger', 'ledger-unknown', { path: '/admin/ledger?id=nothing' }),
+    at('/admin/notices/{id}', 'notice', { path: `/admin/notices/${encodeURIComponent(notice)}` }),
+  ];
+}
+
+/** Orders of each end; the card of one is kept, and charged automatically from then on. */
+async function pay(test: TestGateway, owner: Visitor): Promise<Payments> {
+  const order = async (amount: string, button: string, more: Readonly<Record<string, string>> = {}) => {
+    const { headers } = await owner.submit('/account/wallet', { amount, ...more });
+    const page = String(headers.location);
+    const link = /class="button" href="([^"]+)"/.exec((await owner.get(page)).text)?.[1] ?? '';
+    if (button !== '') await owner.post(new URL(link).pathname, { button, card: 'good' });
+    return { id: page.replace(/^.*order=/, '').replace(/&.*$/, ''), link };
+  };
+  const credited = await order('1500,50', 'paid', { save: 'yes' });
+  const refunded = await order('1000', 'paid');
+  await owner.post(new URL(refunded.link).pathname, { button: 'half' });
+  const declined = await order('2000', 'insufficient_funds');
+  const review = await order('1000', 'wrong-sum');
+  const waiting = await order('3000', '');
+  const auto = { change: 'auto', threshold: '100', amount: '1000', cap: '5000', consent: 'yes' };
+  const [card] = await test.store.payments.methods((await test.store.payments.get(credited.id))?.wallet ?? '');
+  await owner.submit('/account/wallet', { ...auto, card: card?.id ?? '' });
+  const ids = { credited, refunded, declined, review, waiting };
+  return Object.fromEntries(Object.entries(ids).map(([name, { id }]) => [name, id])) as unknown as Payments;
+}
+
+async function makeCalls({ url, store }: TestGateway, { key, id }: TestAccount): Promise<Sights['calls']> {
+  const post = async (path: string, body: object) => {
+    const { headers, json } = await send(`${url}/api/v1${path}`, { key, body });
+    return { id: String(headers['x-request-id']), job: String(json?.id) };
+  };
+  const text = (model: string, content: string) =>
+    post('/chat/completions', { model, messages: [{ role: 'user', content }], max_tokens: 700 });
+  for (const model of ['sandbox-lite', 'sandbox-standard', 'sandbox-heavy']) await text(model, 'Hello!');
+  const failed = await text('sandbox-lite', '[[fail]]');
+  await post('/images/generations', { prompt: 'A red square' });
+  const video = await post('/videos', { model: 'sandbox-video', prompt: 'Waves', seconds: 4, resolution: '480p' });
+  await post('/videos', { model: 'sandbox-video', prompt: '[[fail]]', seconds: 4, resolution: '480p' });
+  const last = await text('smart', 'Translate into French: tree');
+  await until(async () => (await store.ledger.wallet(id))?.held === 0n);
+  await until(async () => (await store.jobs.get(video.job))?.phase === 'completed', 20_000);
+  return { text: last.id, failed: failed.id, video: video.id, job: video.job };
+}
+
+async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
+  const accounts = createAccounts({ store, keyPrefix: 'tg-' });
+  const limits = { budget: 6_000_000n, reset: 'month', models: ['sandbox-lite', 'sandbox-image'] } as const;
+  const limited = await accounts.issueKey(id, 'сайт магазина', limits);
+  const fresh = await accounts.rotateKey(limited.id, 24);
+  const revoked = await accounts.issueKey(id, 'old laptop');
+  await accounts.revokeKey(revoked.id);
+  const expiresAt = Date.now() + 100 * 86_400_000;
+  await accounts.issueKey(id, 'a name that is rather long for the key of an application', { expiresAt });
+  return { limited: limited.id, fresh: fresh.id, key: fresh.key };
+}
+
+/** An owner of a second account as well. */
+async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor> {
+  const second = await test.account('2500');
+  const member = await setUpOwner(test, second.id, 'member@example.com');
+  const user = await test.store.users.find(member.email);
+  await test.store.users.join({ user: user?.id ?? '', account: id, role: 'owner' });
+  return member;
+}
+
+async function makeLinks({ store }: TestGateway, { id }: TestAccount): Promise<Links> {
+  const people = createPeople({ store });
+  const user = await store.users.find('anna.petrova@example.com');
+  const to = async (page: string, token: Promise<string>) => `/${page}?token=${await token}`;
+  const email = 'guest@example.com';
+  return {
+    invite: await to('setup', people.makeLink({ purpose: 'invite', account: id, email })),
+    operator: await to('setup', people.makeLink({ purpose: 'operator', email: 'second@example.com' })),
+    reset: await to('reset', people.makeLink({ purpose: 'reset', user: user?.id ?? '', email: user?.email ?? '' })),
+    demo: await to('setup', people.makeLink({ purpose: 'demo', account: id })),
+  };
+}
