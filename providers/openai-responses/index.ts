@@ -1,24 +1,27 @@
 // Plugin for upstreams that speak responses, the newer API beside chat completions.
-import type { AccountSettings, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
+import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { readerOf } from './reply.ts';
-import { bodyOf } from './request.ts';
+import { bodyOf, type Settings } from './request.ts';
 
-const plugin: ProviderPlugin<AccountSettings> = {
+const plugin: ProviderPlugin<Settings> = {
   contract: 1,
   name: 'openai-responses',
-  settings: (_joi, account) => account.keyOptional('https://api.openai.com/v1'),
+  settings: (joi, account) =>
+    account.keyOptional('https://api.openai.com/v1', { off: joi.valid('none', 'low').default('none') }),
   create: createProvider,
 };
 
 export default plugin;
 
-function createProvider(settings: AccountSettings, host: Host): Provider {
-  const urlOf = host.perRoute(settings, ({ baseUrl }) => host.urlBelow(baseUrl, 'responses'));
+function createProvider(settings: Settings, host: Host): Provider {
+  const wireOf = host.perRoute(settings, (wire) => ({ wire, url: host.urlBelow(wire.baseUrl, 'responses') }));
   const headers = { accept: 'text/event-stream, application/json' };
   const request = { method: 'POST', headers, auth: host.bearer } as const;
   return {
+    tools: true,
     text(call, signal) {
-      return host.answer(urlOf(call), { ...request, body: bodyOf(call), signal }, readerOf(host));
+      const { wire, url } = wireOf(call);
+      return host.answer(url, { ...request, body: bodyOf(call, wire), signal }, readerOf(host));
     },
   };
 }

@@ -19,6 +19,13 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
     if (typeof text === 'string') out.text(text, block);
   }
 
+  /** A call is named by its item; its arguments come in pieces, or with the item. */
+  function takeCall(item: JsonObject, at: unknown, out: AnswerWriter): void {
+    if (item.type !== 'function_call') return;
+    const { call_id: id, name, arguments: json } = item;
+    out.tool({ block: `call ${at}`, id, name, ...(json !== '' && { json }) });
+  }
+
   return {
     take(event, out) {
       const { type, delta, output_index: item, content_index: part } = event;
@@ -28,6 +35,7 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
         for (const [at, content] of contentsOf(event, fields).entries()) {
           if (content.type === 'refusal') isRefused = true;
           takeText(content.text ?? content.refusal, `${at}`, out);
+          takeCall(content, at, out);
         }
         end(event, out);
       } else if (type === 'response.created') out.start(fields(event.response));
@@ -35,17 +43,18 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
       else if (type === 'response.refusal.delta') {
         isRefused = true;
         takeText(delta, `${item} ${part}`, out);
-      } else if (typeof type === 'string' && ENDS.test(type)) end(fields(event.response), out);
+      } else if (type === 'response.output_item.added') takeCall(fields(event.item), item, out);
+      else if (type === 'response.function_call_arguments.delta') out.tool({ block: `call ${item}`, json: delta });
+      else if (typeof type === 'string' && ENDS.test(type)) end(fields(event.response), out);
     },
   };
 }
 
 const ENDS = /^response\.(completed|incomplete|failed)$/;
 
-/** Of the messages alone: reasoning and calls of tools are other items. */
+/** The parts of messages, and the other items: calls of tools, reasoning. */
 function contentsOf({ output }: JsonObject, fields: Host['fields']): readonly JsonObject[] {
   const items = Array.isArray(output) ? output.map((item) => fields(item)) : [];
-  return items.flatMap(({ content, type }) =>
-    type === 'message' && Array.isArray(content) ? content.map((part) => fields(part)) : [],
-  );
+  const partsOf = ({ content }: JsonObject) => (Array.isArray(content) ? content.map((part) => fields(part)) : []);
+  return items.flatMap((item) => (item.type === 'message' ? partsOf(item) : [item]));
 }

@@ -1,43 +1,60 @@
 // Settings of an upstream that speaks responses, and the request one text call becomes.
-import type {
-  Base64,
-  Content,
-  JsonBody,
-  OutputFormat,
-  Reasoning,
-  TextCall,
-  TextMessage,
-} from '../../lib/plugin/contract.ts';
+import type { AccountSettings, Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
+
+export interface Settings extends AccountSettings {
+  /** The effort of no reasoning: `low` for models that cannot go without. */
+  readonly off: 'none' | 'low';
+}
 
 /** Nothing is kept there for a later call. */
-export function bodyOf({ model, system, messages, maxTokens, format, reasoning }: TextCall): JsonBody {
+export function bodyOf(call: TextCall, { off }: Pick<Settings, 'off'>): JsonBody {
+  const { model, system, messages, maxTokens, tools, format, reasoning } = call;
   return (base64) => ({
     model,
     ...(system !== undefined && { instructions: system }),
-    input: messages.map((message) => ({ role: message.role, content: contentOf(message, base64) })),
+    input: messages.flatMap((message) => itemsOf(message, base64)),
+    ...(tools && toolsOf(tools)),
     max_output_tokens: maxTokens,
     store: false,
     stream: true,
-    ...(format && { text: { format: formatOf(format) } }),
-    ...(reasoning && reasoning.mode !== 'auto' && { reasoning: { effort: effortOf(reasoning) } }),
+    ...(format && { text: { format: { ...format, type: format.type === 'json' ? 'json_object' : 'json_schema' } } }),
+    ...(reasoning &&
+      reasoning.mode !== 'auto' && { reasoning: { effort: reasoning.mode === 'on' ? reasoning.effort : off } }),
   });
 }
 
-function formatOf(format: OutputFormat): object {
-  return format.type === 'json' ? { type: 'json_object' } : { ...format, type: 'json_schema' };
+/** Calls and results are items of their own beside messages; results come first, and calls last. */
+function itemsOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
+  const said = content.filter(({ type }) => type === 'text' || type === 'image');
+  const blocks = said.map((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
+  const message = blocks.length > 0 ? [{ role, content: blocks }] : [];
+  const items = content.flatMap((part) => itemOf(part, base64));
+  return role === 'assistant' ? [...message, ...items] : [...items, ...message];
 }
 
-function effortOf(reasoning: Exclude<Reasoning, { mode: 'auto' }>): string {
-  return reasoning.mode === 'off' ? 'none' : reasoning.effort;
+function itemOf(part: Content, base64: Base64): object | [] {
+  if (part.type === 'tool-call') {
+    return { type: 'function_call', call_id: part.id, name: part.name, arguments: part.json };
+  }
+  if (part.type !== 'tool-result') return [];
+  const error = part.isError ? [{ type: 'input_text', text: 'Error:' }] : [];
+  const output = [...error, ...part.content.map((inner) => inputOf(inner, base64))];
+  return { type: 'function_call_output', call_id: part.id, output: output.length > 0 ? output : '' };
 }
 
-/** What the model said before is another type than what it is told. */
-function contentOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
-  return content.flatMap((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
-}
-
-function inputOf(content: Content, base64: Base64): object | [] {
+function inputOf(content: Content, base64: Base64): object {
   if (content.type === 'text') return { type: 'input_text', text: content.text };
-  if (content.type !== 'image') return [];
+  if (content.type !== 'image') return {};
   return { type: 'input_image', image_url: `data:${content.mediaType};base64,${base64(content.bytes)}` };
+}
+
+/** Unless it is said, arguments have to keep to the schema here, which few schemas are made for. */
+function toolsOf({ list, choice, single }: NonNullable<TextCall['tools']>): object {
+  const type = 'function';
+  const named = typeof choice === 'object' ? { type, name: choice.name } : choice;
+  return {
+    tools: list.map(({ schema: parameters, strict = false, ...tool }) => ({ type, ...tool, parameters, strict })),
+    ...(named && { tool_choice: named === 'any' ? 'required' : named }),
+    ...(single && { parallel_tool_calls: false }),
+  };
 }

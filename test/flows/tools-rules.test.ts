@@ -20,7 +20,7 @@ const model = (id: string, more: object = {}) => ({
 const catalogOf = (url: string) => ({
   upstreams: {
     up: { plugin: 'openai-compatible', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
-    other: { plugin: 'openai-responses', settings: { baseUrl: `${url}/v1`, apiKey: 'up-secret-key-1' } },
+    other: { plugin: 'yandex', settings: { baseUrl: url, apiKey: 'up-secret-key-1', folder: 'f' } },
   },
   models: [
     model('plain'),

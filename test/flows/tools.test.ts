@@ -6,12 +6,21 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { type Call, CLIENTS, LISTENERS, SPEAKERS, type Spoken, type Talk, type Turn, UPSTREAMS } from './tool-wire.ts';
+import { readResponses, speakResponses } from './tool-wire-responses.ts';
 
 const PATHS = { message: MESSAGES, chat: CHAT } as const;
 const REASONS = { message: ['end_turn', 'tool_use'], chat: ['stop', 'tool_calls'] } as const;
-const PLUGINS = { chat: 'openai-compatible', message: 'anthropic', google: 'gemini' } as const;
+const PLUGINS = {
+  chat: 'openai-compatible',
+  message: 'anthropic',
+  google: 'gemini',
+  responses: 'openai-responses',
+} as const;
 
 type Kind = keyof typeof PLUGINS;
+
+const READERS = { ...UPSTREAMS, responses: readResponses };
+const WRITERS = { ...SPEAKERS, responses: speakResponses };
 
 const TURNS_MAX = 3;
 const TOGETHER_MAX = 3;
@@ -129,7 +138,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
     const speak = (answer: Spoken) => {
       upstream.behave(({ response }) => {
         response.writeHead(200, SSE);
-        response.end(SPEAKERS[kind](answer));
+        response.end(WRITERS[kind](answer));
       });
     };
     const ask = (dialect: keyof typeof PATHS, fields: object) =>
@@ -142,9 +151,9 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
         const asked = { prompt: 'x', turns, tools: [DEFINITION], choice: 'auto', single: false };
         const { status, text } = await ask('chat', CLIENTS.chat(asked));
         expect(status, text).to.equal(200);
-        const [call] = UPSTREAMS[kind](upstream.calls.at(-1)?.body).turns[0]?.calls ?? [];
+        const [call] = READERS[kind](upstream.calls.at(-1)?.body).turns[0]?.calls ?? [];
         const isEmpty = ['', '{}'].includes(args.trim());
-        const broken = kind === 'chat' ? args : JSON.stringify({ INVALID_JSON: args });
+        const broken = kind === 'chat' || kind === 'responses' ? args : JSON.stringify({ INVALID_JSON: args });
         expect(call?.json, args).to.equal(isEmpty ? '{}' : broken);
       }
     });
@@ -156,7 +165,7 @@ for (const kind of Object.keys(PLUGINS) as Kind[]) {
           fc.asyncProperty(talk, async (asked) => {
             const { status, text } = await ask(dialect, CLIENTS[dialect](asked));
             expect(status, text).to.equal(200);
-            const understood = UPSTREAMS[kind](upstream.calls.at(-1)?.body);
+            const understood = READERS[kind](upstream.calls.at(-1)?.body);
             const expected = {
               ...asked,
               single: asked.single && kind !== 'google',
