@@ -25,13 +25,15 @@ function processes(kind: StoreKind): void {
   let rig: Rig;
   let books: Books;
   let account: TestAccount;
-  const started = new Set<Service>();
+  let survivor: Service;
+  const doomed = new Set<Service>();
 
   before(async function () {
     this.timeout(60_000);
     database = await kind.create();
     rig = await openRig(chatAnswer('Hello there.', { input: 7, output: 400 }), database.url);
     ({ books } = rig);
+    survivor = await start();
   });
   beforeEach(async () => {
     account = await books.account();
@@ -39,19 +41,25 @@ function processes(kind: StoreKind): void {
   });
   afterEach(async function () {
     this.timeout(60_000);
-    await Promise.all([...started].map((service) => service.stop()));
+    await Promise.all([...doomed].map((service) => service.stop()));
     await books.checkMoney();
   });
   after(async () => {
+    await survivor.stop();
     await rig.close();
     await database.remove();
   });
 
   async function start(killAt?: string): Promise<Service> {
     const env = { LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'warn', ...(killAt !== undefined && { KILL_AT: killAt }) };
-    const service = await rig.start({ env, flags: killAt === undefined ? [] : ['--import', HOOK] });
-    started.add(service);
-    void service.exit.then(() => started.delete(service));
+    return rig.start({ env, flags: killAt === undefined ? [] : ['--import', HOOK] });
+  }
+
+  /** One that ends with its test, at the latest. */
+  async function startDoomed(killAt?: string): Promise<Service> {
+    const service = await start(killAt);
+    doomed.add(service);
+    void service.exit.then(() => doomed.delete(service));
     return service;
   }
 
@@ -60,18 +68,17 @@ function processes(kind: StoreKind): void {
   const charges = async () =>
     (await books.store.ledger.charges(account.id, { limit: 100 })).map(({ state, charged }) => ({ state, charged }));
 
-  /** The service dies in the middle of a call, another one comes, and the call is sent again until it is no longer running. */
+  /** A service dies in the middle of a call, which is sent again to another one until it is no longer running. */
   async function repeatAfter(killAt: string): Promise<Reply> {
-    const doomed = await start(killAt);
-    await post(doomed).then(
+    const dying = await startDoomed(killAt);
+    await post(dying).then(
       () => expect.fail('the service lived on'),
       () => undefined,
     );
-    await doomed.exit;
-    const next = await start();
-    let reply = await post(next);
+    await dying.exit;
+    let reply = await post(survivor);
     const isRunning = async () => {
-      reply = await post(next);
+      reply = await post(survivor);
       return reply.status !== 409 || reply.headers['retry-after'] === undefined;
     };
     await until(isRunning, LEASE_MS + LATE_MS);
@@ -108,7 +115,7 @@ function processes(kind: StoreKind): void {
   }).timeout(90_000);
 
   it('two processes charge once for many calls at the same moment', async () => {
-    const services = await Promise.all([start(), start()]);
+    const services = [survivor, await startDoomed()];
     const calls = Array.from({ length: 20 }, (_, at) => post(services[at % 2] as Service));
     const replies = await Promise.all(calls);
     const fresh = replies.filter(({ status, headers: sent }) => status === 200 && !sent['idempotent-replayed']);

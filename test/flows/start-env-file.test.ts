@@ -14,7 +14,7 @@ describe('the file .env', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-env-'));
     cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
-    symlinkSync(join(ROOT, 'lib'), join(folder, 'lib'));
+    for (const name of ['lib', '.cache']) symlinkSync(join(ROOT, name), join(folder, name));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { type Exit, type Home, makeHome, spawnService } from '../../testkit/process.ts';
 import { emptyFolder, foreignDatabase, lockedDatabase, newerDatabase, plugin } from './mistakes.ts';
 
@@ -15,7 +16,7 @@ interface Mistake {
   /** What the line says. */
   readonly says: RegExp;
   /** Made by a real process, to the exit code; the rest, of the same kinds, end in the same error inside this one. */
-  readonly spawned?: true;
+  readonly spawned?: boolean;
   readonly env?: (home: Home) => Record<string, string>;
   readonly catalog?: unknown;
   /** A second file of the catalog. */
@@ -107,7 +108,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the payments of a sandbox beside models that cost money',
-    spawned: true,
+    spawned: longer(false, true),
     catalog: { ...base, payments: { trial: { plugin: 'sandbox' } } },
     says: /models\.json: payments\.trial: its money is not real, and the upstream up costs real money: .*SANDBOX=on/,
   },
@@ -217,7 +218,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'settings the plugin refuses',
-    spawned: true,
+    spawned: longer(false, true),
     catalog: settings({ apiKey: [SECRET, 5] }),
     says: /Upstream `up`: bad settings/,
   },
@@ -292,7 +293,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a plugin that throws',
-    spawned: true,
+    spawned: longer(false, true),
     env: plugin('angry', 'throw new Error("first\\nsecond")'),
     says: /The plugin in \S*angry is broken: .*first$/,
   },
