@@ -19,7 +19,7 @@ import { logRequest } from './http/access-log.ts';
 import type { BodyLimits } from './http/body.ts';
 import { createBudget } from './http/budget.ts';
 import { createLiveCalls, type LiveCalls } from './http/context.ts';
-import type { Face } from './http/face.ts';
+import type { FaceAt } from './http/face.ts';
 import type { Log } from './http/log.ts';
 import { onPreResponse, onRequest } from './http/reply.ts';
 import { type BadHttp, createHttp, type Http, type HttpOptions } from './http/server.ts';
@@ -40,7 +40,7 @@ import { openOwnStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createTextEngine } from './text/engine.ts';
 import { openVideos } from './videos/open.ts';
-import { isPagePath, pageFace } from './web/face.ts';
+import { isPagePath, pageFaceOf } from './web/face.ts';
 import { type FirstLinks, openWeb } from './web/open.ts';
 import { webPlugin } from './web/plugin.ts';
 
@@ -133,7 +133,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const owner = createOwner({ ...config, store: store.owners, ledger, log, onPeers });
   const holders = openHolders(config, store, log);
   const [calls, parser] = [createLiveCalls(), createBodyParser()];
-  const http = openHttp({ ...config, ...timings, sharesPort: member !== undefined }, log, metrics);
+  const http = openHttp({ ...config, ...timings, sandbox, sharesPort: member !== undefined }, log, metrics);
   const media = openMedia(config, http.server, { media: store.media, onStored: metrics?.media.onStored });
   const parts = { catalog, ledger, metrics, log, store, owner, results: media.results };
   const { videos, ...engines } = openEngines({ ...config, ...timings }, parts);
@@ -336,12 +336,13 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
 }
 
 /** Paths of the pages get HTML errors even where there is no page. */
-function faceAt(path: string): Face {
-  return isPagePath(path) ? pageFace : apiFaceAt(path);
+function faceAtOf(options: { readonly sandbox: boolean }): FaceAt {
+  const pageFace = pageFaceOf(options);
+  return (path) => (isPagePath(path) ? pageFace : apiFaceAt(path));
 }
 
 function openHttp(
-  options: Config & Timings & Pick<HttpOptions, 'sharesPort'>,
+  options: Omit<Config, 'sandbox'> & Timings & Pick<HttpOptions, 'sharesPort'> & { readonly sandbox: boolean },
   log: Log,
   metrics: Metrics | undefined,
 ): Http {
@@ -350,7 +351,7 @@ function openHttp(
     metrics?.onBadHttp(refusal);
     log.info(refusal, 'not an HTTP request');
   };
-  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt });
+  const http = createHttp({ host, port, sharesPort, stallMs, headersTimeoutMs, onBadHttp, faceAt: faceAtOf(options) });
   http.server.ext('onRequest', (request, h) => {
     logRequest(request, log, metrics?.onPast);
     return onRequest(request, h);

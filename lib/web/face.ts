@@ -1,6 +1,7 @@
 // How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
-import type { Face } from '../http/face.ts';
-import { faultWords } from './fault-words.ts';
+import type { Fault } from '../faults.ts';
+import type { Face, RenderedFault } from '../http/face.ts';
+import { faultWords, sandboxWords } from './fault-words.ts';
 import { html } from './html.ts';
 import { LANGUAGES } from './language.ts';
 
@@ -17,26 +18,35 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export const pageFace: Face = {
+const pageFace: Face = {
   headers: {
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
   },
-  renderFault: (reason) => {
-    const status = reason.output.statusCode;
-    // Here the visitor's language is not known.
-    const lines = LANGUAGES.map(
-      (language) => html`<p${language !== 'en' && html` lang="${language}"`}>${faultWords(reason, language)}</p>`,
-    );
-    const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
-</head><body><header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
-${lines}</main></body></html>`;
-    return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
-  },
+  renderFault: (reason) => renderFault(reason, false),
 };
+
+const sandboxFace: Face = { ...pageFace, renderFault: (reason) => renderFault(reason, true) };
+
+/** Every page of a sandbox says that it is one. */
+export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): Face {
+  return sandbox ? sandboxFace : pageFace;
+}
+
+function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
+  const status = reason.output.statusCode;
+  // Here the visitor's language is not known.
+  const lines = LANGUAGES.map(
+    (language) => html`<p${language !== 'en' && html` lang="${language}"`}>${faultWords(reason, language)}</p>`,
+  );
+  const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
+</head><body>${isSandbox && html`<p class="sandbox" role="note">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</p>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
+${lines}</main></body></html>`;
+  return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
+}
 
 const PAGE_PATH = /^\/(?:account|admin|login|logout|setup|reset|register|static|payments)(?:\/|$)/;
 

@@ -1,6 +1,6 @@
 // Translations of the faults' messages; the English ones are in the fault table.
 import type { Fault, FaultCode, FaultDetail } from '../faults.ts';
-import type { Language } from './language.ts';
+import { defineWords, type Language } from './language.ts';
 
 export function faultWords(reason: Fault, language: Language): string {
   const { data, message } = reason;
@@ -88,3 +88,13 @@ const RUSSIAN: FaultWords = {
 const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWords; readonly refunded: string }>> = {
   ru: { words: RUSSIAN, refunded: ' Деньги возвращены.' },
 };
+
+const SANDBOX = defineWords({
+  en: { bar: 'Sandbox: answers are made up, and no money is real.' },
+  ru: { bar: 'Песочница: ответы придуманы на месте, деньги ненастоящие.' },
+});
+
+/** What stands above every page of a sandbox. */
+export function sandboxWords(language: Language): string {
+  return SANDBOX[language].bar;
+}

@@ -1,4 +1,5 @@
 // The frame of every page: head, sandbox banner, navigation, language and the page itself.
+import { sandboxWords } from './fault-words.ts';
 import { type Html, html } from './html.ts';
 import { defineWords, LANGUAGE_NAMES, LANGUAGES } from './language.ts';
 import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
@@ -6,7 +7,6 @@ import { linkTo, type OwnerVisit, type Visit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     skip: 'Skip to content',
-    sandbox: 'Sandbox: answers are made up, and no money is real.',
     overview: 'Overview',
     keys: 'Keys',
     wallet: 'Wallet',
@@ -37,7 +37,6 @@ const WORDS = defineWords({
   },
   ru: {
     skip: 'К содержанию',
-    sandbox: 'Песочница: ответы придуманы на месте, деньги ненастоящие.',
     overview: 'Обзор',
     keys: 'Ключи',
     wallet: 'Кошелёк',
@@ -92,7 +91,7 @@ ${script !== undefined && html`<script type="module" src="/static/${script}"></s
 </head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>
-${visit.services.sandbox && html`<p class="sandbox" role="note">${words.sandbox}</p>`}
+${visit.services.sandbox && html`<p class="sandbox" role="note">${sandboxWords(visit.language)}</p>`}
 <header>
 <a class="brand" href="${visit.signedIn ? '/account' : '/login'}">Tollgate</a>
 ${visit.signedIn && navigation(visit)}

@@ -2,7 +2,7 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { dropCookie, setCookie } from './cookie.ts';
-import { pageFace } from './face.ts';
+import { pageFaceOf } from './face.ts';
 import type { Form } from './forms.ts';
 import type { Html } from './html.ts';
 import { isLanguage } from './language.ts';
@@ -80,7 +80,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
       routes.push({
         ...{ method, path, handler: handlerOf(answer) },
-        options: { auth: false, app: { who }, plugins: { face: pageFace } },
+        options: { auth: false, app: { who }, plugins: { face: pageFaceOf(services) } },
       });
     const handlerOf =
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {

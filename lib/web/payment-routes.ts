@@ -4,7 +4,7 @@ import { fault } from '../faults.ts';
 import { readBody } from '../http/body.ts';
 import type { RawNotice } from '../plugin/payment-contract.ts';
 import { StoreError } from '../store/store.ts';
-import { pageFace } from './face.ts';
+import { pageFaceOf } from './face.ts';
 import type { WebServices } from './services.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -13,7 +13,11 @@ const NOTICES = { name: 'notices', perMinute: 300 };
 const PAGE_MS = 30_000;
 
 export function paymentRoutes(services: WebServices): readonly ServerRoute[] {
-  const shared = { auth: false, payload: { parse: false, output: 'stream' }, plugins: { face: pageFace } } as const;
+  const shared = {
+    auth: false,
+    payload: { parse: false, output: 'stream' },
+    plugins: { face: pageFaceOf(services) },
+  } as const;
   const { payload: _, ...plain } = shared;
   const path = '/payments/{provider}/page/{path*}';
   return [

@@ -3,10 +3,11 @@
 import { fileURLToPath } from 'node:url';
 import type { ServerRoute } from '@hapi/hapi';
 import type { Face } from '../http/face.ts';
-import { pageFace } from './face.ts';
+import { pageFaceOf } from './face.ts';
 
 const FOLDER = fileURLToPath(new URL('./static/', import.meta.url));
 
+const pageFace = pageFaceOf({ sandbox: false });
 const { 'cache-control': _, ...headers } = pageFace.headers;
 const staticFace: Face = { ...pageFace, headers: { ...headers, 'cache-control': 'public, max-age=3600' } };
 

@@ -228,6 +228,23 @@ describe('the pages, route by route', function () {
     expect([await stateOf(tour.busy), await test.store.auditLog.page({ limit: 1 })]).to.deep.equal(before);
   });
 
+  it('say that this is a sandbox, also where something is wrong', async () => {
+    const html = tour.stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
+    for (const { path, as } of html) {
+      // Who is not signed in is sent to a page that says so.
+      const { status, text } = await tour.visitors[as].get(path);
+      if (status !== 303) expect(text, path).to.contain('<p class="sandbox" role="note">');
+    }
+    for (const path of ['/account/nothing', '/admin/nothing/at/all', '/account/keys/key_none']) {
+      const { status, text } = await tour.visitors.owner.get(path);
+      expect(status).to.equal(404);
+      expect(text).to.contain('<p class="sandbox" role="note">Sandbox: ').and.to.contain('Песочница: ');
+    }
+    const plain = await startGateway({ catalog: { upstreams: {}, models: [] } });
+    expect((await createVisitor(plain.url).get('/account/nothing/at/all')).text).not.to.contain('sandbox');
+    await plain.stop();
+  });
+
   it('carry the policy of pages, and are kept by no cache', async () => {
     for (const { path, as } of tour.stops) {
       const { headers } = await tour.visitors[as].get(path);
