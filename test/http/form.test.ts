@@ -226,10 +226,10 @@ describe('form', () => {
       'when it is empty': [Buffer.alloc(0), early],
       'when it is something else': [Buffer.from('{"prompt":"hi"}'), early],
       'when its boundary is another one': [whole, early, 'multipart/form-data; boundary=other'],
-      'without a boundary': [whole, 'names no boundary', 'multipart/form-data'],
+      'without a boundary': [whole, 'no usable boundary', 'multipart/form-data'],
       'with a boundary that is too long': [
         whole,
-        'names no boundary',
+        'no usable boundary',
         `multipart/form-data; boundary=${'x'.repeat(300)}`,
       ],
       'with too many parts': [encode(Array(65).fill(text('note', 'x'))), 'more than 64 parts'],
