@@ -184,7 +184,7 @@ const FORMS: Readonly<Record<string, Row>> = {
   'that breaks off': [raw(good.subarray(0, good.length - 30)), 400, /not valid form data: it ends too early/],
   'that breaks off in a file': [raw(good.subarray(0, good.indexOf(PNG) + 20)), 400, /not valid form data/],
   'in JSON': [raw('{"prompt":"a"}'), 400, /not valid form data/],
-  'without a boundary': [raw(good, 'multipart/form-data'), 400, /names no boundary/],
+  'without a boundary': [raw(good, 'multipart/form-data'), 400, /no usable boundary/],
   'with another boundary': [raw(good, 'multipart/form-data; boundary=other'), 400, /not valid form data/],
   'of another kind': [
     raw(good, `multipart/mixed; boundary=${BOUNDARY}`),
