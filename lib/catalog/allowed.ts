@@ -1,4 +1,4 @@
-// Which models of the catalog a key may be used for.
+// Which catalog models a key may be used for.
 import { type Fault, fault } from '../faults.ts';
 import { allowsModel, type KeyLimits, type NamedModel } from '../money/key-limits.ts';
 

@@ -1,4 +1,4 @@
-// The catalog in force: models with their usable routes and prices, built from checked files.
+// The current catalog: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../operator-error.ts';
 import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import {
@@ -15,7 +15,7 @@ import { type TopupBounds, topupBoundsOf } from './topup-bounds.ts';
 
 /** The virtual model that picks a real one per request. */
 export interface SmartModel {
-  /** The model that runs requests of the tier: one of its own, or of the next tier that has one. */
+  /** The model that runs requests of the tier: its own, or that of the next tier that has one. */
   readonly models: Readonly<Record<SmartTier, TextModel>>;
   /** All models of a tier that have a route, in order of preference. */
   readonly usable: Readonly<Record<SmartTier, readonly TextModel[]>>;
@@ -28,17 +28,17 @@ export interface Catalog {
   readonly models: readonly Model[];
   /** By id and by alias. */
   readonly byName: ReadonlyMap<string, Model>;
-  /** Undefined when no tier has a model with a route. */
+  /** Undefined if no tier has a model with a route. */
   readonly smart: SmartModel | undefined;
   /** Models that answer calls with pictures, in order of preference; those without a route are left out. */
   readonly vision: readonly TextModel[];
-  /** What runs when a request names no model; undefined when no model of the list has a route. */
+  /** The model for requests that name none; undefined if no model of the list has a route. */
   readonly defaults: { readonly image: ImageModel | undefined; readonly edit: ImageModel | undefined };
   /** Retired id → the id to use instead. */
   readonly retired: ReadonlyMap<string, string>;
-  /** What the operator allows automatic top-ups to be. */
+  /** The bounds that the operator sets for automatic top-ups. */
   readonly autoTopup: TopupBounds;
-  /** What an operator should know, one line each. */
+  /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export const SMART_ALIASES: readonly string[] = ['auto'];
 /** Names that select a model per request. */
 export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
-/** Builds the catalog over the upstreams that are switched on. Throws an `OperatorError` with all that is wrong. */
+/** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` listing everything wrong. */
 export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {
   const problems: string[] = [];
   const warnings: string[] = [];

@@ -1,12 +1,12 @@
-// Notices edits of a catalog folder by looking at it now and then: notifications of the system do not tell of folders
-// swapped by a link, of files linked from elsewhere, and of shares.
+// Detects edits of a catalog folder by polling: file system notifications miss folders swapped by a symlink, files
+// linked from elsewhere, and network shares.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Changes {
   /** Takes the current state as known. */
   note(): Promise<void>;
-  /** True once for an edit; editors write a file in several steps, so it has to have been still since the last call. */
+  /** True once per edit; editors write a file in several steps, so it must not have changed since the last call. */
   settled(): Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ export function createChanges(folder: string): Changes {
   };
 }
 
-/** Differs after every edit; a folder that cannot be read is like an empty one. */
+/** Differs after every edit; an unreadable folder counts as empty. */
 async function look(folder: string): Promise<string> {
   try {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();

@@ -3,7 +3,7 @@ import { listModels } from './listing.ts';
 import { type CatalogConfig, openLiveCatalog, readCatalogFacts } from './live.ts';
 
 export interface CatalogCheck {
-  /** All that the files define. */
+  /** Everything the files define. */
   readonly models: number;
   /** What a start would count: models with a route, and `smart`. */
   readonly usable: number;

@@ -21,8 +21,8 @@ export function catalogFilesOf(folder: string): readonly string[] {
 }
 
 /**
- * Reads files and merges them; lists add up in the order of the files. Throws an `OperatorError` naming the file, also
- * when it names a variable that `variables` (patterns) do not allow.
+ * Reads files and merges them; lists are concatenated in the order of the files. Throws an `OperatorError` naming the
+ * file, including for a variable that `variables` (patterns) do not allow.
  */
 export function readCatalogFiles(paths: readonly string[], variables: readonly string[]): CatalogFile {
   const upstreams: Record<string, UpstreamEntry> = {};
@@ -66,7 +66,7 @@ function addEach<T>(
   }
 }
 
-/** The names of what a file adds to a catalog that has so many models already. */
+/** The names of what a file adds to a catalog that already has this many models. */
 function entriesOf(
   { upstreams = {}, payments = {}, models = [], smart, retired = {} }: Partial<CatalogFile>,
   before: number,
@@ -95,7 +95,7 @@ interface Checked {
   readonly part: Partial<CatalogFile>;
 }
 
-/** Of each file what it said last: a start reads all of them twice, and a reload those that have not changed. */
+/** The last content of each file: a start reads all of them twice, and a reload those that have not changed. */
 const checked = new Map<string, Checked>();
 const CHECKED_MAX = 32;
 
@@ -117,7 +117,7 @@ function readText(path: string): string {
   }
 }
 
-/** V8 names the place of a mistake or quotes the text around it, where a key may stand: a quote becomes a line. */
+/** V8 names the position of a mistake or quotes the text around it, which may contain a key: a quote becomes a line. */
 function parseFile(path: string, text: string): unknown {
   try {
     return JSON.parse(stripJsonComments(text));

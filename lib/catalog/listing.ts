@@ -1,4 +1,4 @@
-// The entries of `GET /api/v1/models`, and of `/api/v1/models/{id}`: what a key can use now, with current prices.
+// The entries of `GET /api/v1/models` and `/api/v1/models/{id}`: what a key can use now, with current prices.
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
@@ -16,7 +16,7 @@ interface ListingBase {
   readonly aliases: readonly string[];
   readonly type: Model['type'];
   readonly endpoint: string;
-  /** What `price_rub` is the price of. */
+  /** The unit of `price_rub`. */
   readonly unit: '1M_tokens' | 'request' | 'second';
   readonly provider: string;
 }
@@ -29,7 +29,7 @@ export interface TextListing extends ListingBase {
   readonly min_rub: number;
 }
 
-/** A call has the prices of the model that it is routed to: there is none to list. */
+/** A call has the prices of the model it is routed to, so there is none to list. */
 export interface SmartListing extends ListingBase {
   readonly price_rub: null;
   readonly min_rub: number;
@@ -39,14 +39,14 @@ export interface SmartListing extends ListingBase {
 /** Images in RUB per picture; videos in RUB per second or per request. */
 export interface MediaListing extends ListingBase {
   readonly price_rub: number;
-  /** Of a video model priced by resolution: RUB per second by label. */
+  /** For a video model priced by resolution: RUB per second by label. */
   readonly price_rub_by_resolution?: Readonly<Record<string, number>>;
 }
 
-/** Types of models that an endpoint serves: what cannot be called is not listed. */
+/** Model types that have an endpoint: anything else is not listed. */
 const SERVED: ReadonlySet<ModelType> = new Set(['text', 'image', 'video']);
 
-/** Those that the key may be used for. */
+/** The models that the key may be used for. */
 export function listModels(
   { models, smart }: Catalog,
   { limits = NO_LIMITS, served = SERVED }: { limits?: KeyLimits; served?: ReadonlySet<ModelType> } = {},
@@ -57,8 +57,8 @@ export function listModels(
 }
 
 /**
- * The entry of one id or alias. Throws 404 for a name that is not listed, 400 for a retired one, and 403 for a model that
- * the key may not be used for.
+ * The entry of one id or alias. Throws 404 for a name that is not listed, 400 for a retired one, and 403 for a model
+ * that the key may not be used for.
  */
 export function listOne(catalog: Catalog, name: string, limits: KeyLimits = NO_LIMITS): ModelListing {
   if (catalog.smart && SMART_NAMES.has(name)) {
@@ -122,7 +122,7 @@ function listVideoModel({ id, aliases, provider, price }: VideoModel): MediaList
   return { id, aliases, type: 'video', endpoint: '/v1/videos', unit, ...listVideoPrice(price), provider };
 }
 
-/** Of an entry priced by resolution the one price is that of the default label. */
+/** For an entry priced by resolution, the single price is that of the default label. */
 function listVideoPrice(price: VideoPrice): Pick<MediaListing, 'price_rub' | 'price_rub_by_resolution'> {
   if ('request' in price) return { price_rub: toRub(price.request) };
   if ('second' in price) return { price_rub: toRub(price.second) };

@@ -1,4 +1,4 @@
-// The live catalog: read at start, read again when a file changes or on request, swapped as a whole or not at all.
+// The live catalog: loaded at start, reloaded when a file changes or on request, replaced as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { HostLog, Provider } from '../plugin/contract.ts';
@@ -15,7 +15,7 @@ import { type OpenPayment, paymentsOf } from './payments.ts';
 import type { CatalogFile } from './schema.ts';
 import { variablesOf } from './variables.ts';
 
-/** What a catalog is read by. */
+/** What a catalog is loaded with. */
 export type CatalogConfig = Pick<
   Config,
   'catalogDir' | 'catalogVariables' | 'providersPath' | 'paymentsPath' | 'env' | 'totalTimeoutMs'
@@ -28,9 +28,9 @@ export interface LiveCatalogOptions {
   readonly log: LiveCatalogLog;
   /** Called with every value that must not appear in the log. */
   readonly onSecrets: (secrets: readonly string[]) => void;
-  /** An edit takes effect after two looks at the latest. */
+  /** An edit takes effect after at most two polls. */
   readonly lookEveryMs?: number;
-  /** What a payment provider remembers, by its name; nothing where a catalog is only checked. */
+  /** A payment provider's memory, by its name; absent when a catalog is only checked. */
   readonly memoryOf?: (provider: string) => HostMemory;
   /** Called when a first upstream that costs real money takes effect. */
   readonly onCostly?: (upstream: string) => void;
@@ -42,13 +42,13 @@ export interface LiveCatalogLog extends HostLog {
 }
 
 export interface LiveCatalog {
-  /** The catalog in force; a call keeps the one it started with. */
+  /** The current catalog; a call keeps the one it started with. */
   current(): Catalog;
   /** The payment providers that are switched on, by name. */
   payments(): ReadonlyMap<string, OpenPayment>;
   /** The keys of the upstreams that are switched on, by name. */
   keyHealth(): ReadonlyMap<string, KeyHealth>;
-  /** Reads the files again; a bad edit is logged and the old catalog stays. */
+  /** Reloads the files; a bad edit is logged and the old catalog stays. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
   watch(): void;
@@ -62,7 +62,7 @@ interface Loaded {
   readonly payments: ReadonlyMap<string, OpenPayment>;
   /** An upstream that costs real money, if there is one. */
   readonly costly: string | undefined;
-  /** The variables that upstreams lack which are therefore switched off. */
+  /** The variables whose absence switches upstreams off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -115,7 +115,7 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
     }
   }
 
-  /** Closes an upstream when no call can still run on it. */
+  /** Closes an upstream once no call can run on it any more. */
   function retire(opened: Opened): void {
     const close = () => {
       retired.delete(opened);
@@ -213,11 +213,11 @@ export interface CatalogFacts {
   readonly upstreams: number;
   /** Upstreams that lack a variable, as `name (VARIABLE, …)`. */
   readonly switchedOff: readonly string[];
-  /** True when an upstream is switched on that is not the sandbox. */
+  /** True if an upstream other than the sandbox is switched on. */
   readonly real: boolean;
 }
 
-/** What the files say under an environment, without making providers. */
+/** The files' content for a given environment, without creating providers. */
 export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVariables' | 'env'>): CatalogFacts {
   const file = readCatalogFiles(catalogFilesOf(config.catalogDir), config.catalogVariables);
   const switchedOff: string[] = [];

@@ -1,4 +1,4 @@
-// From the name a client wrote to a model that can answer, or to the fault that says why there is none.
+// Resolves the name a client wrote to a model that can answer, or throws the fault that explains why there is none.
 import { distance } from 'fastest-levenshtein';
 import { type FaultDetail, fault } from '../faults.ts';
 import { type Catalog, SMART_NAMES, type SmartModel } from './catalog.ts';
@@ -11,7 +11,7 @@ const ENDPOINTS: Readonly<Record<ModelType, string>> = {
   video: 'POST /api/v1/videos',
 };
 
-/** The smart model when it was asked for; undefined for every other name. */
+/** The smart model if it was asked for; undefined for every other name. */
 export function findSmartModel(catalog: Catalog, name: string): SmartModel | undefined {
   if (!SMART_NAMES.has(name)) return undefined;
   if (!catalog.smart) throw unknown(catalog, name);
@@ -25,7 +25,7 @@ export function findTextModel(catalog: Catalog, name: string): TextModel {
   return model;
 }
 
-/** An image model with a route; the default one where none is named. */
+/** An image model with a route; the default one if none is named. */
 export function findImageModel(catalog: Catalog, name: string | undefined): ImageModel {
   const { image } = catalog.defaults;
   if (name === undefined) return image ?? unavailable('Image generation');
@@ -34,7 +34,7 @@ export function findImageModel(catalog: Catalog, name: string | undefined): Imag
   return model;
 }
 
-/** The same of a model that edits. What cannot be used now is said otherwise: editing may be switched off for a while. */
+/** The same for a model that edits. Its absence is reported differently: editing may be switched off temporarily. */
 export function findEditModel(catalog: Catalog, name: string | undefined): ImageModel {
   const { edit } = catalog.defaults;
   if (name === undefined) return edit ?? unavailable('Image editing');
@@ -47,7 +47,7 @@ function unavailable(what: string): never {
   throw fault('images_unavailable', { hint: what });
 }
 
-/** A model of a type, whether or not it has a route now: what its absence means differs by endpoint. */
+/** A model of a type, with or without a route: what a missing route means differs by endpoint. */
 export function findModel<Type extends ModelType>(catalog: Catalog, name: string, type: Type): ModelOf<Type> {
   const replacement = catalog.retired.get(name);
   if (replacement !== undefined) throw retired(catalog, name, replacement);
@@ -57,7 +57,7 @@ export function findModel<Type extends ModelType>(catalog: Catalog, name: string
   return model;
 }
 
-/** A model of any type that can be used now, for who asks what it is: there a name that nothing has is 404. */
+/** A model of any type that can be used now, for look-ups by id: an unknown name is a 404 there. */
 export function findUsableModel(catalog: Catalog, name: string): Model {
   const replacement = catalog.retired.get(name);
   if (replacement !== undefined) throw retired(catalog, name, replacement);
@@ -74,7 +74,7 @@ function wrongType(name: string, type: ModelType) {
   return fault('wrong_model_type', { model: shown(name), hint: ENDPOINTS[type] });
 }
 
-/** The hint names only a model that can be used now. */
+/** The hint only names a model that can be used now. */
 function retired(catalog: Catalog, name: string, replacement: string) {
   const isUsable = usableNames(catalog).has(replacement);
   return fault('retired_model', { model: shown(name), ...(isUsable && { hint: `Use \`${replacement}\` instead` }) });
@@ -89,7 +89,7 @@ function closeTo(catalog: Catalog, name: string): FaultDetail {
   return { model: shown(name), ...(close.length > 0 && { hint: close.join(', ') }) };
 }
 
-/** Ids and aliases that can be used now, in the order of the catalog. */
+/** Ids and aliases that can be used now, in catalog order. */
 function usableNames(catalog: Catalog): ReadonlySet<string> {
   const models = catalog.models.filter(({ routes }) => routes.length > 0);
   return new Set([...models.flatMap(({ id, aliases }) => [id, ...aliases]), ...(catalog.smart ? SMART_NAMES : [])]);
@@ -97,7 +97,7 @@ function usableNames(catalog: Catalog): ReadonlySet<string> {
 
 const CLOSE_MAX = 3;
 
-/** At most three names within a typo or two, or that begin with what was written; nearest first. */
+/** At most three names within a typo or two, or that start with what was written; nearest first. */
 function closeNames(name: string, names: ReadonlySet<string>): readonly string[] {
   const wanted = name.slice(0, SHOWN_MAX).toLowerCase();
   const slipsMax = Math.max(1.5, Math.min(3, Math.floor(wanted.length / 3)));
@@ -118,7 +118,7 @@ function slipsBetween(wanted: string, candidate: string): number {
 
 const SHOWN_MAX = 100;
 
-/** A client's text, made fit to be repeated in a message: short, one line. */
+/** A client's text, safe to repeat in a message: short, one line. */
 function shown(name: string): string {
   const line = name.slice(0, SHOWN_MAX).replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '?');
   return name.length > SHOWN_MAX ? `${line}…` : line;

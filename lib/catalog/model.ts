@@ -1,17 +1,17 @@
-// The models in force: one shape per type, with the routes that work and the prices as numbers.
+// The models on offer: one shape per type, with usable routes and numeric prices.
 import type { ImagePrice, TextPrice, VideoPrice } from '../money/price.ts';
 import type { Provider } from '../plugin/contract.ts';
 import type { OpenProvider } from '../plugin/settings.ts';
 import type { ImageEntry, ModelEntry, RouteEntry, TextEntry, VideoEntry } from './schema.ts';
 import { priceOf } from './schema.ts';
 
-/** A way to a model that works: its upstream is switched on and can do the model's type. */
+/** A usable way to a model: its upstream is switched on and supports the model's type. */
 export interface Route {
   readonly upstream: string;
-  /** Names the route in every catalog that has it. */
+  /** Identifies the route across reloads of the catalog. */
   readonly key: string;
   readonly provider: Provider;
-  /** Scheme, host and port of its upstream's `baseUrl`, which results may be fetched from; undefined when it has none. */
+  /** Scheme, host and port of its upstream's `baseUrl`, which results may be fetched from; undefined if it has none. */
   readonly origin: string | undefined;
   /** URL of its upstream's proxy, which results are fetched through. */
   readonly proxy?: string | undefined;
@@ -23,19 +23,19 @@ export interface Route {
 export type OpenUpstream = Pick<OpenProvider, 'provider' | 'origin'> & Partial<Pick<OpenProvider, 'proxy'>>;
 
 interface Routed {
-  /** As the model's `order` has them; empty when no upstream of the model is switched on. */
+  /** In the model's `order`; empty if no upstream of the model is switched on. */
   readonly routes: readonly Route[];
 }
 
 type Priced<Entry, Price> = Omit<Entry, 'price' | 'routes'> & Routed & { readonly price: Price };
 
 export interface TextModel extends Priced<TextEntry, TextPrice> {
-  /** The price as JSON, as every charge keeps it. */
+  /** The price as JSON, as stored with every charge. */
   readonly prices: string;
 }
 
 export interface ImageModel extends Priced<ImageEntry, ImagePrice> {
-  /** The price as JSON, as every charge keeps it. */
+  /** The price as JSON, as stored with every charge. */
   readonly prices: string;
 }
 
@@ -53,7 +53,7 @@ export function modelOf(entry: ModelEntry, upstreams: ReadonlyMap<string, OpenUp
   switch (entry.type) {
     case 'text': {
       const price = { input: priceOf(entry.price.input), output: priceOf(entry.price.output) };
-      // Of use only where a route carries them.
+      // Only useful if a route supports them.
       const tools = entry.tools && routes.some(({ provider }) => provider.tools);
       return { ...entry, tools, demands: tools && entry.demands, routes, price, prices: pricesOf(price) };
     }

@@ -1,5 +1,5 @@
-// Opens what a catalog names by plugin and settings, upstreams and payment providers: what an edit leaves as it was keeps
-// its connections.
+// Opens what a catalog defines by plugin and settings, upstreams and payment providers. Entries that an edit leaves
+// unchanged keep their connections.
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createProvider, type OpenProvider, type Plugin, type ProviderOptions } from '../plugin/settings.ts';
@@ -12,12 +12,12 @@ export interface Opened<Made extends object = object> {
   readonly open: OpenProvider<Made>;
 }
 
-/** One section of a catalog, and what opens it. */
+/** One section of a catalog, and how it is opened. */
 export interface Section<Made extends object> {
   readonly name: 'upstreams' | 'payments';
-  /** `Upstream`: what the operator knows an entry as. */
+  /** `Upstream`: the section's entries as an operator knows them. */
   readonly title: string;
-  /** The variable that names further folders of its plugins. */
+  /** The variable with additional plugin folders. */
   readonly variable: string;
   readonly plugins: ReadonlyMap<string, Plugin<Made>>;
 }
@@ -30,15 +30,15 @@ export interface OpenOptions<Made extends object> {
   readonly log: ProviderOptions['log'];
   /** What was open before. */
   readonly before: ReadonlyMap<string, Opened<Made>>;
-  /** Takes what is made now, so that a failure further on can close it. */
+  /** Collects what is opened now, so that it can be closed if a later step fails. */
   readonly fresh: OpenProvider<object>[];
-  /** What the host of an entry has beside what every host has. */
+  /** What an entry's host has beyond the common host. */
   readonly extrasOf?: (name: string) => object;
 }
 
 export interface OpenSection<Made extends object> {
   readonly opened: ReadonlyMap<string, Opened<Made>>;
-  /** The variables that entries lack which are therefore switched off. */
+  /** The variables whose absence switches entries off. */
   readonly switchedOff: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -1,4 +1,4 @@
-// The payment providers that a catalog switches on, and what may not stand side by side.
+// The payment providers that a catalog switches on, and which combinations are refused.
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { PaymentProvider } from '../plugin/payment-contract.ts';
@@ -14,7 +14,7 @@ export interface OpenPayment {
   readonly shortfall: PaymentEntry['shortfall'];
 }
 
-/** What the files say of a provider's shortfalls, whether or not it is switched on. Throws an `OperatorError`. */
+/** A provider's setting for shortfalls, whether or not it is switched on. Throws an `OperatorError`. */
 export function readShortfallRule(
   { catalogDir, catalogVariables }: Pick<Config, 'catalogDir' | 'catalogVariables'>,
   provider: string,
@@ -32,7 +32,7 @@ export interface Beside {
 
 export interface PaymentsInForce {
   readonly payments: ReadonlyMap<string, OpenPayment>;
-  /** What an operator should know, one line each. */
+  /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
 }
 

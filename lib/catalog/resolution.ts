@@ -1,11 +1,11 @@
-// Labels of resolutions, `720p` or `2k`: how many pixels the shorter side has, and which label is nearest.
+// Resolution labels such as `720p` or `2k`: pixels of the shorter side, and which label is nearest.
 
 export const RESOLUTION_LABEL = /^(?:[1-9]\d{2,3}p|[1-9]k)$/;
 
 /** The label that a request without one is for. */
 export const RESOLUTION_DEFAULT = '1080p';
 
-/** Of a label in thousands the shorter side is nine sixteenths of the longer: 2k is 2560 wide, 4k 3840. */
+/** In labels in thousands, the shorter side is nine sixteenths of the longer: 2k is 2560 wide, 4k 3840. */
 const SHORT_SIDES = new Map([
   ['2k', 1440],
   ['4k', 2160],
@@ -17,7 +17,7 @@ export function shortSideOf(label: string): number {
   return SHORT_SIDES.get(label) ?? (label.endsWith('k') ? number * 540 : number);
 }
 
-/** The label whose shorter side is nearest; the smaller of two that are equally near. Undefined when there is none. */
+/** The label whose shorter side is nearest, the smaller of two equally near ones. Undefined if there is none. */
 export function nearestResolution(labels: Iterable<string>, shortSide: number): string | undefined {
   const distance = (label: string) => Math.abs(shortSideOf(label) - shortSide);
   return [...labels].sort((one, other) => distance(one) - distance(other) || shortSideOf(one) - shortSideOf(other))[0];

@@ -16,11 +16,11 @@ export interface CatalogFile {
   readonly defaults: { readonly image: readonly string[]; readonly edit: readonly string[] };
   /** Retired id → the id to use instead. */
   readonly retired: Readonly<Record<string, string>>;
-  /** Entry → the file that it comes from, for what is said of mistakes: `upstreams.one`, `models[0]`, `smart.lite.name`. */
+  /** By entry, the file it comes from, for error messages: `upstreams.one`, `models[0]`, `smart.lite.name`. */
   readonly sources?: ReadonlyMap<string, string>;
 }
 
-/** What is wrong with an entry, after the file that it comes from. */
+/** What is wrong with an entry, after the name of its file. */
 export function mistakeIn({ sources }: Pick<CatalogFile, 'sources'>, entry: string, mistake: string): string {
   const path = sources?.get(entry);
   return path === undefined ? mistake : `${path}: ${mistake}`;
@@ -41,7 +41,7 @@ export interface UpstreamEntry {
 
 /** An account with a payment provider. */
 export interface PaymentEntry extends UpstreamEntry {
-  /** What becomes of an account whose money is spent before it is taken back. */
+  /** What happens to an account that has spent money before it is taken back. */
   readonly shortfall: (typeof SHORTFALL_RULES)[number];
 }
 
@@ -49,14 +49,14 @@ export const SHORTFALL_RULES = ['suspend', 'keep'] as const;
 
 export interface RouteEntry {
   readonly upstream: string;
-  /** The upstream's own name of the model. */
+  /** The upstream's own name for the model. */
   readonly model: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What the upstream asks for it, in RUB; only compared with the other routes of its model. */
+  /** What the upstream charges, in RUB; only compared with the other routes of its model. */
   readonly cost?: string;
 }
 
-/** Which route of a model is asked first: as they are listed, by what they cost, or the one that answers fastest. */
+/** Which route of a model is tried first: as listed, the cheapest, or the fastest. */
 export const ORDERS = ['listed', 'price', 'latency'] as const;
 
 interface ModelBase {
@@ -72,15 +72,15 @@ export interface TextEntry extends ModelBase {
   /** `stream`: token by token; `buffered`: a subscription proxy that answers in full and reports no usage. */
   readonly delivery: 'stream' | 'buffered';
   readonly price: { readonly input: string; readonly output: string };
-  /** Sees pictures; marks it in docs only: the catalog's `vision` list decides who answers them. */
+  /** Sees pictures; only informative: the catalog's `vision` list decides who answers them. */
   readonly vision: boolean;
-  /** What its routes take beyond text. */
+  /** What its routes support beyond text. */
   readonly tools: boolean;
-  /** A call may be demanded of it; absent in the file: as `tools`. */
+  /** Whether `tool_choice` may require a call; absent in the file: as `tools`. */
   readonly demands: boolean;
-  /** Answers in JSON. */
+  /** Supports JSON answers. */
   readonly json: boolean;
-  /** Answers in JSON of a schema; absent in the file: as `json`. */
+  /** Supports JSON schemas; absent in the file: as `json`. */
   readonly schema: boolean;
   readonly reasoning: boolean;
 }
@@ -88,17 +88,17 @@ export interface TextEntry extends ModelBase {
 export interface ImageEntry extends ModelBase {
   readonly type: 'image';
   readonly price: { readonly request: string };
-  /** Changes pictures as well as making them. */
+  /** Edits pictures as well as making them. */
   readonly edits: boolean;
 }
 
 export interface VideoEntry extends ModelBase {
   readonly type: 'video';
-  /** Per second, of any resolution or by its label, or per request. */
+  /** Per second (one price, or by resolution label), or per request. */
   readonly price: { readonly second: string | Readonly<Record<string, string>> } | { readonly request: string };
-  /** The durations it offers; absent: every whole number the endpoint takes. */
+  /** The durations on offer; absent: every whole number the endpoint accepts. */
   readonly seconds?: readonly number[];
-  /** The aspects it offers; absent: all of the endpoint. */
+  /** The aspects on offer; absent: all of the endpoint. */
   readonly aspects?: readonly string[];
 }
 

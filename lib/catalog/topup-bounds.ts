@@ -1,23 +1,23 @@
-// What an operator allows automatic top-ups to be: orders in a day, and the sums that owners may choose.
+// The bounds that an operator sets for automatic top-ups: orders per day, and the amounts that owners may choose.
 import Joi from 'joi';
 import { AMOUNT_MAX, MICRO_PER_RUB, type Micro, parseRub } from '../money/money.ts';
 
-/** Both ends included; a sum without an end is bounded by the payment provider alone. */
+/** Inclusive; an amount without a maximum is bounded only by the payment provider. */
 export interface SumBounds {
   readonly min: Micro;
   readonly max: Micro;
 }
 
 export interface TopupBounds {
-  /** Orders begun in one day (UTC), whatever became of them. */
+  /** Orders started per day (UTC), whatever their outcome. */
   readonly perDay: number;
   readonly threshold: SumBounds;
   readonly amount: SumBounds;
-  /** Of a month. */
+  /** Per month. */
   readonly cap: SumBounds;
 }
 
-/** The same as a catalog file has it; sums are decimal strings in RUB. */
+/** The same as in a catalog file; amounts are decimal strings in RUB. */
 export interface TopupEntry {
   readonly perDay?: number;
   readonly threshold?: SumEntry;

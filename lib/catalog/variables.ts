@@ -1,4 +1,4 @@
-// `${NAME}` in a catalog: which variables of the environment it may name, and their values.
+// `${NAME}` in a catalog: which environment variables it may use, and their values.
 import { VARIABLES } from '../config.ts';
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -20,7 +20,7 @@ export function substitute(
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, missing)]));
 }
 
-/** The names of all variables that a value mentions. */
+/** The names of all variables that a value uses. */
 export function variablesOf(value: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   substitute(value, {}, names);
@@ -28,8 +28,8 @@ export function variablesOf(value: unknown): ReadonlySet<string> {
 }
 
 /**
- * What is wrong with the variables that a value names, each with its field. Who edits a catalog chooses the host that
- * settings are sent to: the service's own secrets must not be among them, whatever `patterns` allow (`*` is any text).
+ * What is wrong with the variables that a value uses, each with its field. Whoever edits a catalog chooses the host
+ * that settings are sent to, so the service's own secrets are excluded, whatever `patterns` allow (`*` is any text).
  */
 export function forbiddenVariables(value: unknown, field: string, patterns: readonly string[]): readonly string[] {
   if (typeof value === 'string') {
@@ -44,7 +44,7 @@ export function forbiddenVariables(value: unknown, field: string, patterns: read
   return Object.entries(value).flatMap(([key, item]) => forbiddenVariables(item, `${field}.${key}`, patterns));
 }
 
-/** Patterns are letters, digits, `_` and `*`: the configuration takes no others. */
+/** Patterns consist of letters, digits, `_` and `*`: the configuration accepts no others. */
 function matches(name: string, pattern: string): boolean {
   return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name);
 }

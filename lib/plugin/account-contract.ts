@@ -1,20 +1,20 @@
-// The part of the contract that says what the settings of nearly every upstream have: types only.
+// The part of the contract with the settings that nearly every upstream has: types only.
 import type Joi from 'joi';
 
 /** An account with an upstream; a plugin's settings extend it. */
 export interface AccountSettings {
   readonly baseUrl: string;
-  /** One key, or several that take turns; absent only where the schema says that it may be. */
+  /** One key, or several used in rotation; absent only if the schema allows it. */
   readonly apiKey?: string | readonly string[];
   readonly proxy?: string;
 }
 
 /**
- * Makes the schema of an account: `baseUrl` with the vendor's own as default, `apiKey` and `proxy`, and what the plugin
- * has beside them.
+ * Makes the schema of an account: `baseUrl` with the vendor's own as default, `apiKey`, `proxy`, and the plugin's
+ * additional settings.
  */
 export interface MakeAccountSchema extends MakeSchema {
-  /** The same for servers that may ask for no key. */
+  /** The same for servers that may need no key. */
   readonly keyOptional: MakeSchema;
 }
 
@@ -27,5 +27,5 @@ type OwnName<Settings> = Exclude<keyof Settings, keyof AccountSettings>;
 
 type Own<Settings> = { readonly [Name in OwnName<Settings>]-?: Joi.Schema } & { readonly apiKey?: Joi.Schema };
 
-/** Settings of its own have to be described, every one. */
+/** Every additional setting must be described. */
 type OwnSchemas<Settings> = [OwnName<Settings>] extends [never] ? [own?: Own<Settings>] : [own: Own<Settings>];

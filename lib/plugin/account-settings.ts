@@ -1,4 +1,4 @@
-// The settings that nearly every upstream has, so that a plugin describes only its own.
+// The settings that nearly every upstream has, so that a plugin only describes its own.
 import Joi from 'joi';
 import type { MakeAccountSchema, MakeSchema } from './account-contract.ts';
 import type { ProviderPlugin } from './contract.ts';

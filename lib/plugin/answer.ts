@@ -27,12 +27,12 @@ type Step = IteratorResult<Parts>;
 
 const DONE: Step = { done: true, value: undefined };
 
-/** No generator: one would hold the last parts for as long as a reader does not take what comes next. */
+/** Not a generator: that would hold the last parts for as long as a reader does not take the next. */
 class Answer implements AskableIterator<Parts>, Waiter<Parts> {
   readonly #signal: AbortSignal;
   readonly #keys: KeyRing;
   readonly #frames: Frames;
-  /** Until it is asked: what was sent is not kept for the life of the reply. */
+  /** Dropped once asked, so that what was sent is not kept for the life of the reply. */
   #asking: AnswerOptions | undefined;
   #state: 'new' | 'open' | 'read' | 'left' = 'new';
   #parts: AskableIterator<Parts> | undefined;
@@ -74,7 +74,7 @@ class Answer implements AskableIterator<Parts>, Waiter<Parts> {
     else this.#end();
   }
 
-  /** The next parts have come, or there are no more. */
+  /** The next parts have arrived, or there are no more. */
   resolve(step: Step): void {
     if (step.done && !this.#isLeft()) this.#state = 'read';
     if (step.done || this.#isLeft()) this.#end();
@@ -94,7 +94,7 @@ class Answer implements AskableIterator<Parts>, Waiter<Parts> {
     else this.#end();
   }
 
-  /** May come while a step is under way: that one then gives nothing more. */
+  /** May be called while a step is pending, which then yields nothing more. */
   async return(): Promise<Step> {
     this.#state = 'left';
     await this.#parts?.return?.();
@@ -123,7 +123,7 @@ class Answer implements AskableIterator<Parts>, Waiter<Parts> {
       return;
     }
     this.#state = 'left';
-    // Some upstreams say within an answer what others say by a status.
+    // Some upstreams report within an answer what others report by status.
     this.#keys.blame(this.#keyId, error);
     waiter?.reject(error);
   }

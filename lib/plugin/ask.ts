@@ -1,4 +1,4 @@
-// Asks an upstream with one of its keys, and with another one when the upstream refuses the first.
+// Asks an upstream with one of its keys, and with another one if the upstream refuses the first.
 import { isUpstreamFault, kindOfStatus, upstreamFault } from './fault.ts';
 import type { HostFault } from './fault-contract.ts';
 import type { HostResponse } from './host-contract.ts';
@@ -15,14 +15,14 @@ export interface AskOptions {
 export interface Asking {
   /** Resolves with a success; throws the fault of every other status. */
   ask(url: string, init: HostRequest): Promise<UpstreamResponse>;
-  /** Resolves with any status: a reader of its own says what that means. */
+  /** Resolves with any status, for callers that interpret it themselves. */
   request(url: string, init: HostRequest): Promise<UpstreamResponse>;
 }
 
-/** Of a refusal's body so much is read at most. */
+/** The maximum read of a refusal's body. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
 
-/** Statuses that are about the key whatever the body says. */
+/** Statuses that are about the key, whatever the body says. */
 const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 
 export function createAsking({ request, keys, fault }: AskOptions): Asking {
@@ -36,7 +36,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
           throw await refusalOf(response, fault);
         } catch (error) {
           const hasOther = keys.blame(key?.id, error);
-          // What belongs to one account is not asked of another.
+          // Anything bound to one account is not asked of another.
           if (!hasOther || init.keyId !== undefined || !isUndone(error)) throw error;
         }
       }
@@ -55,12 +55,12 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
   };
 }
 
-/** Refused before anything was done: a picture that a 5xx was answered to may be made, and would be paid twice. */
+/** Refused before anything was done: after a 5xx, a picture may have been made and would be paid for twice. */
 function isUndone(error: unknown): boolean {
   return isUpstreamFault(error) && error.status !== undefined && error.status >= 400 && error.status < 500;
 }
 
-/** The fault of a reply that is no success. Its body may break off as well; the status is known already. */
+/** The fault of an unsuccessful reply. Its body may break off too; the status is already known. */
 export async function refusalOf({ status, headers, body }: HostResponse, fault: HostFault): Promise<Error> {
   const text = await body.text(REFUSAL_BYTES_MAX).catch(() => '');
   return fault.ofReply(status, headers, text);

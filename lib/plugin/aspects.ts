@@ -1,4 +1,4 @@
-// Shapes of pictures and videos, `16:9`: which of those that an upstream draws is nearest to what is wanted.
+// Aspect ratios such as `16:9`: which of an upstream's is nearest to the one requested.
 import type { ImageCall } from './call-contract.ts';
 
 /** Width by height. */
@@ -7,7 +7,7 @@ export function ratioOf(aspect: string): number {
   return width / height;
 }
 
-/** The first of those that are equally near. Undefined when there is none. */
+/** The first of equally near ones. Undefined if there is none. */
 export function nearestAspect(aspects: readonly string[], ratio: number): string | undefined {
   const distance = (aspect: string) => Math.abs(Math.log(ratioOf(aspect) / ratio));
   return [...aspects].sort((one, other) => distance(one) - distance(other))[0];

@@ -7,7 +7,7 @@ import { upstreamFault } from './fault.ts';
 import type { HostBody } from './host-contract.ts';
 import { scrub } from './secret.ts';
 
-/** A reply that is read whole is small, unless its reader says otherwise: an error, a token, a job's state. */
+/** Replies read as a whole are small (an error, a token, a job's state), unless the caller says otherwise. */
 const BYTES_MAX = 1024 * 1024;
 
 /** What a body needs of the request it answers. */
@@ -27,7 +27,7 @@ export class UpstreamBody implements HostBody {
     this.#source = source;
   }
 
-  /** Items of the body as a decoder makes them. */
+  /** Items of the body as produced by a decoder. */
   stream<T>(decoder: Decoder<T>): AskableIterator<readonly T[]> {
     const { source: body, signal, toError } = this.#take();
     return readBody({ body, decoder, signal, toError });

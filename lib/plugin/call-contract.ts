@@ -1,4 +1,4 @@
-// The part of the contract that says what a provider is asked for, and what it gives: types only.
+// The part of the contract about what a provider is asked for and what it returns: types only.
 import type { Picture, Size, TextMessage, Tools } from './content-contract.ts';
 import type { UpstreamFault } from './fault-contract.ts';
 import type { OutputFormat, Reasoning } from './output-contract.ts';
@@ -6,43 +6,43 @@ import type { RouteOptions } from './request-contract.ts';
 
 /** What every call has. */
 export interface ProviderCall {
-  /** The upstream's own name of the model: the `model` of the catalog's route. */
+  /** The upstream's own name for the model: the `model` of the catalog's route. */
   readonly model: string;
   readonly options: RouteOptions;
 }
 
-/** A text call, free of any wire format. */
+/** A text call, independent of any wire format. */
 export interface TextCall extends ProviderCall {
-  /** The system prompt; absent when there is none. */
+  /** The system prompt; absent if there is none. */
   readonly system?: string;
   /** History and prompt, oldest first; never empty. */
   readonly messages: readonly TextMessage[];
-  /** Most output tokens the answer may have, reasoning included: 1 to 32768. */
+  /** Maximum output tokens, including reasoning: 1 to 32768. */
   readonly maxTokens: number;
-  /** Only for a provider with `tools`; absent when the model may call none. */
+  /** Only for a provider with `tools`; absent if the model may call none. */
   readonly tools?: Tools;
-  /** Absent for text; an upstream that cannot do it ignores it. */
+  /** Absent for text; an upstream without support ignores it. */
   readonly format?: OutputFormat;
-  /** Absent where it is left to the model. */
+  /** Absent if it is left to the model. */
   readonly reasoning?: Reasoning;
 }
 
 export interface ImageCall extends ProviderCall {
   readonly prompt: string;
-  /** Absent when the client leaves it to the upstream. */
+  /** Absent if the client leaves it to the upstream. */
   readonly size?: Size;
-  /** `16:9`; absent when the client leaves it to the upstream, or `size` says it. */
+  /** `16:9`; absent if the client leaves it to the upstream, or `size` implies it. */
   readonly aspect?: string;
-  /** None: a picture is made. 1 to 4: they are edited. */
+  /** Empty: a picture is generated. 1 to 4: they are edited. */
   readonly images: readonly Picture[];
 }
 
 export interface ImageResult {
-  /** None is a failure of the upstream. */
+  /** An empty list is a failure of the upstream. */
   readonly images: readonly MediaSource[];
 }
 
-/** A result: its bytes, or where the gateway fetches them. */
+/** A result: its bytes, or where the gateway can fetch them. */
 export type MediaSource = { readonly bytes: Uint8Array } | RemoteMedia;
 
 export interface RemoteMedia {
@@ -57,13 +57,13 @@ export interface VideoCall extends ProviderCall {
   readonly size: Size;
   /** `16:9` */
   readonly aspect: string;
-  /** Our label, such as `720p`; null for a model that has none. */
+  /** Our label, such as `720p`; null for a model without resolutions. */
   readonly resolution: string | null;
-  /** The first picture of the video. */
+  /** The first frame of the video. */
   readonly image?: Picture;
 }
 
-/** What names a job: stored as JSON, and given back in any process, after any restart. No secrets. */
+/** Identifies a job: stored as JSON, and passed back in any process, after any restart. No secrets. */
 export type VideoRef = Readonly<Record<string, string>> & { readonly id: string };
 
 export type VideoState =
@@ -71,7 +71,7 @@ export type VideoState =
       readonly status: 'queued' | 'processing';
       /** 0 to 100. */
       readonly progress?: number;
-      /** When the upstream wants to be asked again at the earliest. */
+      /** The earliest time at which the upstream wants to be polled again. */
       readonly retryAfterMs?: number;
     }
   | { readonly status: 'completed'; readonly result: MediaSource }

@@ -1,4 +1,4 @@
-// What a client and the operator see of the errors of upstreams.
+// What a client and the operator see of upstream errors.
 import { type Fault, type FaultCode, fault, isFault } from '../faults.ts';
 import { isUpstreamFault } from './fault.ts';
 import type { RefusalCause, UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
@@ -22,7 +22,7 @@ const REFUSAL_CODES: Readonly<Record<RefusalCause, FaultCode>> = {
   picture: 'upstream_picture',
 };
 
-/** What a provider threw → what a client sees; the original stays as the cause, for the log. */
+/** Turns what a provider threw into what a client sees; the original stays as the cause, for the log. */
 export function toClientFault(error: unknown): Fault {
   if (isFault(error)) return error;
   return fault(isUpstreamFault(error) ? codeOf(error) : 'upstream_failed', {}, error);
@@ -33,7 +33,7 @@ function codeOf({ kind, about }: UpstreamFault): FaultCode {
   return isMendable ? REFUSAL_CODES[about] : CODES[kind];
 }
 
-/** What the operator is alerted with: a fault that does not end by itself, or that is the vendor's own; else undefined. */
+/** The operator's alert: for a fault that will not pass by itself, or that is the vendor's own; else undefined. */
 export function alertOf({ kind, status }: UpstreamFault): string | undefined {
   if (kind === 'auth') return 'an upstream refuses our key';
   if (kind === 'quota') return 'our account at an upstream is out of money or quota';

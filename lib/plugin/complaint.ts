@@ -1,6 +1,6 @@
-// Finds the error in what an upstream sent, in any of the shapes that servers use.
+// Finds the error in an upstream's response, in any of the shapes that servers use.
 
-/** An error as an upstream words it, out of whatever body it came in. */
+/** An error in the upstream's words, wherever in the body it was. */
 export interface Complaint {
   readonly message: string;
   /** Its codes and types in lower case. */
@@ -11,7 +11,7 @@ export interface Complaint {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The error in a JSON value; undefined when there is none. `certain` says that it is one: a message alone is then enough. */
+/** The error in a JSON value; undefined if there is none. `certain`: it is one, so a message alone is enough. */
 export function complaintOf(value: unknown, certain = false): Complaint | undefined {
   if (typeof value === 'string') return certain ? { message: value, words: [] } : undefined;
   if (Array.isArray(value)) return value.length > 0 ? complaintOf(value[0], certain) : undefined;
@@ -60,7 +60,7 @@ function within(inner: unknown, outer: Fields): Complaint {
   return { message, words, ...(status !== undefined && { status }) };
 }
 
-/** What the error details of gRPC say, which many APIs use: the code above them is one of a few. */
+/** The error details of gRPC, which many APIs use: the code above them is one of a few. */
 function reasonsOf(details: unknown): readonly unknown[] {
   return Array.isArray(details) ? details.map((detail) => fieldsOf(detail)?.reason) : [];
 }

@@ -1,4 +1,4 @@
-// The part of the contract that says what messages are made of, and which tools a model may call: types only.
+// The part of the contract about messages and the tools a model may call: types only.
 import type { JsonObject } from './request-contract.ts';
 
 export interface TextMessage {
@@ -7,7 +7,9 @@ export interface TextMessage {
   readonly content: readonly Content[];
 }
 
-/** Calls and results of tools come only to a provider with `tools`; each result has its call in an earlier message. */
+/**
+ * Tool calls and results are passed only to a provider with `tools`; each result has its call in an earlier message.
+ */
 export type Content = TextContent | ImageContent | ToolCallContent | ToolResultContent;
 
 export interface TextContent {
@@ -15,16 +17,16 @@ export interface TextContent {
   readonly text: string;
 }
 
-/** A picture in a message of the user, or in a result. */
+/** A picture in a user message, or in a result. */
 export interface ImageContent extends Picture {
   readonly type: 'image';
 }
 
-/** A picture of the client's: checked by its first bytes. A URL of a client's never reaches a provider. */
+/** A picture from the client, checked by its first bytes. A client's URL never reaches a provider. */
 export interface Picture {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   readonly bytes: Uint8Array;
-  /** By its header; absent where that does not tell. A small file may be a picture that takes gigabytes. */
+  /** From its header; absent if that does not say. A small file may be a picture that takes gigabytes. */
   readonly size?: Size | undefined;
 }
 
@@ -34,27 +36,31 @@ export interface Size {
   readonly height: number;
 }
 
-/** A tool of the client's. */
+/** A tool of the client. */
 export interface Tool {
   /** Letters, digits, `_` and `-`, up to 128. */
   readonly name: string;
   readonly description?: string;
   /** The JSON schema of its arguments, which are an object. */
   readonly schema: JsonObject;
-  /** Whether the arguments have to keep to the schema; absent when the client does not say. */
+  /** Whether the arguments must conform to the schema; absent if the client does not say. */
   readonly strict?: boolean;
 }
 
 export interface Tools {
-  /** At least one, each with a name of its own. */
+  /** At least one, with unique names. */
   readonly list: readonly Tool[];
-  /** Whether the model calls one: as it likes, not at all, in any case, or this one. Absent when the client does not say. */
+  /**
+   * Whether the model calls one: as it likes, not at all, in any case, or this one. Absent if the client does not say.
+   */
   readonly choice?: 'auto' | 'none' | 'any' | { readonly name: string };
-  /** True: at most one call an answer. What is called beyond it is dropped, so an upstream that cannot be told is not. */
+  /**
+   * True: at most one call per answer. Further calls are dropped, so an upstream without such an option is not told.
+   */
   readonly single?: true;
 }
 
-/** A call that a model made earlier, in a message of the assistant. */
+/** An earlier call by the model, in an assistant message. */
 export interface ToolCallContent {
   readonly type: 'tool-call';
   /** Unique within the messages. */
@@ -66,12 +72,12 @@ export interface ToolCallContent {
   readonly state?: string;
 }
 
-/** What a call came to, in a message of the user that follows it. */
+/** The result of a call, in a later user message. */
 export interface ToolResultContent {
   readonly type: 'tool-result';
-  /** Of the call. */
+  /** The call's id. */
   readonly id: string;
-  /** Of the tool. */
+  /** The tool's name. */
   readonly name: string;
   readonly isError: boolean;
   readonly content: readonly (TextContent | ImageContent)[];

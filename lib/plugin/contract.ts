@@ -21,29 +21,30 @@ export type * from './video-contract.ts';
 export type * from './wire-contract.ts';
 export type { FinishReason, ProviderPart };
 
-/** What a plugin folder exports by default from its `index`. */
+/** The default export of a plugin folder's `index`. */
 export interface ProviderPlugin<Settings extends object = object> {
   /** Version of this contract; a plugin with another one is refused at start. */
   readonly contract: 1;
   /** Equals the folder's name; the catalog's `upstreams.*.plugin` refers to it. */
   readonly name: string;
   /**
-   * The schema of `upstreams.*.settings`, checked when the catalog loads. `joi` is handed in, because a folder outside
-   * the checkout cannot import it; `account` makes what nearly every upstream has. Mark secrets of your own with
-   * `.meta({ secret: true })`: they are scrubbed from the log.
+   * The schema of `upstreams.*.settings`, checked when the catalog loads. `joi` is passed in, because a folder outside
+   * the checkout cannot import it; `account` makes the settings that nearly every upstream has. Mark additional secrets
+   * with `.meta({ secret: true })`: they are scrubbed from the log.
    */
   settings(joi: Joi.Root, account: MakeAccountSchema): Joi.ObjectSchema<Settings>;
-  /** Codes by which this vendor says what went wrong, beside those that the host knows already. */
+  /** This vendor's error codes, beyond those that the host already knows. */
   readonly faultWords?: FaultWords;
-  /** Texts by which this vendor alone says it, where it has no codes. */
+  /** This vendor's error texts, where it has no codes. */
   readonly faultTexts?: FaultTexts;
   /** Makes a provider from checked settings. Pure: no I/O, no timers. Called again when the settings change. */
   create(settings: Settings, host: Host): Provider;
 }
 
 /**
- * One upstream account of one vendor. A capability that is absent is one the vendor does not sell. Every await takes the
- * `signal`: when it aborts, the connection to the upstream is closed at once. All of them throw what `host.fault` makes.
+ * One upstream account with one vendor. An absent capability is one the vendor does not offer. Every await takes the
+ * `signal`: when it aborts, the connection to the upstream is closed at once. All methods throw faults made by
+ * `host.fault`.
  */
 export interface Provider {
   /**
@@ -51,11 +52,11 @@ export interface Provider {
    * `start, (block-start, block-delta*, block-end)*, finish`, with `usage` anywhere. Ends after the upstream's end.
    */
   text?(call: TextCall, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
-  /** True when `text` carries tools: their definitions, calls and results. Calls with tools pass over other providers. */
+  /** True if `text` supports tools: definitions, calls and results. Calls with tools skip other providers. */
   readonly tools?: boolean;
-  /** Makes or edits pictures; resolves when they are there. It asks the upstream for them once: asking again costs again. */
+  /** Makes or edits pictures; resolves when they are ready. Asks the upstream only once: asking again costs again. */
   image?(call: ImageCall, signal: AbortSignal): Promise<ImageResult>;
   readonly video?: VideoProvider;
-  /** Frees what the provider holds; called once, after its last call ended. */
+  /** Frees what the provider holds; called once, after its last call has ended. */
   close?(): Promise<void>;
 }

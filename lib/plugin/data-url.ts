@@ -1,4 +1,4 @@
-// Data URLs: pictures on their way to an upstream, and results that come inline.
+// Data URLs: for pictures sent to an upstream, and results that come inline.
 import { Buffer } from 'node:buffer';
 import type { MediaSource } from './call-contract.ts';
 import type { Picture } from './content-contract.ts';

@@ -1,5 +1,5 @@
-// One request and its reply on undici's dispatcher: without the streams and promises of its comfortable API, which cost
-// a tenth of a call and buffer once more.
+// One request and its reply directly on undici's dispatcher, without the streams and promises of its high-level API,
+// which cost a tenth of a call and add another buffer.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { isLeftOver } from '../platform/undici-pause.ts';
@@ -61,7 +61,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // Hints such as 103 come before the reply.
+    // Hints such as 103 precede the reply.
     if (status < 200) return;
     // The same as they came, for nobody: a kilobyte and a half of every open stream.
     controller.rawHeaders = null;
@@ -100,7 +100,7 @@ class Exchange implements Dispatcher.DispatchHandler, ByteSource {
     for (const chunk of this.#early.splice(0)) taker.data(chunk);
     if (this.#over === 'ended') taker.end();
     else if (this.#over === 'failed') taker.fail(this.#error as Error);
-    // The taker may have paused on what it was handed.
+    // The consumer may have paused on what it was given.
     else if (this.#wanted) this.#controller?.resume();
   }
 

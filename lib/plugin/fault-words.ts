@@ -1,15 +1,15 @@
-// Whose fault an upstream's complaint is, told by codes that mean the same everywhere, and by its text.
+// Classifies an upstream's error message, by codes that mean the same everywhere and by its text.
 import type { Complaint } from './complaint.ts';
 import { FAULT_KINDS, kindOfStatus, REFUSAL_CAUSES } from './fault.ts';
 import type { FaultTexts, FaultWords, RefusalCause, UpstreamFaultKind } from './fault-contract.ts';
 
-/** What a complaint is about. */
+/** What an error message is about. */
 export interface Verdict {
   readonly kind: UpstreamFaultKind;
   readonly about?: RefusalCause;
 }
 
-/** Codes and types that several vendors or converting proxies use; what one vendor alone uses is in its plugin. */
+/** Codes and types used by several vendors or converting proxies; those of a single vendor are in its plugin. */
 const WORDS: FaultWords = {
   quota: `insufficient_quota insufficient_user_quota insufficient_balance insufficient_balance_error insufficient_credits
     billing_error billing_not_active billing_hard_limit_reached exceeded_current_quota_error quota_exceeded
@@ -36,7 +36,7 @@ const WORDS: FaultWords = {
     failed_to_download_image`,
 };
 
-/** From the weightiest: an answer that says both quota and rate limit is about money. */
+/** Most significant first: an answer that mentions both quota and rate limit is about money. */
 const WEIGHT: readonly (keyof FaultWords)[] = [
   'quota',
   'missing',
@@ -53,7 +53,7 @@ const WEIGHT: readonly (keyof FaultWords)[] = [
   'protocol',
 ];
 
-/** Words that say little: they decide only where no status does. */
+/** Vague words: they decide only if no status does. */
 const VAGUE = new Map<string, UpstreamFaultKind>([
   ...`invalid_request_error invalid_argument invalidparameter bad_request bad_request_error badrequesterror
   validation_error validation validationexception invalid_value`
@@ -73,7 +73,7 @@ const KEY =
 const NO_MODEL =
   /(model|deployment|endpoint)\b.{0,120}(not found|not exist|not available|no longer available|not supported|deprecated|decommissioned)|(unknown|unsupported|no such) model|(invalid|failed to parse) model[_ ]uri|no endpoints found|^not found$|page not found|cannot post|invalid url|模型不存在/i;
 
-/** Texts by which a refusal tells what the client can fix. */
+/** Texts of refusals that tell what the client can fix. */
 const CAUSES: readonly (readonly [about: RefusalCause, text: RegExp])[] = [
   [
     'content',
@@ -94,10 +94,10 @@ const CAPACITY_EXCEEDED = 498;
 const TOO_LARGE = 413;
 const TEXT_CHARS = 1000;
 
-/** Statuses that say no more than that the request is refused. */
+/** Statuses that only say that the request is refused. */
 const MERE_REFUSALS: ReadonlySet<number | undefined> = new Set([undefined, 400, 422]);
 
-/** Judges complaints by the common words and texts, and a plugin's own, which come first. */
+/** Classifies messages by common words and texts, after the plugin's own. */
 export function createJudge(
   own: FaultWords = {},
   texts: FaultTexts = {},
@@ -120,7 +120,7 @@ export function createJudge(
       ([, text]) => MERE_REFUSALS.has(status) && message.slice(0, TEXT_CHARS).search(text) >= 0,
     )?.[0];
     if (owned !== undefined) return owned;
-    // Many servers file their operator's mistakes as a bad request: what they say tells more than the status.
+    // Many servers report their operator's mistakes as a bad request: the text says more than the status.
     const told = status === undefined || status < 500 ? kindOfText(message) : undefined;
     if (told !== undefined && (status !== 429 || told === 'quota')) return told;
     if (status === CAPACITY_EXCEEDED) return 'overloaded';
@@ -137,7 +137,7 @@ export function createJudge(
   };
 }
 
-/** What is wrong with a plugin's own words and texts; undefined when nothing is. */
+/** What is wrong with a plugin's own words and texts; undefined if nothing is. */
 export function findWordsFlaw(words: unknown, texts?: unknown): string | undefined {
   const isString = (text: unknown) => typeof text === 'string';
   const isPattern = (text: unknown) => text instanceof RegExp;

@@ -1,4 +1,4 @@
-// The errors of upstreams, and the kinds that statuses stand for.
+// Upstream faults, and the kinds that statuses stand for.
 import type { FaultFacts, RefusalCause, UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 
 /** Enough of an upstream's words to find the cause. */
@@ -24,12 +24,12 @@ class UpstreamError extends Error implements UpstreamFault {
   }
 }
 
-/** A fault of an upstream; its detail is made one short line. */
+/** An upstream fault; its detail is shortened to one line. */
 export function upstreamFault(kind: UpstreamFaultKind, detail: string, facts: FaultFacts = {}): UpstreamFault {
   return new UpstreamError(kind, shorten(detail), facts);
 }
 
-/** An upstream may repeat a picture that it was sent; none is for the log. */
+/** An upstream may repeat a picture it was sent; none belongs in the log. */
 const PICTURES = /data:[\w/+.-]{1,80};base64,[\w+/\\=-]*|[\w+/\\-]{64,}={0,2}/g;
 
 function shorten(detail: string): string {
@@ -55,16 +55,16 @@ export const FAULT_KINDS: readonly UpstreamFaultKind[] = [
   'protocol',
 ];
 
-/** Every cause of a refusal that a client can mend. */
+/** Every cause of a refusal that a client can fix. */
 export const REFUSAL_CAUSES: readonly RefusalCause[] = ['length', 'content', 'picture'];
 
-/** By its shape, not its class: the maker may come from another copy of this module. */
+/** By shape, not class: it may come from another copy of this module. */
 export function isUpstreamFault(value: unknown): value is UpstreamFault {
   if (!(value instanceof Error) || value.name !== 'UpstreamFault' || !('kind' in value)) return false;
   return (FAULT_KINDS as readonly unknown[]).includes(value.kind);
 }
 
-/** The kind that an HTTP status stands for by itself; one that is no error does not belong where it came. */
+/** The kind that an HTTP status implies by itself; a non-error status does not belong there. */
 export function kindOfStatus(status: number): UpstreamFaultKind {
   if (status < 400 || status > 599) return 'protocol';
   switch (status) {

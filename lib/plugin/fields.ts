@@ -1,4 +1,4 @@
-// Reads JSON that nobody vouches for: what is not there reads as empty.
+// Reads untrusted JSON: whatever is missing reads as empty.
 import type { JsonObject } from './request-contract.ts';
 
 const NONE: JsonObject = {};
@@ -10,7 +10,7 @@ export function fieldsOf(value: unknown, ...path: readonly (string | number)[]):
   return step === undefined ? value : fieldsOf(value[step], ...rest);
 }
 
-/** Lists too: what they have no field of is not there. */
+/** Lists too: fields they don't have are missing. */
 export function isFields(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,4 @@
-// What upstreams call the reasons to end an answer.
+// Upstreams' words for the reasons an answer ends.
 import type { FinishReason } from '../stream/provider-part.ts';
 import type { HostFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { Host } from './host-contract.ts';
@@ -15,10 +15,10 @@ export function createFinishReason(fault: HostFault): Host['finishReason'] {
   };
 }
 
-/** Stand for no reason yet. */
+/** Mean no reason yet. */
 const NO_WORDS = new Set(['', 'null', 'none']);
 
-/** In lower case; what is not here is `other`. */
+/** In lower case; anything else is `other`. */
 const REASONS: ReadonlyMap<string, FinishReason> = byWord({
   stop: 'stop eos eos_token end end_turn stop_sequence stop_token complete completed finished done',
   length: `length max_tokens max_output_tokens max_completion_tokens max_length model_length token_limit

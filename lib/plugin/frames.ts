@@ -1,6 +1,6 @@
-// Finds the JSON values in the bytes of a reply, whatever its content type says: server-sent events, one document, or one
-// value per line. Lines and not events are read, because errors come between the events: as bare JSON, or in a field
-// named `error`, both of which a strict reader of events passes over.
+// Finds the JSON values in the bytes of a reply, whatever its content type: server-sent events, one document, or one
+// value per line. It reads lines instead of events, because errors may come between events, as bare JSON or in a field
+// named `error`, which a strict event reader would skip.
 import type { Decoder } from '../stream/bytes.ts';
 import { LINE_LIMITS, LineSplitter } from '../stream/lines.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
@@ -37,7 +37,7 @@ export interface FramesOptions {
   readonly eventCharsMax?: number | undefined;
 }
 
-/** Decodes the parts of an answer straight from its bytes. */
+/** Decodes the parts of an answer directly from its bytes. */
 export class Frames implements Decoder<ProviderPart> {
   /** True when nothing that follows counts. */
   done = false;
@@ -49,7 +49,7 @@ export class Frames implements Decoder<ProviderPart> {
   readonly #piecesMax: number;
   readonly #writer = new Writer();
   readonly #parser = new AlikeParser();
-  /** The name of the event, as far as it may mean something to the frames. */
+  /** The event's name, as far as it may matter to the frames. */
   #event = '';
   /** Where the whole name is. */
   #nameText = '';
@@ -59,7 +59,7 @@ export class Frames implements Decoder<ProviderPart> {
   #data = '';
   /** The first lines of a document in several lines. */
   #document = '';
-  /** The beginning of what is neither. */
+  /** The start of what is neither. */
   #excerpt = '';
   #any = false;
 
@@ -71,7 +71,7 @@ export class Frames implements Decoder<ProviderPart> {
     this.#splitter = new LineSplitter({ ...LINE_LIMITS, charsMax }, (text, start, end) => this.#line(text, start, end));
   }
 
-  /** A line too long: the reader of the body throws it. */
+  /** A line that is too long: the reader of the body throws it. */
   get failure(): Error | undefined {
     return this.#splitter.failure;
   }
@@ -81,7 +81,7 @@ export class Frames implements Decoder<ProviderPart> {
     this.#splitter.push(chunk);
   }
 
-  /** A last value that is cut off is not rubbish: the answer is then merely unfinished. */
+  /** A truncated last value is not rubbish: the answer is just unfinished. */
   end(parts: ProviderPart[]): void {
     this.#writer.into(parts);
     this.#splitter.end();
@@ -97,7 +97,7 @@ export class Frames implements Decoder<ProviderPart> {
     }
   }
 
-  /** The body broke off: harmless when the answer had a reason to end. */
+  /** The body broke off: harmless if the answer already had its finish reason. */
   break(error: unknown): readonly ProviderPart[] {
     const parts: ProviderPart[] = [];
     this.#writer.into(parts);
@@ -122,7 +122,7 @@ export class Frames implements Decoder<ProviderPart> {
     this.#nameText = text;
     this.#nameStart = start;
     this.#nameEnd = end;
-    // Longer names mean nothing to the frames.
+    // Longer names do not matter to the frames.
     this.#event = end - start <= NAME_CHARS_MAX ? this.#readName() : '';
   }
 
@@ -196,7 +196,7 @@ export class Frames implements Decoder<ProviderPart> {
     } else if (this.#excerpt.length < EXCERPT_CHARS) this.#excerpt += `${line.slice(0, EXCERPT_CHARS)} `;
   }
 
-  /** Tried only where a document can end: trying at every line would cost its square. */
+  /** Tried only where a document can end: trying at every line would be quadratic. */
   #addToDocument(line: string): void {
     this.#document += `\n${line}`;
     if (this.#document.length > this.#piecesMax) throw new NotJson(this.#document);

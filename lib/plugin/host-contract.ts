@@ -1,4 +1,4 @@
-// The part of the contract that the gateway hands to a plugin: types only.
+// The part of the contract that the gateway passes to a plugin: types only.
 import type { FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { AnswerReader } from './answer-contract.ts';
 import type { Content } from './content-contract.ts';
@@ -8,40 +8,41 @@ import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, RouteOptions, T
 import type { HostVideo } from './video-contract.ts';
 import type { ChatQuirks, ContentsFormat, MessageQuirks, WireFormat } from './wire-contract.ts';
 
-/** What the gateway hands to a plugin: everything it needs at run time. */
+/** What the gateway passes to a plugin: everything it needs at run time. */
 export interface Host {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
   /**
-   * Sends one request; follows no redirect, inflates nothing, reaches only the origins that the settings name: `baseUrl`
-   * and every other setting whose name ends in `Url`. Resolves when the headers have arrived, whatever the status.
-   * Throws a `network`, `timeout` or `protocol` fault. There is no timeout but for connecting: the signal is the clock.
+   * Sends one request; follows no redirect, decompresses nothing, and reaches only the origins in the settings:
+   * `baseUrl` and every other setting whose name ends in `Url`. Resolves when the headers have arrived, whatever the
+   * status. Throws a `network`, `timeout` or `protocol` fault. The only timeout is for connecting: the signal limits
+   * the rest.
    */
   request(url: string, init: HostRequest): Promise<HostResponse>;
   /**
-   * Sends a request and reads its reply as one JSON value: what most upstreams of pictures and videos need. Throws the
-   * fault that a status other than 2xx stands for, and a `protocol` fault beyond `limitBytes` (default 1 MiB).
+   * Sends a request and reads its reply as one JSON value, as most picture and video upstreams need. Throws the fault
+   * of a status other than 2xx, and a `protocol` fault beyond `limitBytes` (default 1 MiB).
    */
   json(url: string, init: HostRequest, limitBytes?: number): Promise<JsonReply>;
   /**
-   * Sends a request and reads its reply as a stream of JSON values with `reader`: all that `text` returns, for most
-   * upstreams. Nothing is sent before the first `next`.
+   * Sends a request and reads its reply as a stream of JSON values with `reader`: for most upstreams, all that `text`
+   * has to return. Nothing is sent before the first `next`.
    */
   answer(url: string, init: HostRequest, reader: AnswerReader): AsyncIterable<readonly ProviderPart[]>;
-  /** Asks again and again until there is a value: for pictures that an upstream makes as a job. */
+  /** Polls until there is a value: for pictures that an upstream makes as a job. */
   poll<T>(polling: Polling<T>): Promise<T>;
   /**
-   * Works out once for each route what its calls share. `make` gets the settings as the route's `options` override
-   * them: an option is checked like the setting of its name, and a wrong one is left out with a warning. Options of
-   * other names are for the plugin to read. `baseUrl` comes without a slash at its end.
+   * Computes once per route what its calls share. `make` gets the settings with the route's `options` applied: an
+   * option is checked like the setting of the same name, and a wrong one is dropped with a warning. Other options are
+   * for the plugin to read. `baseUrl` comes without a trailing slash.
    */
   perRoute<Settings extends object, T>(
     settings: Settings,
     make: (settings: Settings, options: RouteOptions) => T,
   ): (call: { readonly model: string; readonly options: RouteOptions }) => T;
   /**
-   * Makes `auth` of keys that have to be exchanged for tokens: a token is kept until shortly before its end, calls that
-   * need a new one wait for the same exchange, and tokens stay out of the log. Make one for each provider.
+   * Makes `auth` from keys that must be exchanged for tokens: a token is kept until shortly before it expires,
+   * concurrent calls wait for the same exchange, and tokens stay out of the log. Create one per provider.
    */
   tokens(source: TokenSource): TokenAuth;
   /** The URL of a path below a `baseUrl`, whose query string stays at the end. */
@@ -49,27 +50,27 @@ export interface Host {
   /** `authorization: Bearer …`: the usual `auth`. */
   readonly bearer: KeyHeaders;
   /**
-   * The object in a JSON value that `path` leads to, by names and by places in lists; without fields where there is
-   * none: `fields(reply, 'choices', 0, 'delta').content`.
+   * The object at `path` in a JSON value, by names and list indexes; an object without fields if there is none:
+   * `fields(reply, 'choices', 0, 'delta').content`.
    */
   fields(value: unknown, ...path: readonly (string | number)[]): JsonObject;
   /**
-   * What an upstream's own word for the end of an answer means, by the words that vendors use, in any case: `other` for
-   * one that is not known, undefined for none (`''`, `null`, `…_unspecified`). Throws for a word of failure, such as
-   * `error` or `timeout`: the fault that `complaint` tells, where the upstream says more beside the word.
+   * What an upstream's word for the end of an answer means, in any case: `other` for an unknown word, undefined for
+   * none (`''`, `null`, `…_unspecified`). Throws for a word of failure, such as `error` or `timeout`: the fault in
+   * `complaint`, if the upstream says more beside the word.
    */
   finishReason(word: unknown, complaint?: unknown): FinishReason | undefined;
-  /** The text of a message for models that are given only text: its parts of text, with an empty line between them. */
+  /** The text of a message for text-only models: its text parts, separated by empty lines. */
   textOf(content: readonly Content[]): string;
-  /** The headers of one key, for a result that the gateway fetches itself; none where the settings have no key. */
+  /** The headers of one key, for a result that the gateway fetches itself; none if the settings have no key. */
   authorize(auth: KeyHeaders | TokenAuth, keyId?: string): Promise<Readonly<Record<string, string>>>;
-  /** The arguments of a call of a tool as an object, for upstreams that take no text: what is none is put into one. */
+  /** A tool call's arguments as an object, for upstreams that take no text: anything else is wrapped in one. */
   argumentsOf(json: string): JsonObject;
   /** Chat completions, as many upstreams speak them. */
   readonly chat: WireFormat<ChatQuirks>;
   /** The messages format, as some do. */
   readonly message: WireFormat<MessageQuirks>;
-  /** Contents of parts, as others do. */
+  /** The contents format, as others do. */
   readonly contents: ContentsFormat;
   /** For pictures. */
   readonly image: HostImage;
@@ -82,7 +83,7 @@ export interface Host {
 
 /** A vendor that wants keys exchanged for tokens. */
 export interface TokenSource {
-  /** Exchanges a key. The signal belongs to no call alone: it aborts when nobody waits for the token any more. */
+  /** Exchanges a key. The signal belongs to no single call: it aborts when nobody waits for the token any more. */
   exchange(key: string, signal: AbortSignal): Promise<Token>;
   /** The headers that carry a token. Default: `authorization: Bearer …`. */
   headers?(token: string): HeaderFields;
@@ -120,7 +121,7 @@ export interface HostBody {
   json(limitBytes?: number): Promise<unknown>;
   /** The whole body. */
   bytes(limitBytes?: number): Promise<Uint8Array>;
-  /** The body as it comes, for formats that `answer` does not read: arrays of what arrived together. */
+  /** The body as it arrives, for formats that `answer` does not read: arrays of what arrived together. */
   chunks(): AsyncIterable<readonly Uint8Array[]>;
   /** Closes the connection without reading further. */
   drop(): void;
@@ -128,7 +129,7 @@ export interface HostBody {
 
 export interface Polling<T> {
   /**
-   * Looks once. Transport errors (`network`, `timeout`, `rate`, `overloaded`, `server`, `protocol`) are looked past, up
+   * Polls once. Transport errors (`network`, `timeout`, `rate`, `overloaded`, `server`, `protocol`) are tolerated, up
    * to `errorsMax` in a row; other faults end the polling.
    */
   ask(signal: AbortSignal): Promise<Poll<T>>;
@@ -139,7 +140,7 @@ export interface Polling<T> {
   readonly signal: AbortSignal;
 }
 
-/** What one look found: the value, or nothing yet. */
+/** The result of one poll: the value, or nothing yet. */
 export type Poll<T> = { readonly value: T } | { readonly value?: never; readonly retryAfterMs?: number | undefined };
 
 export interface HostLog {
@@ -150,6 +151,6 @@ export interface HostLog {
 export interface HostClock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }

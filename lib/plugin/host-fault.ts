@@ -1,4 +1,4 @@
-// Makes the faults of one upstream, without its secrets, out of statuses, bodies and complaints.
+// Makes the faults of one upstream from statuses, bodies and error messages, without its secrets.
 import { type Complaint, complaintOf } from './complaint.ts';
 import { kindOfStatus, upstreamFault } from './fault.ts';
 import type { FaultFacts, FaultTexts, FaultWords, HostFault, UpstreamFault } from './fault-contract.ts';

@@ -1,4 +1,4 @@
-// What a plugin is given: requests, answers, polling, faults, a log and a clock, for one upstream.
+// What a plugin is given for one upstream: requests, answers, polling, faults, a log and a clock.
 import Joi from 'joi';
 import { readArguments } from '../stream/arguments.ts';
 import { ChatReply } from '../wire/chat/reply.ts';
@@ -31,7 +31,7 @@ export interface HostOptions extends UpstreamOptions {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
   readonly log: UpstreamLog;
-  /** Keys that take turns. */
+  /** Keys used in rotation. */
   readonly keys?: readonly string[];
   /** Of the settings. */
   readonly schema?: Joi.ObjectSchema;
@@ -47,7 +47,7 @@ export interface UpstreamLog extends HostLog {
   error?(message: string, fields: object): void;
 }
 
-/** A host with connections of its own: closed after the last call of its provider. */
+/** A host with its own connections, closed after the last call of its provider. */
 export interface ClosableHost extends Host {
   readonly keyHealth: () => KeyHealth;
   close(): Promise<void>;
@@ -120,7 +120,7 @@ function urlBelow(baseUrl: string, path: string): string {
   return `${baseUrl.slice(0, at).replace(/\/+$/, '')}/${path}${baseUrl.slice(at)}`;
 }
 
-/** Calls go on with the other keys, so nothing else reports one that has to be fixed. */
+/** Calls continue with the other keys, so nothing else reports one that has to be fixed. */
 function tellOfRest({ upstream, log }: HostOptions, { place, keys, kind, status, forMs }: KeyRest): void {
   const fields = { upstream, key: `${place} of ${keys}`, kind, status, for_ms: forMs };
   if (kind === 'rate' || !log.error) log.warn('an upstream key is paused', fields);

@@ -7,22 +7,22 @@ import type { Base64, JsonObject } from './request-contract.ts';
 
 export interface HostImage {
   /**
-   * All of `image` for most upstreams that make pictures as jobs: it submits once, looks until the job ends, and takes
-   * the pictures of the end.
+   * All of `image` for most upstreams that make pictures as jobs: submits once, polls until the job ends, and returns
+   * its pictures.
    */
   jobs<Settings extends Pick<AccountSettings, 'baseUrl'>>(
     settings: Settings,
     wire: ImageWire<Settings>,
   ): (call: ImageCall, signal: AbortSignal) => Promise<ImageResult>;
   /**
-   * The input of a model, made from a template: JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`,
-   * `{shape}` (a size, or else an aspect), `{image}` (the first picture) and `{images}`, each alone in a string, stand for
-   * what the call has. A field whose value is one that the call has not is left out. Pictures are data URLs.
+   * A model's input, made from a template: JSON in which `{prompt}`, `{width}`, `{height}`, `{size}`, `{aspect}`,
+   * `{shape}` (a size, or else an aspect), `{image}` (the first picture) and `{images}`, each alone in a string, stand
+   * for what the call has. A field whose value the call does not have is left out. Pictures are data URLs.
    */
   fill(call: ImageCall, template: JsonObject, how: FillOptions): JsonObject;
-  /** Results where an upstream names them: a URL, a data URL, an object with one as `url`, or a list of any of these. */
+  /** Results as an upstream names them: a URL, a data URL, an object with one as `url`, or a list of any of these. */
   sourcesOf(value: unknown): readonly MediaSource[];
-  /** The nearest to what the call asks for, of the aspects (`16:9`) that a model draws; undefined where it asks for none. */
+  /** The nearest of a model's aspects (`16:9`) to what the call asks for; undefined if it asks for none. */
   aspectOf(call: ImageCall, aspects: readonly string[]): string | undefined;
   /** `data:image/png;base64,…`, for a `JsonBody`. */
   dataUrl(picture: Picture, base64: Base64): string;
@@ -30,13 +30,13 @@ export interface HostImage {
 
 /** How one upstream is asked for pictures, and what it answers. */
 export interface ImageWire<Settings = unknown> extends JobWire<ImageCall, Settings> {
-  /** The first interval between two looks. */
+  /** The first polling interval. */
   readonly everyMs: number;
-  /** Where pictures come inline. Default 1 MiB. */
+  /** For inline pictures. Default 1 MiB. */
   readonly replyBytesMax?: number;
-  /** Whether the reply to the submission, or to a look, is of a job that ended, well or not. */
+  /** Whether the reply to the submission, or to a poll, is of a job that has ended, well or not. */
   isEnded(job: JsonObject): boolean;
-  /** The pictures of a job that ended. Throws why there are none. */
+  /** The pictures of an ended job. Throws why there are none. */
   sourcesOf(job: JsonObject, looking: JobLooking): readonly MediaSource[] | Promise<readonly MediaSource[]>;
 }
 

@@ -1,4 +1,4 @@
-// Pictures that an upstream makes as jobs: submitted once, looked at until they end.
+// Pictures that an upstream makes as jobs: submitted once, polled until they end.
 import { fieldsOf } from './fields.ts';
 import type { Host } from './host-contract.ts';
 import type { HostImage } from './image-contract.ts';

@@ -1,30 +1,30 @@
-// Work that an upstream does as a job: how it is submitted, and by what it is found again. Types only.
+// Jobs at an upstream: how they are submitted, and how they are found again. Types only.
 import type { VideoRef } from './call-contract.ts';
 import type { HeaderFields, HostRequest, JsonObject, KeyHeaders, TokenAuth } from './request-contract.ts';
 
-/** What one call becomes. */
+/** The request for one call. */
 export interface JobSubmission extends Omit<HostRequest, 'method'> {
   readonly url: string;
-  /** The name of the job in the reply: a string or a number. */
+  /** The job's name in the reply: a string or a number. */
   idOf(value: JsonObject): unknown;
-  /** Where a job is looked at; the id is encoded for a URL already. The reply is there for upstreams that say it. */
+  /** Where a job is polled; the id is already encoded for a URL. The reply is passed for upstreams that state it. */
   lookAt(id: string, value: JsonObject): string;
 }
 
-/** It carries the URL of its job, so that a look needs neither the route nor its options. */
+/** Contains the URL of its job, so that polling needs neither the route nor its options. */
 export type JobRef = VideoRef & { readonly url: string };
 
 /** How one upstream takes jobs. */
 export interface JobWire<Call, Settings> {
   /** Default: `authorization: Bearer …`. */
   readonly auth?: KeyHeaders | TokenAuth;
-  /** Of every request. */
+  /** For every request. */
   readonly headers?: HeaderFields;
-  /** `base` is the route's `baseUrl` without a slash at its end, `settings` all as the route overrides them. */
+  /** `base` is the route's `baseUrl` without a trailing slash, `settings` include the route's overrides. */
   submission(call: Call, base: string, settings: Settings): Omit<JobSubmission, 'auth' | 'signal'>;
 }
 
-/** For what takes a further request. */
+/** For results that take another request. */
 export interface JobLooking {
   readonly ref: VideoRef;
   readonly auth: KeyHeaders | TokenAuth;

@@ -1,4 +1,4 @@
-// Submits work that an upstream does as a job: what is the same for pictures and videos.
+// Submits jobs to an upstream: what pictures and videos have in common.
 import { fieldsOf } from './fields.ts';
 import type { Host, JsonReply } from './host-contract.ts';
 import type { JobRef, JobSubmission } from './job-contract.ts';

@@ -1,22 +1,22 @@
-// The keys of one upstream, which take turns; one that the upstream refuses rests while there are others.
+// The keys of one upstream, used in rotation; a refused one is paused while there are others.
 import { hash } from 'node:crypto';
 import { isUpstreamFault } from './fault.ts';
 import type { UpstreamFaultKind } from './fault-contract.ts';
 
 export interface Key {
-  /** Names the key in every process without showing it. */
+  /** Identifies the key in every process without revealing it. */
   readonly id: string;
   readonly value: string;
 }
 
-/** What a key rests for. */
+/** Why a key is paused. */
 export const KEY_FAULTS = ['rate', 'auth', 'quota'] as const satisfies readonly UpstreamFaultKind[];
 
 export type KeyFault = (typeof KEY_FAULTS)[number];
 
-/** A key that begins to rest. */
+/** A key that was just paused. */
 export interface KeyRest {
-  /** Its place in the settings, from 1. */
+  /** Its position in the settings, from 1. */
   readonly place: number;
   readonly keys: number;
   readonly kind: KeyFault;
@@ -24,30 +24,30 @@ export interface KeyRest {
   readonly forMs: number;
 }
 
-/** How many keys there are, and how many of them rest by what was said. */
+/** How many keys there are, and how many are currently paused. */
 export interface KeyHealth extends Readonly<Record<KeyFault, number>> {
   readonly keys: number;
 }
 
 export interface KeyRingOptions {
   readonly now?: () => number;
-  /** Called when one of several keys begins to rest. */
+  /** Called when one of several keys is paused. */
   readonly onRest?: (rest: KeyRest) => void;
 }
 
 interface Place {
   readonly key: Key;
-  /** On the clock of `now`; 0 for a key that has never rested. */
+  /** On the clock of `now`; 0 for a key that was never paused. */
   restsUntil: number;
   kind: KeyFault | undefined;
 }
 
 const ID_CHARS = 16;
 
-/** Where the upstream names no time: a rate limit is over soon, the others need somebody to fix them. */
+/** If the upstream gives no time: a rate limit passes soon, anything else needs somebody to fix it. */
 const REST_MS: Readonly<Record<KeyFault, number>> = { rate: 5_000, auth: 300_000, quota: 300_000 };
 
-/** Bounds of what the upstream says: a limit of a day may be lifted, or paid for, long before. */
+/** Bounds for what the upstream says: a day's limit may be lifted, or paid for, long before. */
 const REST_MIN_MS = 500;
 const REST_MAX_MS = 600_000;
 
@@ -56,7 +56,7 @@ export class KeyRing {
   readonly #now: () => number;
   readonly #onRest: KeyRingOptions['onRest'];
   #turn = 0;
-  /** When the last of those that rest is back; 0 while none ever has. */
+  /** When the last paused key is back; 0 if none ever was. */
   #restsUntil = 0;
 
   constructor(values: readonly string[], { now = Date.now, onRest }: KeyRingOptions = {}) {
@@ -66,8 +66,8 @@ export class KeyRing {
   }
 
   /**
-   * The key of that id if it is still there, else the next one that does not rest, or of keys that all rest the one that
-   * is back first: the only way to know is to ask. Undefined when there are none.
+   * The key with that id if it still exists, otherwise the next one that is not paused, or if all are, the one that is
+   * back first: the only way to know is to ask. Undefined if there are none.
    */
   take(id?: string): Key | undefined {
     const named = id !== undefined && this.#places.find(({ key }) => key.id === id);
@@ -83,7 +83,7 @@ export class KeyRing {
     return (fit ?? inTurn.reduce((best, place) => (place.restsUntil < best.restsUntil ? place : best))).key;
   }
 
-  /** Lets a key rest if what was thrown is about it. True when there is another that does not rest. */
+  /** Pauses a key if what was thrown is about it. True if there is another one that is not paused. */
   blame(id: string | undefined, thrown: unknown): boolean {
     if (!isUpstreamFault(thrown) || !isKeyFault(thrown.kind)) return false;
     const place = this.#places.find(({ key }) => key.id === id);

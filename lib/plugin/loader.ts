@@ -1,4 +1,4 @@
-// Loads plugins of one kind: every folder beside `lib` and on the path of its kind whose `index` exports one by default.
+// Loads plugins of one kind: every folder beside `lib` and on its kind's path whose `index` exports one by default.
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import type { Plugin } from './settings.ts';
 export interface PluginFolders {
   /** The folder of the shipped plugins. */
   readonly shipped: string;
-  /** Further folders of plugin folders. */
+  /** Additional folders of plugin folders. */
   readonly path: readonly string[];
   /** The variable that names them; default `PROVIDERS_PATH`. */
   readonly variable?: string;

@@ -1,10 +1,10 @@
-// Encodes a body of `multipart/form-data`, by https://www.rfc-editor.org/rfc/rfc7578 and the HTML standard's escapes.
+// Encodes a `multipart/form-data` body, by https://www.rfc-editor.org/rfc/rfc7578 and the HTML standard's escapes.
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Multipart } from './request-contract.ts';
 
 export interface EncodedMultipart {
-  /** The content type, with the boundary. */
+  /** The content type, including the boundary. */
   readonly type: string;
   readonly pieces: readonly Uint8Array[];
 }

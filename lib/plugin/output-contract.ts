@@ -1,8 +1,8 @@
-// The part of the contract that says in what form an answer is wanted, and how much thought before it: types only.
+// The part of the contract about the form of an answer and the reasoning before it: types only.
 
 /**
- * The answer is to be one JSON value: any, on routes of models that the catalog marks `json`, or one of a schema, of those
- * that it marks `schema`.
+ * The answer must be one JSON value: any, on routes of models that the catalog marks `json`, or one matching a schema,
+ * on those it marks `schema`.
  */
 export type OutputFormat = { readonly type: 'json' } | JsonSchemaFormat;
 
@@ -13,22 +13,22 @@ export interface JsonSchemaFormat {
   /** Letters, digits, `_` and `-`, 64 at the most. */
   readonly name: string;
   readonly description?: string;
-  /** Absent where the client leaves it to the upstream. */
+  /** Absent if the client leaves it to the upstream. */
   readonly strict?: boolean;
 }
 
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /**
- * How much the model is to think before it answers: not at all, as it sees fit, or so much. Absent where the client says
- * nothing. Only on routes of models that the catalog marks `reasoning`. What it thinks is never delivered.
+ * How much the model reasons before it answers: not at all, as it sees fit, or this much. Absent if the client does not
+ * say. Only on routes of models that the catalog marks `reasoning`. Reasoning is never delivered.
  */
 export type Reasoning = { readonly mode: 'off' } | { readonly mode: 'auto' } | ReasoningOn;
 
-/** Upstreams take the one or the other: the client said one of them, the gateway made the other of it. */
+/** Upstreams take one or the other: the client gave one of them, the gateway derived the other. */
 export interface ReasoningOn {
   readonly mode: 'on';
   readonly effort: Effort;
-  /** Most tokens for it; at least 1024 and below `maxTokens`, or absent where there is no room for so many. */
+  /** Maximum tokens for it; at least 1024 and below `maxTokens`, or absent if there is no room for that. */
   readonly budgetTokens?: number;
 }

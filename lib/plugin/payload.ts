@@ -1,5 +1,5 @@
-// The body of a request as it goes out: a short one whole, a long one in pieces that are made while it is sent, so that
-// neither undici nor anybody else keeps it for the life of the reply.
+// The body of a request: a short one is sent whole, a long one in pieces made while it is sent, so that nothing keeps
+// it for the life of the reply.
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,9 +9,9 @@ import type { HostRequest, JsonBody } from './request-contract.ts';
 
 export interface Payload {
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Of a body in pieces. */
+  /** For a body in pieces. */
   readonly length?: number;
-  /** Of a body that brings its own. */
+  /** For a body that brings its own. */
   readonly type?: string;
 }
 
@@ -31,7 +31,7 @@ export function encodePayload(body: HostRequest['body']): Payload | undefined {
   return { ...payloadOf(pieces), type };
 }
 
-/** What stands for bytes in the value is a mark that no text of a client's can contain; the bytes take its place. */
+/** In the value, bytes are represented by a mark that no client's text can contain; the bytes replace it. */
 function encodeJson(makeValue: JsonBody): readonly Piece[] {
   const inlines: Uint8Array[] = [];
   let mark = '';
@@ -49,12 +49,12 @@ function encodeJson(makeValue: JsonBody): readonly Piece[] {
 const indexOf = (after: string) => Number(after.slice(1, after.indexOf(';')));
 const afterMark = (after: string) => after.slice(after.indexOf(';') + 1);
 
-/** Up to this length a body is sent in one go: it costs less than it frees. */
+/** Up to this length a body is sent in one go: splitting costs more than it frees. */
 const SHORT_LENGTH = 64 * 1024;
 
 function payloadOf(pieces: readonly Piece[]): Payload {
   const [only] = pieces;
-  // Most calls: no look at the characters.
+  // Most calls: the characters need not be looked at.
   if (pieces.length === 1 && typeof only === 'string' && only.length <= SHORT_LENGTH) return { body: only };
   const length = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0);
   if (length > SHORT_LENGTH) return { body: sendPieces([...pieces]), length };
@@ -66,7 +66,7 @@ function lengthOf(piece: Piece): number {
   return 'base64' in piece ? 4 * Math.ceil(piece.base64.length / 3) : piece.length;
 }
 
-/** Each piece is released when it is sent; others get a turn between two chunks. */
+/** Each piece is released when it is sent; other work gets a turn between two chunks. */
 async function* sendPieces(pieces: Piece[]): AsyncGenerator<Uint8Array> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
     for (const chunk of chunksOf(piece)) {
@@ -87,7 +87,7 @@ function isGone(piece: Piece): boolean {
 /** A multiple of 3, so that the base64 of each slice but the last needs no padding. */
 const SLICE_BYTES = 48 * 1024;
 
-/** Chunks are copies: the memory they are made from may be let go of while a socket still has them. */
+/** Chunks are copies: the memory they are made from may be released while a socket still has them. */
 function* chunksOf(piece: Piece): Generator<Uint8Array> {
   if (typeof piece === 'string') {
     for (const slice of slicesOf(piece, SLICE_BYTES)) yield Buffer.from(slice);

@@ -1,4 +1,4 @@
-// Asks an upstream again and again until it has what was ordered.
+// Polls an upstream until it has the result.
 import { isUpstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HostClock, Poll, Polling } from './host-contract.ts';
@@ -17,16 +17,16 @@ const ERRORS_MAX = 5;
 const GROWTH = 1.25;
 const GROWTH_MAX = 5;
 const ERROR_GROWTH = 2;
-/** Calls that began together do not ask together. */
+/** Spreads out the polls of calls that started together. */
 const JITTER = 0.2;
 
 export interface PollTools {
   readonly sleep: HostClock['sleep'];
-  /** From 0 to below 1. */
+  /** In [0, 1). */
   readonly random: () => number;
 }
 
-/** Resolves with the value; rejects with the first fault that is about the job, or one too many in a row. */
+/** Resolves with the value; rejects with the first fault that is about the job, or after too many in a row. */
 export async function poll<T>(polling: Polling<T>, { sleep, random }: PollTools): Promise<T> {
   const { ask, everyMs, errorsMax = ERRORS_MAX, signal } = polling;
   let growth = 1;

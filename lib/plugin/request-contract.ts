@@ -1,37 +1,39 @@
-// The part of the contract that says what a request to an upstream is made of: types only.
+// The part of the contract about requests to an upstream: types only.
 
-/** The `options` of the catalog's route: what the route overrides in the settings. The same object in every call. */
+/** The `options` of the catalog's route, which override settings. The same object in every call. */
 export type RouteOptions = Readonly<Record<string, unknown>>;
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
-/** The headers that carry a key. A promise where the key has to be exchanged first: `host.tokens` does that. */
+/** The headers that carry a key. A promise if the key has to be exchanged first: `host.tokens` does that. */
 export type KeyHeaders = (key: string, signal: AbortSignal) => HeaderFields | Promise<HeaderFields>;
 
-/** What `host.tokens` makes: a request that is answered 401 is sent once more, with a new token. */
+/** What `host.tokens` makes: a request answered with 401 is sent once more, with a new token. */
 export interface TokenAuth {
   (key: string, signal: AbortSignal): Promise<HeaderFields>;
-  /** For the host: the token of these headers was refused before its end. */
+  /** For the host: the token in these headers was refused before it expired. */
   refuse(key: string, headers: HeaderFields): void;
 }
 
 export interface HostRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Adds the headers of one of the settings' keys (`apiKey`, a string or a list), which take turns; without keys not called. */
+  /**
+   * Adds the headers of one of the settings' keys (`apiKey`, a string or a list), in rotation; not called without keys.
+   */
   readonly auth?: KeyHeaders | TokenAuth;
-  /** The key that an earlier reply was got with, for a job that only its own account sees. */
+  /** The key that an earlier reply was obtained with, for a job that only its own account sees. */
   readonly keyId?: string | undefined;
-  /** `JsonBody` and `Multipart` bring their own content type. A call that may have pictures takes one of the two. */
+  /** `JsonBody` and `Multipart` set their own content type. A call that may have pictures uses one of the two. */
   readonly body?: string | Uint8Array | JsonBody | Multipart;
   readonly signal: AbortSignal;
-  /** For `answer`: how long one event may be where a picture comes inline. Default 1 Mi characters, at most 32 Mi. */
+  /** For `answer`: the maximum length of one event with inline pictures. Default 1 Mi characters, at most 32 Mi. */
   readonly eventCharsMax?: number;
 }
 
 /**
- * Makes a body of JSON; called whenever the request is sent. `base64(bytes)` stands for the base64 of bytes inside a text
- * of it: it is made piece by piece while the body is sent, so that no copy of a picture stands around.
+ * Makes a JSON body; called each time the request is sent. `base64(bytes)` stands for the base64 of bytes inside one of
+ * its strings: it is encoded piece by piece while the body is sent, so that no copy of a picture is kept.
  */
 export type JsonBody = (base64: Base64) => object;
 
@@ -44,7 +46,7 @@ export interface Multipart {
 }
 
 export interface MultipartFile {
-  /** The name of the field; several files may share one. */
+  /** The field's name; several files may share one. */
   readonly field: string;
   readonly fileName: string;
   readonly mediaType: string;

@@ -1,4 +1,4 @@
-// Spells the resolution of a video as its upstream wants it: the route's `resolutions`, turned to the call's shape.
+// The resolution of a video as its upstream spells it: the route's `resolutions`, turned to the call's orientation.
 import type { Size, VideoCall } from './contract.ts';
 import type { JsonObject } from './request-contract.ts';
 
@@ -17,7 +17,7 @@ function entryOf(resolutions: unknown, label: string): unknown {
 
 const PIXELS = /^(\d{3,})(\D)(\d{3,})$/;
 
-/** A table of resolutions has one line for both ways to hold a screen. */
+/** A table of resolutions has one line for both orientations. */
 function turned(value: unknown, { width, height }: Size): unknown {
   const [, one = '', between = '', other = ''] = (typeof value === 'string' && PIXELS.exec(value)) || [];
   const isOther = (Number(one) - Number(other)) * (width - height) < 0;

@@ -1,11 +1,11 @@
-// When an upstream wants to be asked again, as its headers say.
+// When an upstream wants to be asked again, from its headers.
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** No call waits longer for an answer; a date years ahead is a mistake. */
 const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined when neither says anything. */
+/** `retry-after-ms`, or `retry-after` in seconds or as a date; undefined if neither is given. */
 export function retryAfterOf(headers: Headers, now: number = Date.now()): number | undefined {
   const ms = numberOf(headers['retry-after-ms']);
   if (ms !== undefined) return limit(ms);

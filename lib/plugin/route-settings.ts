@@ -1,4 +1,4 @@
-// The settings of an upstream as the `options` of one route override them, worked out once for each route.
+// An upstream's settings with the `options` of one route applied, computed once per route.
 import type Joi from 'joi';
 import type { Host, HostLog } from './host-contract.ts';
 import type { RouteOptions } from './request-contract.ts';
@@ -10,7 +10,7 @@ export interface RouteSettingsOptions {
   readonly log: HostLog;
 }
 
-/** What belongs to the account or the connection, not to a route. */
+/** Settings of the account or the connection, not of a route. */
 const UPSTREAM_ONLY: ReadonlySet<string> = new Set(['apiKey', 'proxy', 'ca']);
 
 export function createPerRoute({ schema, log }: RouteSettingsOptions): Host['perRoute'] {

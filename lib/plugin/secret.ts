@@ -1,17 +1,17 @@
-// The secrets among an upstream's settings: where they are, and a text without them.
+// The secrets in an upstream's settings: where they are, and how to remove them from a text.
 import type Joi from 'joi';
 
 const PLACEHOLDER = '[secret]';
 
-/** Shorter values are hardly secrets, and replacing them would eat ordinary words. */
+/** Shorter values are hardly secrets, and replacing them would damage ordinary words. */
 const SECRET_CHARS_MIN = 6;
 
-/** Every string under a key marked `.meta({ secret: true })`, under `apiKey` anyway, and the password of `proxy`. */
+/** Every string under a key marked `.meta({ secret: true })` or named `apiKey`, and the password of `proxy`. */
 export function findSecrets(schema: Joi.Schema, settings: unknown): readonly string[] {
   return [...allSecrets(schema, settings)].filter((secret) => secret.length >= SECRET_CHARS_MIN);
 }
 
-/** Whether the settings have no secret at all, or one that is blank. */
+/** Whether the settings have no secret at all, or a blank one. */
 export function lacksSecret(schema: Joi.Schema, settings: unknown): boolean {
   const found = [...allSecrets(schema, settings)];
   return found.length === 0 || found.some((secret) => secret.trim() === '');

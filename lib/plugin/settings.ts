@@ -1,4 +1,4 @@
-// Makes a provider from its settings: checked by the plugin's own schema, with its origins and secrets found.
+// Makes a provider from its settings: checks them by the plugin's own schema, and finds their origins and secrets.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
@@ -9,7 +9,7 @@ import { createHost, type UpstreamLog } from './host.ts';
 import type { KeyHealth } from './keys.ts';
 import { findSecrets, lacksSecret, scrub } from './secret.ts';
 
-/** What every plugin is, whatever it makes. */
+/** What all kinds of plugins have in common. */
 export interface Plugin<Made extends Closable = Closable> {
   readonly contract: 1;
   readonly name: string;
@@ -27,14 +27,14 @@ export interface ProviderOptions<Made extends Closable = Provider> {
   readonly plugin: Plugin<Made>;
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
-  /** What the operator knows it as; default `Upstream`. */
+  /** What an operator calls it; default `Upstream`. */
   readonly title?: string;
-  /** As the catalog has them, variables of the environment filled in. */
+  /** As in the catalog, with environment variables filled in. */
   readonly settings: unknown;
   readonly log: UpstreamLog;
   /** The real one by default. */
   readonly clock?: HostClock;
-  /** What its host has beside what that of every plugin has. */
+  /** What its host has beyond the common host. */
   readonly extras?: object;
 }
 
@@ -42,18 +42,18 @@ export interface OpenProvider<Made extends Closable = Provider> {
   readonly provider: Made;
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[];
-  /** True when no setting is a secret, or one that is has nothing in it. */
+  /** True if no setting is a secret, or one is empty. */
   readonly lacksSecret: boolean;
   readonly keyHealth: () => KeyHealth;
-  /** Scheme, host and port of `baseUrl`; undefined when the settings have none. */
+  /** Scheme, host and port of `baseUrl`; undefined if the settings have none. */
   readonly origin: string | undefined;
   /** URL of the proxy that the settings name. */
   readonly proxy: string | undefined;
-  /** Closes the provider and then its connections, those in use too: wait for the last call first. */
+  /** Closes the provider and then its connections, even those in use: wait for the last call first. */
   close(): Promise<void>;
 }
 
-/** Throws an OperatorError of one line that names the upstream. Reads the file that `ca` names, and does no other I/O. */
+/** Throws an OperatorError of one line that names the upstream. Reads the file named by `ca`, and does no other I/O. */
 export function createProvider<Made extends Closable = Provider>(options: ProviderOptions<Made>): OpenProvider<Made> {
   const { plugin, upstream, log, clock, extras } = options;
   const { settings, secrets, schema } = checkSettings(options);
@@ -160,7 +160,7 @@ function readProxy(settings: object, title: string): string | undefined {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** The certificates in the file that `ca` names: of an authority that only some machines know. */
+/** The certificates in the file named by `ca`: of an authority that only some machines know. */
 function readCa(settings: object, title: string): string | undefined {
   if (!('ca' in settings) || typeof settings.ca !== 'string') return undefined;
   const refuse = (what: string) => new OperatorError(`${title}: \`ca\`: ${settings.ca} ${what}`);

@@ -1,4 +1,4 @@
-// Makes the input of a model from a template: every model has its own names for the same things.
+// Makes a model's input from a template: every model has its own names for the same things.
 import type { ImageCall, VideoCall } from './call-contract.ts';
 import { dataUrlOf } from './data-url.ts';
 import type { FillOptions, HostImage } from './image-contract.ts';
@@ -47,7 +47,7 @@ function fillWith(template: JsonObject, values: JsonObject): JsonObject {
   return (fill(template, values) ?? {}) as JsonObject;
 }
 
-/** Undefined where nothing is left. */
+/** Undefined if nothing is left. */
 function fill(template: unknown, values: JsonObject): unknown {
   if (typeof template === 'string') {
     const name = /^\{(\w+)\}$/.exec(template)?.[1];

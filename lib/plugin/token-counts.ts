@@ -1,21 +1,21 @@
-// Counts of tokens in replies, which nobody vouches for.
+// Untrusted token counts in replies.
 import { fieldsOf } from './fields.ts';
 import type { JsonObject } from './request-contract.ts';
 import type { CountNames, TokenCounts } from './wire-contract.ts';
 
-/** A believable count, also from text; zero is what servers send that have not counted yet, so it counts as absent. */
+/** A plausible count, also as text; zero is what servers send before counting, so it means absent. */
 export function tokenCountOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || !(number > 0) || number > Number.MAX_SAFE_INTEGER) return undefined;
   return Math.ceil(number);
 }
 
-/** The sum of what is there; undefined for nothing. */
+/** The sum of what is there; undefined if nothing is. */
 export function addCounts(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : one + (other ?? 0);
 }
 
-/** Those of an object by names that are added up. */
+/** An object's counts with these names, added up. */
 export function namedCountsOf(value: unknown, { input, output }: CountNames): TokenCounts {
   const fields = fieldsOf(value);
   return countsOf(sumNamed(fields, input), sumNamed(fields, output));

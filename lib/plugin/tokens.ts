@@ -1,14 +1,14 @@
-// Tokens that keys are exchanged for: kept until shortly before they end, one exchange at a time for each key.
+// Tokens that keys are exchanged for: kept until shortly before they expire, with one exchange at a time per key.
 import type { Token, TokenSource } from './host-contract.ts';
 import type { HeaderFields, TokenAuth } from './request-contract.ts';
 
-/** A token that ends sooner might expire on the way. */
+/** A token with less time left might expire on the way. */
 const MARGIN_MS = 60_000;
 
 export interface TokensOptions {
   readonly source: TokenSource;
   readonly now: () => number;
-  /** Kept out of the log: tokens join it. */
+  /** Kept out of the log: tokens are added to it. */
   readonly secrets: string[];
 }
 
@@ -16,7 +16,7 @@ interface Known extends Token {
   readonly headers: HeaderFields;
 }
 
-/** An exchange under way, and how many calls wait for it. */
+/** A running exchange, and how many calls wait for it. */
 interface Flight {
   readonly controller: AbortController;
   readonly token: Promise<Known>;
@@ -49,7 +49,7 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
     return flight;
   }
 
-  /** The last one that gives up aborts the exchange. */
+  /** The last one to give up aborts the exchange. */
   async function join(key: string, signal: AbortSignal): Promise<Known> {
     const flight = flights.get(key) ?? takeOff(key);
     flight.waiting += 1;
@@ -73,7 +73,7 @@ export function createTokenAuth({ source, now, secrets }: TokensOptions): TokenA
   return Object.assign(auth, {
     refuse(key: string, headers: HeaderFields) {
       const token = known.get(key);
-      // Another call may have a new one already.
+      // Another call may already have a new one.
       if (token?.headers === headers) known.set(key, { ...token, expiresAt: 0 });
     },
   });

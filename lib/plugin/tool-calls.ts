@@ -1,8 +1,8 @@
-// The calls of tools in one answer, put in order: pieces may come interleaved, parts go out one call after the other.
+// Puts the tool calls of an answer in order: pieces may arrive interleaved, parts are written call by call.
 import { randomBytes } from 'node:crypto';
 import type { ToolPiece } from './answer-contract.ts';
 
-/** Where calls go, one after the other. */
+/** Where calls are written, one after the other. */
 export interface ToolSink {
   open(call: { readonly id: string; readonly name: string; readonly state?: string }): void;
   write(json: string): void;
@@ -23,7 +23,7 @@ interface Call {
 
 export class ToolCalls {
   readonly #sink: ToolSink;
-  /** Those that are not written yet; the first is being written. */
+  /** Calls not fully written yet; the first is being written. */
   #calls: Call[] = [];
   /** The call of the last piece: most pieces belong to it. */
   #last: Call | undefined;
@@ -33,7 +33,7 @@ export class ToolCalls {
     this.#sink = sink;
   }
 
-  /** True while a call is not known to be complete. */
+  /** True until a call is known to be complete. */
   get isBusy(): boolean {
     return this.#calls.some(({ isDone, scan }) => !isDone && !scan.isComplete);
   }
@@ -49,7 +49,7 @@ export class ToolCalls {
     this.#advance();
   }
 
-  /** No pieces follow. A call without a name is none. */
+  /** No more pieces follow. A call without a name is dropped. */
   end(): void {
     for (const call of this.#calls) call.isDone = true;
     this.#advance();
@@ -72,7 +72,7 @@ export class ToolCalls {
     else call.waiting += json;
   }
 
-  /** A call ends when it is done, or when it is complete and another one has begun. */
+  /** A call ends when it is done, or when it is complete and another one has started. */
   #advance(): void {
     for (let [call, next] = this.#calls; call; [call, next] = this.#calls) {
       if (!call.isOpen && call.name !== '') this.#open(call);
@@ -110,7 +110,7 @@ const BACKSLASH = 0x5c;
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 
-/** Follows JSON that comes in pieces, as far as to know when a container is closed; only counters are kept. */
+/** Follows JSON in pieces just far enough to know when a container is closed; keeps only counters. */
 class JsonScan {
   isComplete = false;
   #depth = 0;

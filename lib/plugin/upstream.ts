@@ -1,4 +1,4 @@
-// HTTP to one upstream: its own connections, its own origins, no redirects, and faults instead of network errors.
+// HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { frugally } from '../platform/undici-connect.ts';
@@ -17,9 +17,9 @@ import { scrub } from './secret.ts';
 export interface UpstreamOptions {
   /** Scheme, host and port of every URL that may be requested. */
   readonly allowedOrigins: readonly string[];
-  /** URL of an HTTP proxy. Without it requests go straight: proxy variables of the environment are not read. */
+  /** URL of an HTTP proxy. Otherwise requests go directly: proxy variables of the environment are not read. */
   readonly proxy?: string;
-  /** Certificates, as PEM, that are trusted beside those of every public host. */
+  /** Additional trusted certificates, as PEM. */
   readonly ca?: string;
   /** Never shown in the detail of a fault. */
   readonly secrets?: readonly string[];
@@ -31,15 +31,15 @@ export interface UpstreamResponse extends HostResponse {
 }
 
 export interface Upstream {
-  /** Sends one request, with the headers that `auth` makes of the key if there is one. */
+  /** Sends one request, with the headers that `auth` makes from the key if there is one. */
   request(url: string, init: HostRequest, key: Key | undefined): Promise<UpstreamResponse>;
-  /** Closes all connections, those in use too. */
+  /** Closes all connections, even those in use. */
   close(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Shorter than the 5 s after which uvicorn, under many self-hosted models, closes without warning. */
+/** Shorter than the 5 s after which uvicorn, used by many self-hosted models, closes without warning. */
 const KEEP_ALIVE_MS = 4_000;
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -70,7 +70,7 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
   return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
 }
 
-/** One context for all connections: to read the certificates of the whole world takes milliseconds. */
+/** One context for all connections: reading all the world's certificates takes milliseconds. */
 function trusting(ca: string | undefined): { readonly secureContext?: SecureContext } {
   return ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ca] }) };
 }
@@ -89,7 +89,7 @@ interface Target {
   readonly path: string;
 }
 
-/** Where a URL leads, if it may be asked. */
+/** The target of a URL, if it is allowed. */
 function targetOf(url: string, origins: ReadonlySet<string>): Target {
   const parsed = URL.parse(url);
   if (!parsed || !origins.has(parsed.origin)) {
@@ -108,7 +108,7 @@ async function send(sending: Sending): Promise<UpstreamResponse> {
   const fields = await auth(key.value, signal);
   const response = await sendWith(fields, sending, target);
   if (response.status !== UNAUTHORIZED || !('refuse' in auth)) return response;
-  // Refused before anything was done, so that it may be sent again.
+  // Refused before anything was done, so it may be sent again.
   response.body.drop();
   auth.refuse(key.value, fields);
   return sendWith(await auth(key.value, signal), sending, target);
@@ -145,7 +145,7 @@ async function sendWith(
   }
 }
 
-/** undici takes every iterable of bytes; its types know the streams of Node alone. */
+/** undici accepts any iterable of bytes; its types only know Node's streams. */
 type Sent = Exclude<Dispatcher.DispatchOptions['body'], undefined>;
 
 type OwnHeaders = Record<string, string>;
@@ -168,7 +168,7 @@ function toUpstreamFault(error: Error, origin: string, secrets: readonly string[
   return upstreamFault(kindOfCode(code), scrub(detail, secrets), isUnsent(error, code) ? { unsent: true } : {});
 }
 
-/** It failed before there was a connection: nothing of the request went out. */
+/** It failed before there was a connection: nothing of the request was sent. */
 function isUnsent(error: Error, code: string): boolean {
   if (UNSENT_CODES.test(code)) return true;
   return 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
@@ -177,7 +177,7 @@ function isUnsent(error: Error, code: string): boolean {
 const UNSENT_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
 
-/** The name where there is no code; connecting to several addresses fails with a code but an empty message. */
+/** The name if there is no code; connecting to several addresses fails with a code but an empty message. */
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -1,4 +1,4 @@
-// Videos made as jobs: what a plugin does, and what the host does for all of them alike. Types only.
+// Videos made as jobs: what a plugin does, and what the host does for all of them. Types only.
 import type { AccountSettings } from './account-contract.ts';
 import type { MediaSource, VideoCall, VideoRef, VideoState } from './call-contract.ts';
 import type { Picture } from './content-contract.ts';
@@ -7,37 +7,40 @@ import type { JobLooking, JobRef, JobSubmission, JobWire } from './job-contract.
 import type { Base64, HostRequest, JsonObject } from './request-contract.ts';
 
 export interface VideoProvider {
-  /** Submits a job, once. A fault says that there is none, or that nobody knows: it is never sent again by itself. */
+  /**
+   * Submits a job, once. A fault means that there is none, or that it is unknown: it is never resubmitted
+   * automatically.
+   */
   start(call: VideoCall, signal: AbortSignal): Promise<VideoRef>;
   /**
-   * Looks at a job. A fault it throws says nothing about the job, which is then looked at again later; only
-   * `status: 'failed'` is the upstream's verdict. A word for the state that nobody knows is `processing`.
+   * Polls a job. A fault it throws says nothing about the job, which is then polled again later; only `status:
+   * 'failed'` is the upstream's verdict. An unknown word for the state is `processing`.
    */
   poll(ref: VideoRef, signal: AbortSignal): Promise<VideoState>;
 }
 
 export interface HostVideo {
-  /** All of `video` for most upstreams: `submit` and `look` with what is the same for every job. */
+  /** All of `video` for most upstreams: `submit` and `look`, with what all jobs have in common. */
   jobs<Settings extends Pick<AccountSettings, 'baseUrl'>>(settings: Settings, wire: VideoWire<Settings>): VideoProvider;
   /**
-   * Submits a job, once. Throws the fault of a refusal, and of a reply that names no job; one that names a job is taken
-   * whatever else it says.
+   * Submits a job, once. Throws the fault of a refusal, and of a reply without a job; a reply that names a job is
+   * accepted whatever else it says.
    */
   submit(submission: JobSubmission): Promise<JobRef>;
   /**
-   * Looks at a job that `submit` began, and makes its state of what `read` finds. Throws what says nothing about the job.
-   * The words for a state are matched whatever their case; one that nobody knows is `processing`, and so are an empty
-   * body and a job that is said to be completed but has no result yet. A refusal for the content rules is the job's end.
+   * Polls a job that `submit` started, and derives its state from what `read` finds. Throws what says nothing about the
+   * job. Words for a state match in any case; an unknown one is `processing`, and so are an empty body and a completed
+   * job without a result yet. A refusal by content rules ends the job.
    */
   look(ref: VideoRef, init: VideoLook, read: (value: JsonObject) => VideoReport): Promise<VideoState>;
   /**
-   * The fields by which a request says the resolution: what the route's `resolutions` have for the call's label, an
-   * object as it is, a string in `field`; for a label they do not name, `otherwise`. Two numbers of pixels, in whatever
-   * order and with any character between, are turned to the shape of the call.
+   * The request fields for the resolution: the route's `resolutions` entry for the call's label, an object as it is, a
+   * string in `field`; for a label without an entry, `otherwise`. Two numbers of pixels, in any order and with any
+   * separator, are turned to the orientation of the call.
    */
   resolution(call: VideoCall, field: string, otherwise?: string): JsonObject;
   /**
-   * The input of a model, made from a template as `HostImage.fill` does it, of `{prompt}`, `{seconds}`, the same as text
+   * A model's input, made from a template like `HostImage.fill`, with `{prompt}`, `{seconds}`, the same as text
    * (`{duration}`), `{width}`, `{height}`, `{aspect}`, `{resolution}` (as the route spells it) and `{image}`.
    */
   fill(call: VideoCall, template: JsonObject, how: VideoFillOptions): JsonObject;
@@ -46,7 +49,7 @@ export interface HostVideo {
 }
 
 export interface VideoFillOptions extends FillOptions {
-  /** A first picture has an aspect already: `{aspect}` is left out beside it. */
+  /** The first frame already has an aspect: `{aspect}` is then left out. */
   readonly isAspectOfPicture?: boolean;
 }
 
@@ -57,16 +60,16 @@ export interface VideoWire<Settings = unknown> extends JobWire<VideoCall, Settin
 
 export type VideoLook = Pick<HostRequest, 'headers' | 'auth' | 'signal'>;
 
-/** What a look found, as the upstream has it. */
+/** The result of a poll, in the upstream's terms. */
 export interface VideoReport {
   readonly status: unknown;
-  /** Of 100, with or without `%`, or of 1. */
+  /** In percent, with or without `%`, or as a fraction of 1. */
   readonly progress?: unknown;
   /** Where the finished video is. */
   readonly url?: unknown;
   /**
-   * The finished video where `url` cannot say it: asked for only when the job is completed. A refusal it throws (kind
-   * `request`) is the upstream's verdict: some call a job completed that went wrong.
+   * The finished video if `url` cannot express it: called only when the job is completed. A refusal it throws (kind
+   * `request`) is the upstream's verdict: some report a failed job as completed.
    */
   media?(): Promise<MediaSource | undefined>;
   /** Why it failed. */

@@ -1,4 +1,4 @@
-// Submits jobs of video and reads their states: what is the same for every upstream that makes videos as jobs.
+// Submits video jobs and reads their states: what all upstreams with video jobs have in common.
 import type { Asking } from './ask.ts';
 import type { MediaSource, VideoState } from './contract.ts';
 import { dataUrlOf } from './data-url.ts';
@@ -57,13 +57,13 @@ export function createHostVideo({ ask, json, fault, perRoute }: VideoJobTools): 
   return host;
 }
 
-/** Nothing but the job itself can break the content rules: some answer a look at one that did with a refusal. */
+/** Only the job itself can break content rules: some answer a poll of such a job with a refusal. */
 function verdictOf(error: unknown): Extract<VideoState, { status: 'failed' }> {
   if (isUpstreamFault(error) && error.about === 'content') return { status: 'failed', fault: error };
   throw error;
 }
 
-/** Words by which upstreams name the states of a job; any other is `processing`. */
+/** Upstreams' words for job states; any other is `processing`. */
 const WORDS: ReadonlyMap<string, VideoState['status']> = new Map([
   ...named('queued', 'queued queueing queue pending submitted created preparing waiting in_queue throttled'),
   ...named('completed', 'completed complete succeeded succeed success done finished'),
@@ -102,7 +102,7 @@ async function mediaOf(report: VideoReport): Promise<MediaSource | undefined> {
   return report.media?.();
 }
 
-/** A whole 1 is a percent: only a fraction says that the scale ends at 1. */
+/** A whole 1 is one percent: only a fraction shows that the scale ends at 1. */
 function percentOf(value: unknown): number | undefined {
   const text = typeof value === 'string' ? value.trim() : undefined;
   const number = text === undefined ? value : Number.parseFloat(text);

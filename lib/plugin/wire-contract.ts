@@ -1,44 +1,43 @@
-// Wire formats that many upstreams speak, nearly alike: what the host does of them for a plugin. Types only.
+// Wire formats that many upstreams speak with small differences: what the host does for a plugin. Types only.
 import type { AnswerReader } from './answer-contract.ts';
 import type { MediaSource, TextCall } from './call-contract.ts';
 import type { Base64, JsonObject } from './request-contract.ts';
 
-/** A wire format, so that a plugin says only what its upstream does in another way. */
+/** A wire format, so that a plugin only states what its upstream does differently. */
 export interface WireFormat<Quirks> {
   /**
-   * The request that a call becomes: model, messages, tools with the choice between them, and that the answer is to be a
-   * stream. What is not here, such as the form of the answer and the thought before it, is for the plugin to add.
+   * The request for a call: model, messages, tools and the choice between them, with streaming on. The rest, such as
+   * the form of the answer and the reasoning before it, is for the plugin to add.
    */
   body(call: TextCall, base64: Base64, quirks?: Quirks): JsonObject;
-  /** Reads one answer, whether it comes as a stream or as a whole. Make one for each call. */
+  /** Reads one answer, streamed or whole. Create one per call. */
   reader(quirks?: Quirks): AnswerReader;
 }
 
-/** Of chat completions. Its `body` has no limit of tokens: upstreams disagree about the name of the field. */
+/** For chat completions. Its `body` has no token limit: upstreams disagree about the field's name. */
 export interface ChatQuirks {
-  /** True where every delta repeats the whole text so far. */
+  /** True if every delta repeats the whole text so far. */
   readonly isCumulative?: boolean;
-  /** True where messages of the assistant need thoughts when there are tools: blank ones, as the model's stay with us. */
+  /** True if assistant messages need reasoning when there are tools: blank ones, since the model's stays with us. */
   readonly hasBlankThoughts?: boolean;
-  /** Where counts may be at the end of a stream that has no `usage`; the first that is there counts. */
+  /** Where counts may be at the end of a stream without `usage`; the first present one counts. */
   readonly counts?: readonly CountsPlace[];
 }
 
-/** Of messages. */
+/** For messages. */
 export interface MessageQuirks {
   /** Where the last event may have counts, for upstreams that report none before: see `CountNames`. */
   readonly counts?: CountsPlace & { readonly names: CountNames };
 }
 
-/** Contents made of parts: texts, pictures, calls of tools and their responses. */
+/** Contents made of parts: texts, pictures, tool calls and their responses. */
 export interface ContentsFormat {
   /** System prompt, contents, and tools with the choice between them; `generationConfig` is for the plugin to add. */
   body(call: ContentsCall, base64: Base64, quirks?: ContentsQuirks): JsonObject;
-  /** Reads one answer, whether it comes as a stream or as a whole. Make one for each call. */
+  /** Reads one answer, streamed or whole. Create one per call. */
   reader(): AnswerReader;
   /**
-   * The pictures in a reply of a model that draws; its drafts are none. Throws when there are none because of the
-   * content.
+   * The pictures in a drawing model's reply, without its drafts. Throws if there are none because of the content.
    */
   picturesOf(reply: unknown): readonly MediaSource[];
 }
@@ -46,19 +45,19 @@ export interface ContentsFormat {
 export type ContentsCall = Pick<TextCall, 'system' | 'messages' | 'tools'>;
 
 export interface ContentsQuirks {
-  /** Stands for the signature of calls that have none, for models that refuse those. */
+  /** Stands for the signature of calls without one, for models that refuse those. */
   readonly noSignature?: string | undefined;
 }
 
-/** An object with counts of tokens. */
+/** An object with token counts. */
 export interface CountsPlace {
-  /** The names that lead to it. */
+  /** The path of names to it. */
   readonly at: readonly string[];
-  /** Those of its counts; absent where they are those of a usage object of one of the formats. */
+  /** The names of its counts; absent if they are those of a usage object of one of the formats. */
   readonly names?: CountNames;
 }
 
-/** Names of counts that are added up; of messages the input is what was read anew, written to the cache, read from it. */
+/** Names of counts to add up; for messages the input is new tokens, tokens written to the cache and read from it. */
 export interface CountNames {
   readonly input: readonly string[];
   readonly output: readonly string[];

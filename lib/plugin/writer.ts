@@ -1,4 +1,4 @@
-// Writes the parts of one answer in their grammar, whatever the order and the pieces an upstream tells them in.
+// Writes the parts of one answer in their grammar, whatever order and pieces an upstream sends them in.
 import type { Block, FinishReason, ProviderPart } from '../stream/provider-part.ts';
 import type { AnswerWriter, ToolPiece } from './answer-contract.ts';
 import { tokenCountOf } from './token-counts.ts';
@@ -9,7 +9,7 @@ export class Writer implements AnswerWriter {
   finished = false;
   /** True after the end mark. */
   isDone = false;
-  /** Where parts go. */
+  /** Where parts are written. */
   #parts: ProviderPart[] = [];
   #id: string | undefined;
   #model: string | undefined;
@@ -19,16 +19,16 @@ export class Writer implements AnswerWriter {
   #isOpen = false;
   #index = 0;
   #tools: ToolCalls | undefined;
-  /** Text that came within a call. */
+  /** Text that arrived within a call. */
   #late = '';
   /** The first half of a character whose other half is in the next fragment. */
   #half = '';
   #input: number | undefined;
   #output: number | undefined;
-  /** Why the answer ends, kept back while text may follow: some servers repeat a reason on every chunk. */
+  /** Why the answer ends, held back while text may follow: some servers repeat a reason on every chunk. */
   #reason: { readonly reason: FinishReason; readonly raw: string } | undefined;
   #wasOpen = false;
-  /** What the value at hand brought. */
+  /** What the current value brought. */
   #hasText = false;
   #hasUsage = false;
   #hasReason = false;
@@ -45,13 +45,13 @@ export class Writer implements AnswerWriter {
     this.#hasReason = false;
   }
 
-  /** After a value was read: a reason that came alone after text or calls, or counts alone after a reason, end the answer. */
+  /** After a value was read: a lone reason after text or calls, or lone counts after a reason, end the answer. */
   settle(): void {
     if (!this.#reason || this.finished || this.#hasText) return;
     if (this.#hasReason ? this.#wasOpen : this.#hasUsage) this.close();
   }
 
-  /** Nothing follows: writes the finish that was kept back. True when the answer is finished. */
+  /** Nothing follows: writes the finish that was held back. True if the answer is finished. */
   close(): boolean {
     if (!this.#reason || this.finished) return this.finished;
     this.#endTools();
@@ -98,7 +98,7 @@ export class Writer implements AnswerWriter {
     });
   }
 
-  /** False while a call is not complete: the text then waits for its end. */
+  /** False while a call is incomplete: the text then waits for its end. */
   #leaveTools(text: string): boolean {
     if (this.#tools?.isBusy) {
       this.#late += text;

@@ -1,4 +1,4 @@
-// Checks of aborts: wherever a call stands, it ends at once and its connection to the upstream is closed.
+// Checks of aborts: wherever a call is, it ends at once and its connection to the upstream is closed.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Recording } from './recording.ts';
@@ -9,7 +9,7 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 /** From the abort to the end of the call and of its connection. */
 const CLOSED_WITHIN_MS = 100;
 
-/** Until a call has certainly reached the point where the upstream fell silent. */
+/** Until a call has certainly reached the point where the upstream falls silent. */
 const SETTLED_MS = 40;
 
 /** Until its request has arrived, on a busy machine. */
@@ -59,7 +59,7 @@ export function abortChecks(subject: Subject, kind: Recording['kind']): readonly
   }));
 }
 
-/** Begins something that stalls and aborts it. */
+/** Starts something that stalls, and aborts it. */
 export async function aborted(stage: Stage, begin: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const controller = new AbortController();
   const ended = isOver(begin(controller.signal));
@@ -75,7 +75,10 @@ export async function aborted(stage: Stage, begin: (signal: AbortSignal) => Prom
   assert(await Promise.race([isOver(request.closed), late]), 'the connection stays open after the abort');
 }
 
-/** False after the limit. A few turns more, because after a stall of the machine events that are due have not been handled yet. */
+/**
+ * False after the limit. Waits a few more turns, because after a machine stall due events may not have been handled
+ * yet.
+ */
 async function patience(): Promise<boolean> {
   await sleep(CLOSED_WITHIN_MS);
   for (let turns = 0; turns < 3; turns += 1) await turn();

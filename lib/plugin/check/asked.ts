@@ -1,9 +1,9 @@
-// Compares what a provider asked with what a recording says it must have asked.
+// Compares a provider's requests with what a recording expects.
 import assert from 'node:assert/strict';
 import { KEY } from './outcome.ts';
 import type { ReceivedRequest } from './replay.ts';
 
-/** Every request against what the reply it was answered with says of it. */
+/** Every request against the expectations of the reply it was answered with. */
 export function compareAsked(requests: readonly ReceivedRequest[], key: string): void {
   for (const [at, { reply, ...request }] of requests.entries()) {
     const { asked = {} } = reply;

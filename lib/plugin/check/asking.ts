@@ -1,4 +1,4 @@
-// Checks of what is asked: the recordings say it, the key is sent where it belongs, and nothing is asked twice.
+// Checks of requests: they match the recordings, the key is sent where it belongs, and nothing is sent twice.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { KEY } from './outcome.ts';
@@ -22,7 +22,7 @@ export function askingChecks(subject: Subject, kind: Recording['kind']): readonl
   return checks.map(([name, run]) => ({ group, name, run }));
 }
 
-/** Without it a plugin that asks for something else would pass. */
+/** Otherwise a plugin that sends something else would pass. */
 function assertRecorded({ recordings }: Subject, kind: Recording['kind']): void {
   const own = recordings.filter((recording) => recording.kind === kind);
   const asked = own.flatMap(({ before, reply }) => [...before, reply].map((each) => each.asked));
@@ -53,7 +53,9 @@ async function keySent(subject: Subject, kind: Recording['kind']): Promise<void>
   assert(await dependsOnKey(subject, kind), 'no header of a request has the key, or anything made from it');
 }
 
-/** A header made from the key, a signature say, is another one for another key; one of each call is always another. */
+/**
+ * A header derived from the key, such as a signature, changes with the key; one that varies per call always changes.
+ */
 async function dependsOnKey(subject: Subject, kind: Recording['kind']): Promise<boolean> {
   const { settings } = ordinary(subject, kind);
   const mine = typeof settings.apiKey === 'string' ? settings.apiKey : undefined;
@@ -75,7 +77,7 @@ async function keyHidden(subject: Subject, kind: Recording['kind']): Promise<voi
   }
 }
 
-/** A vendor that takes the key in the URL only: the recording says so. */
+/** For a vendor that takes the key only in the URL: the recording says so. */
 function declaresKey({ before, reply }: Recording): boolean {
   return [...before, reply].some(({ asked }) => asked?.path?.includes(KEY));
 }
@@ -85,7 +87,7 @@ interface Asking {
   readonly requests: readonly ReceivedRequest[];
 }
 
-/** What the ordinary call asks. */
+/** The request of the ordinary call. */
 async function asking(subject: Subject, kind: Recording['kind'], withKey?: string): Promise<Asking> {
   const recording = ordinary(subject, kind);
   const { apiKey: _, ...rest } = recording.settings;

@@ -22,7 +22,7 @@ export type { Check } from './subject.ts';
 /** Nothing listens there, and nothing needs to: creating a provider does no I/O. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** Loads the plugin of a folder and lists its checks; throws when it does not load, or has no recordings to check with. */
+/** Loads the plugin in a folder and lists its checks; throws if it does not load, or has no recordings. */
 export async function collectChecks(folder: string, { thorough = false } = {}): Promise<readonly Check[]> {
   const plugin = await loadPlugin(folder);
   const subject: Subject = { plugin, recordings: loadRecordings(folder), thorough };
@@ -46,7 +46,7 @@ export async function collectChecks(folder: string, { thorough = false } = {}): 
   ];
 }
 
-/** What the provider can do; one that cannot be made fails the checks of its settings. */
+/** The provider's capabilities; one that cannot be created fails the checks of its settings. */
 async function capabilitiesOf(plugin: ProviderPlugin, { settings }: Recording): Promise<readonly Recording['kind'][]> {
   const open = createProvider({
     plugin,

@@ -1,4 +1,4 @@
-// Checks of a plugin that needs no network: it answers by itself, in the grammar, and ends when it is aborted.
+// Checks of a plugin without network: it answers by itself, in the grammar, and stops when aborted.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ImageCall, Provider, TextCall, VideoCall } from '../contract.ts';

@@ -1,4 +1,4 @@
-// What a call came to: run as the gateway runs it, and put into words that recordings are compared with.
+// The outcome of a call, run the way the gateway runs it, in terms that recordings are compared with.
 import assert from 'node:assert/strict';
 import type { Fault } from '../../faults.ts';
 import { drive } from '../../stream/drive.ts';
@@ -12,14 +12,14 @@ import { type Format, formatOf } from './picture.ts';
 import type { ExpectedMedia } from './recording.ts';
 
 export interface Outcome {
-  /** A kind, `truncated`, `empty`, `undecodable`, or what was thrown that is no fault. */
+  /** A kind, `truncated`, `empty`, `undecodable`, or whatever was thrown that is not a fault. */
   readonly fault: string | undefined;
   readonly about: RefusalCause | undefined;
   /** When the upstream wants to be asked again. */
   readonly retryAfterMs: number | undefined;
   /** What the operator's log would show. */
   readonly detail: string;
-  /** What a client would get of it; empty when nothing. */
+  /** What a client would get from it; empty if nothing. */
   readonly content: string;
 }
 
@@ -29,7 +29,7 @@ export interface TextOutcome extends Outcome {
   /** The upstream's own word for the finish, if the provider passes it on. */
   readonly raw: string | undefined;
   readonly usage: { readonly input: number | null; readonly output: number | null };
-  /** Calls of tools, those included that broke off. */
+  /** Tool calls, including broken-off ones. */
   readonly tools: readonly SeenCall[];
 }
 
@@ -60,7 +60,7 @@ const CALL_MS = 5_000;
 
 const NONE = { fault: undefined, about: undefined, retryAfterMs: undefined, detail: '' };
 
-/** Runs a source as the gateway does, through the guard, to its end; `tools` when the call offers some. */
+/** Runs a source to its end through the guard, as the gateway does; `tools` if the call offers some. */
 export async function observeText(
   start: (signal: AbortSignal) => AsyncIterable<readonly ProviderPart[]>,
   signal: AbortSignal = AbortSignal.timeout(CALL_MS),
@@ -87,7 +87,7 @@ export async function observeText(
   return summarise(seen);
 }
 
-/** The type of a part, other than usage, that follows the finish: it would be lost. */
+/** The type of a part, other than usage, after the finish: it would be lost. */
 function findLate(parts: readonly ProviderPart[], isFinished: boolean): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   const finish = isFinished ? -1 : parts.findIndex((part) => part?.type === 'finish');
@@ -122,7 +122,7 @@ function summarise(parts: readonly StreamPart[]): TextOutcome {
   return { ...failed, content, text, finish: finish?.reason, raw: finish?.raw, usage: { input, output }, tools };
 }
 
-/** Runs a call for pictures. */
+/** Runs a picture call. */
 export async function observeImage(
   start: (signal: AbortSignal) => Promise<ImageResult>,
   at: Place,
@@ -144,7 +144,7 @@ export async function observeImage(
   }
 }
 
-/** Runs the submission of a video. */
+/** Submits a video. */
 export async function observeStart(
   start: (signal: AbortSignal) => Promise<VideoRef>,
   { key }: Place,
@@ -163,17 +163,17 @@ export async function observeStart(
   }
 }
 
-/** Where a stage is, and the key that must not leave it. */
+/** A stage's address, and the key that must not leave it. */
 export interface Place {
   readonly origin: string;
   readonly key: string;
 }
 
-/** What stands for the address of the replay in a recording. */
+/** Stands for the address of the replay in a recording. */
 export const ORIGIN = '{{origin}}';
 export const KEY = '{{key}}';
 
-/** A result in the words of a recording; a key on its way to another host is a breach. */
+/** A result in the terms of a recording; a key sent to another host is a breach. */
 export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
   if ('bytes' in source) return { type: formatOf(source.bytes) };
   const url = URL.parse(source.url);
@@ -188,13 +188,13 @@ export function mediaOf(source: MediaSource, { origin, key }: Place): Media {
   };
 }
 
-/** A recording names the replay and the key by what stands for them. */
+/** A recording refers to the replay and the key by placeholders. */
 export function wanted(media: ExpectedMedia, origin: string): ExpectedMedia {
   assert(!JSON.stringify(media.headers ?? {}).includes(origin), `headers name ${KEY}, not an address`);
   return media.url === undefined ? media : { ...media, url: media.url.replaceAll(origin, ORIGIN) };
 }
 
-/** What a call threw, in the words of a recording. */
+/** What a call threw, in the terms of a recording. */
 export function failedOf(error: unknown): Omit<Outcome, 'content'> {
   if (error instanceof assert.AssertionError) throw error;
   const { cause, data } = toClientFault(error);

@@ -1,4 +1,4 @@
-// Checks against recorded answers: as recorded, cut at every byte, ended at every byte, and several at a time.
+// Checks against recorded answers: as recorded, cut at every byte, truncated at every byte, and several at once.
 import assert from 'node:assert/strict';
 import type { Buffer } from 'node:buffer';
 import { compareAsked } from './asked.ts';
@@ -8,13 +8,13 @@ import { onStage, type Stage } from './stage.ts';
 import { type Check, KINDS, ordinary, type Subject } from './subject.ts';
 import { expectStates } from './video.ts';
 
-/** Bodies above it are cut and ended at a sample of places. */
+/** Longer bodies are cut and truncated at a sample of positions. */
 const EVERY_BYTE_MAX = 4096;
 
-/** Places of a sample: so many evenly, and at most so many delicate ones. */
+/** Positions of a sample: this many evenly spaced, and at most this many delicate ones. */
 const SAMPLE_SIZE = 50;
 
-/** Cuts at all places with the same remainder go into one reply, each in a turn of its own. */
+/** Cuts at all positions with the same remainder share one reply, each chunk in its own turn. */
 const STRIDES = 16;
 const STRIDES_SAMPLED = 3;
 
@@ -96,7 +96,7 @@ async function cutEverywhere(stage: Stage, recording: Recording, thorough: boole
   }
 }
 
-/** A body that ends early has a finish only if the finish was in it. */
+/** A truncated body has a finish only if it contains the finish. */
 async function endedEarly(stage: Stage, recording: TextRecording, thorough: boolean): Promise<void> {
   const { reply } = recording;
   const play = async (change?: Parameters<Stage['run']>[1]) => (await stage.run(recording, change)) as TextOutcome;
@@ -126,13 +126,13 @@ async function endedEarly(stage: Stage, recording: TextRecording, thorough: bool
   if (broken.finish === undefined) assert.notEqual(broken.fault, undefined);
 }
 
-/** A finish whose word is in the body must come after the word, any other after all of the text. */
+/** A finish whose word is in the body must come after that word, any other after all of the text. */
 function wasSent({ text, finish, raw }: TextOutcome, whole: TextOutcome, body: Buffer, length: number): boolean {
   if (raw !== undefined && body.includes(raw)) return body.subarray(0, length).includes(raw);
   return text === whole.text && finish === whole.finish;
 }
 
-/** Places in a body: every byte of a small one, else a sample with line ends and characters of several bytes. */
+/** Positions in a body: every byte of a small one, otherwise a sample with line ends and multi-byte characters. */
 function placesOf(body: Buffer, everyByteMax: number): readonly number[] {
   if (body.length <= everyByteMax) return Array.from({ length: body.length }, (_, place) => place);
   const step = Math.ceil(body.length / SAMPLE_SIZE);

@@ -15,7 +15,7 @@ import type {
 import { FAULT_KINDS, REFUSAL_CAUSES } from '../fault.ts';
 import { FORMATS, type Format, samplePicture } from './picture.ts';
 
-/** One recorded answer and what a provider has to make of it; `docs/providers.md` explains every field. */
+/** One recorded answer and what a provider must make of it; `docs/providers.md` explains every field. */
 export type Recording = TextRecording | ImageRecording | VideoRecording;
 
 interface Recorded {
@@ -25,7 +25,7 @@ interface Recorded {
   readonly about?: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Answers to requests that precede the one that `reply` answers: for a token, or of a job. */
+  /** Answers to requests before the one that `reply` answers: for a token, or of a job. */
   readonly before: readonly Reply[];
   readonly reply: Reply;
 }
@@ -41,11 +41,11 @@ export interface TextRecording extends Recorded {
   };
 }
 
-/** A call of a tool; without an id any will do. */
+/** A tool call; without an id, any matches. */
 export interface ExpectedCall {
   readonly id?: string;
   readonly name: string;
-  /** The arguments as they were written. */
+  /** The arguments as written. */
   readonly json: string;
   readonly state?: string;
 }
@@ -59,27 +59,27 @@ export interface ImageRecording extends Recorded {
 export interface VideoRecording extends Recorded {
   readonly kind: 'video';
   readonly call: Omit<VideoCall, 'options'>;
-  /** Given where the recording is of a job under way: it is then not started. */
+  /** Given for a recording of a running job, which is then not started. */
   readonly ref?: VideoRef;
-  /** What each look at the job is answered. */
+  /** The answer to each poll of the job. */
   readonly polls: readonly (readonly Reply[])[];
   readonly expect: Failing & { readonly ref?: object; readonly states?: readonly ExpectedState[] };
 }
 
 export interface Failing {
-  /** A kind; what else may come of a call is told by names of the suite: `truncated`, `empty`, `undecodable`. */
+  /** A kind, or one of the suite's own names: `truncated`, `empty`, `undecodable`. */
   readonly fault?: UpstreamFaultKind | 'truncated' | 'empty' | 'undecodable';
   readonly about?: RefusalCause;
 }
 
-/** A result by its bytes, or where it lies. */
+/** A result by its bytes, or by its location. */
 export interface ExpectedMedia {
   readonly type?: Format;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a look finds; a fault without a status is thrown, and says nothing about the job. */
+/** The result of a poll; a fault without a status is thrown, and says nothing about the job. */
 export interface ExpectedState {
   readonly status?: 'queued' | 'processing' | 'completed' | 'failed';
   readonly progress?: number;
@@ -92,16 +92,16 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Buffer;
-  /** Without it the body ends as HTTP has it; `close`: by closing the connection; `reset`: the connection breaks. */
+  /** By default the body ends as HTTP defines; `close`: by closing the connection; `reset`: the connection breaks. */
   readonly end?: 'close' | 'reset';
   /** What the request must look like. */
   readonly asked?: Asked;
 }
 
-/** What a request is compared with; what is absent is not. */
+/** What a request is compared with; absent fields are not compared. */
 export interface Asked {
   readonly method?: string;
-  /** With its query; `{{key}}` stands for the key, and says that it belongs there. */
+  /** Including its query; `{{key}}` stands for the key, and says that it belongs there. */
   readonly path?: string;
   /** Names in lower case; `{{key}}` stands for the key. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -282,7 +282,7 @@ function schemaOf(kind: Recording['kind']): Joi.ObjectSchema {
 
 const SCHEMAS = { text: schemaOf('text'), image: schemaOf('image'), video: schemaOf('video') };
 
-/** All recordings of a plugin, in order of file and place; a wrong one throws with its file's name. */
+/** All recordings of a plugin, in order of file and position; a wrong one throws with its file's name. */
 export function loadRecordings(folder: string): readonly Recording[] {
   const fixtures = join(folder, 'fixtures');
   if (!existsSync(fixtures)) return [];
@@ -296,7 +296,7 @@ export function readRecordings(file: string): readonly Recording[] {
   return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => parseRecording(entry, file));
 }
 
-/** Checks one recording and fills in what it leaves out; `where` it is from goes into the error. */
+/** Checks one recording and fills in defaults; `where` goes into the error. */
 export function parseRecording(entry: unknown, where: string): Recording {
   const kind = (entry as { kind?: unknown })?.kind ?? 'text';
   if (typeof kind !== 'string' || !Object.hasOwn(SCHEMAS, kind)) throw new Error(`${where}: unknown kind ${kind}`);
@@ -328,7 +328,7 @@ function replyOf({ body, bodyBase64, json, ...rest }: WireReply): Reply {
   return { ...more, headers: { ...type, ...headers }, body: bytes };
 }
 
-/** Puts sample pictures where a call names their formats. */
+/** Inserts sample pictures where a call names their formats. */
 function withPictures(call: {
   readonly messages?: readonly { readonly content: readonly WireContent[] }[];
   readonly images?: readonly Format[];

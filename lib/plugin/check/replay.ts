@@ -1,4 +1,4 @@
-// Serves replies over real sockets on this machine, cut and paced as a check wants them.
+// Serves replies over real local sockets, cut and paced as a check wants them.
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,9 +12,9 @@ export interface Pacing {
   readonly cuts?: readonly number[];
   /** True sends all chunks in one write instead of each in a turn of its own. */
   readonly together?: boolean;
-  /** The body is over after so many bytes. */
+  /** The body ends after this many bytes. */
   readonly length?: number;
-  /** Where the upstream falls silent for good: before the headers, or where the body is over. */
+  /** Where the upstream falls silent for good: before the headers, or where the body ends. */
   readonly hold?: 'headers' | 'end';
 }
 
@@ -29,7 +29,7 @@ export interface ReceivedRequest {
   readonly closed: Promise<number>;
 }
 
-/** What the server answers: each of `before` once, in order and to its own path if it names one, then `reply`. */
+/** What the server answers: each of `before` once, in order and only on its own path if it names one, then `reply`. */
 export interface Play {
   readonly before?: readonly Reply[];
   readonly reply: Reply;
@@ -42,7 +42,7 @@ export interface Replay {
   readonly origin: string;
   /** Since the last `play`. */
   readonly requests: readonly ReceivedRequest[];
-  /** Says how requests from now on are answered. */
+  /** Sets how requests are answered from now on. */
   play(play: Play): void;
   close(): Promise<void>;
 }
@@ -94,7 +94,7 @@ async function receive(incoming: IncomingMessage, reply: Reply): Promise<Receive
   return { method, path: url, headers, body, reply, closed: closing(socket) };
 }
 
-/** One listener a connection, however many requests come on it. */
+/** One listener per connection, however many requests arrive on it. */
 const closings = new WeakMap<Socket, Promise<number>>();
 
 function closing(socket: Socket): Promise<number> {
@@ -111,7 +111,7 @@ function closing(socket: Socket): Promise<number> {
 /** Headers that belong to a connection, or that the server writes itself. */
 const CONNECTION_HEADERS = ['connection', 'content-length', 'keep-alive', 'transfer-encoding'];
 
-/** The time a client has to read what was sent before the connection breaks: a reset throws away what it has not. */
+/** The time a client has to read what was sent before the connection breaks: a reset discards unread data. */
 const BEFORE_RESET_MS = 20;
 
 async function perform(response: ServerResponse, reply: Reply, pacing: Pacing): Promise<void> {

@@ -1,4 +1,4 @@
-// Checks of a plugin's settings: complete ones make a provider, nonsense is refused, the key is kept secret.
+// Checks of a plugin's settings: complete ones create a provider, nonsense is refused, the key stays secret.
 import assert from 'node:assert/strict';
 import { OperatorError } from '../../operator-error.ts';
 import { checkSettings, createProvider } from '../settings.ts';
@@ -52,7 +52,7 @@ function refuses({ plugin }: Subject, settings: unknown): void {
   );
 }
 
-/** What no setting of this name and type may be. */
+/** Invalid values for a setting of this name and type. */
 function wrongValues(name: string, type: string | undefined): readonly unknown[] {
   if (name === 'apiKey') return ['', 42, [], [42], {}];
   if (name.endsWith('Url') || name === 'proxy') return ['', 'no url', 'ftp://127.0.0.1', 42];

@@ -19,15 +19,15 @@ export interface Stage {
   readonly place: Place;
   /** The recording with the address of the replay where it says `{{origin}}`. */
   fill<T extends Recording>(recording: T): T;
-  /** Plays the recording to one call and runs the call to its end: of a video, its start. */
+  /** Plays the recording to one call and runs it to its end; for a video, its start. */
   run(recording: Recording, change?: { readonly reply?: Reply; readonly pacing?: Pacing }): Promise<Outcome>;
   /** Runs one call to its end, whatever is played. */
   call(recording: Recording, signal?: AbortSignal): Promise<Outcome>;
-  /** Runs one call, and ends when the provider itself ends it. */
+  /** Runs one call until the provider itself ends it. */
   raw(recording: Recording, signal: AbortSignal): Promise<unknown>;
   /** The parts of one call, untouched. */
   parts(recording: TextRecording, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]>;
-  /** Another provider, as another process would make it. */
+  /** Another provider, as another process would create it. */
   again(): Provider;
   close(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export async function onStage<T>(
   }
 }
 
-/** Polling waits for seconds elsewhere. */
+/** Elsewhere polling waits for seconds. */
 const HURRIED: HostClock = {
   now: Date.now,
   async sleep(_ms, signal) {
@@ -139,7 +139,7 @@ function fillIn<T extends Recording>(recording: T, origin: string): T {
   return { ...recording, before: recording.before.map(filled), reply: filled(recording.reply), ...video };
 }
 
-/** Valid settings whose every URL leads to the origin: the recording's, else the plugin's defaults. */
+/** Valid settings with every URL pointed at the origin: the recording's, or the plugin's defaults. */
 export function settingsAt(
   origin: string,
   plugin: ProviderPlugin,
@@ -156,7 +156,7 @@ export function settingsAt(
   return atOrigin(origin, complete);
 }
 
-/** Moves every URL to the origin; paths and queries stay. */
+/** Points every URL at the origin; paths and queries stay. */
 function atOrigin(origin: string, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const moved = Object.entries(values).map(([name, value]) => {
     const url = name.endsWith('Url') && typeof value === 'string' ? URL.parse(value) : null;

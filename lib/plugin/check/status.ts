@@ -1,4 +1,4 @@
-// Checks of refusals: every error status gives the fault it stands for, whatever its body, and shows no key.
+// Checks of refusals: every error status gives the fault it stands for, whatever its body, and reveals no key.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
@@ -40,7 +40,7 @@ export const replyOf = (status: number, type: string, body: string): Reply => ({
 export const pageOf = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center>${STATUS_CODES[status] ?? status}</center></body></html>\r\n`;
 
-/** To the first request, and where others precede it, to the one whose answer was recorded. */
+/** To the first request, and if others precede it, to the one whose answer was recorded. */
 async function refused(stage: Stage, recording: Recording, status: number): Promise<void> {
   const bodies = [
     replyOf(status, '', ''),
@@ -63,7 +63,7 @@ async function limited(stage: Stage, recording: Recording): Promise<void> {
   assert.equal((await first(stage, recording, reply)).retryAfterMs, 7000);
 }
 
-/** Whatever is asked first gets the reply. */
+/** The first request gets the reply. */
 function first(stage: Stage, recording: Recording, reply: Reply): Promise<Outcome> {
   stage.replay.play({ reply });
   return stage.call(recording);

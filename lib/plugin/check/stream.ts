@@ -1,4 +1,4 @@
-// Checks of a stream of text: it goes out as it comes, in whole characters, and what does not belong to it is no text.
+// Checks of a text stream: it is passed on as it arrives, in whole characters, and nothing foreign becomes text.
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { type TextOutcome, within } from './outcome.ts';
@@ -8,7 +8,7 @@ import { type Check, ordinary, type Subject } from './subject.ts';
 
 const GROUP = 'stream';
 
-/** How long a fragment that has arrived may take to go out. */
+/** How long a fragment that has arrived may take to be passed on. */
 const FRAGMENT_MS = 1_000;
 
 const RUBBISH = [
@@ -70,7 +70,7 @@ async function complaint(stage: Stage, recording: TextRecording): Promise<void> 
   }
 }
 
-/** Sends a character in two fragments, as servers do that cut their text by units of UTF-16. */
+/** Sends a character in two fragments, as servers do that cut their text by UTF-16 units. */
 async function halves(stage: Stage, recording: TextRecording): Promise<void> {
   const fragments = await fragmentsOf(stage, recording);
   const text = recording.reply.body.toString('utf8');
@@ -112,7 +112,7 @@ async function asItComes(stage: Stage, recording: TextRecording): Promise<void> 
   assert(came, 'a fragment that has arrived waits for what follows it');
 }
 
-/** How much of the body brings the first text, with the line ends that follow. */
+/** How much of the body produces the first text, with the line ends that follow. */
 async function firstFragment(stage: Stage, recording: TextRecording): Promise<number> {
   const { body } = recording.reply;
   for (const length of gapsOf(body)) {
@@ -122,7 +122,7 @@ async function firstFragment(stage: Stage, recording: TextRecording): Promise<nu
   return body.length;
 }
 
-/** Where an event, or a line of its own, has ended. */
+/** Where an event, or a single line, has ended. */
 function gapsOf(body: Buffer): readonly number[] {
   const text = body.toString('latin1');
   const end = /(\r\n|\n|\r){2,}/.test(text) ? /(\r\n|\n|\r){2,}/g : /\r\n|\n|\r/g;

@@ -12,7 +12,7 @@ export interface Check {
 export interface Subject {
   readonly plugin: ProviderPlugin;
   readonly recordings: readonly Recording[];
-  /** True cuts and ends every recording at every byte; otherwise only the ordinary one, the others at a sample. */
+  /** True cuts and truncates every recording at every byte; otherwise only the ordinary one, the others at a sample. */
   readonly thorough: boolean;
 }
 
@@ -24,7 +24,7 @@ const ORDINARY = {
   video: 'a start with status 200, and a last state that is completed',
 };
 
-/** The recording that stands for an ordinary answer of a kind. */
+/** The recording that represents an ordinary answer of a kind. */
 export function ordinary<Kind extends Recording['kind']>(
   { recordings }: Subject,
   kind: Kind,

@@ -1,4 +1,5 @@
-// Checks of videos: looks at a job, in another process than the one that started it, and only the upstream's verdict ends it.
+// Checks of videos: jobs are polled in another process than the one that started them, and only the upstream's verdict
+// ends them.
 import assert from 'node:assert/strict';
 import type { Provider, VideoRef, VideoState } from '../contract.ts';
 import { aborted } from './abort.ts';
@@ -26,7 +27,7 @@ export function videoChecks(subject: Subject): readonly Check[] {
   }));
 }
 
-/** Looks at a job as often as the recording says. The ref has been stored, and another provider looks. */
+/** Polls a job as often as the recording says. The ref has been stored, and another provider polls. */
 export async function expectStates(stage: Stage, recording: VideoRecording, ref: VideoRef, cut = false): Promise<void> {
   const { expect, polls } = recording;
   const { states = [] } = expect;
@@ -49,7 +50,7 @@ function wantedState(state: ExpectedState, origin: string): ExpectedState {
   return state.result ? { ...state, result: wanted(state.result, origin) } : state;
 }
 
-/** What one look finds, in the words of a recording. */
+/** The result of one poll, in the terms of a recording. */
 async function look(
   stage: Stage,
   video: NonNullable<Provider['video']>,
