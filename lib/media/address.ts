@@ -1,7 +1,7 @@
 // Which addresses belong to the public Internet, by IANA's special-purpose registries.
 import { BlockList, isIP } from 'node:net';
 
-/** Whatever IANA sets apart, anycast and tunnel services included: no picture is served from there. */
+/** Everything IANA reserves, including anycast and tunnel services: no picture is served from there. */
 const SPECIAL_IPV4 = blockList('ipv4', [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -24,7 +24,7 @@ const SPECIAL_IPV4 = blockList('ipv4', [
   '168.63.129.16/32', // a public address by the registry, but inside a large cloud its host agent
 ]);
 
-/** All that is assigned to the public: mapped, compatible, NAT64, local and multicast addresses lie outside. */
+/** Everything assigned to the public: mapped, compatible, NAT64, local and multicast addresses are outside. */
 const GLOBAL_IPV6 = blockList('ipv6', ['2000::/3']);
 
 const SPECIAL_IPV6 = blockList('ipv6', [
@@ -36,13 +36,13 @@ const SPECIAL_IPV6 = blockList('ipv6', [
   '3fff::/20', // documentation
 ]);
 
-/** Whether a literal in its plain spelling is the address of a public host. */
+/** Whether a literal in canonical form is the address of a public host. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return !SPECIAL_IPV4.check(address, 'ipv4');
     case 6:
-      // A zone makes it an address of this machine's own links.
+      // A zone makes it an address on this machine's own links.
       return !address.includes('%') && GLOBAL_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6');
     default:
       return false;

@@ -1,4 +1,4 @@
-// A connection to one of the checked addresses: the name serves only to verify the certificate, nothing resolves it again.
+// Connects to one of the checked addresses: the name only serves to verify the certificate and is not resolved again.
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -6,23 +6,23 @@ import { within } from './deadline.ts';
 import { FetchFailure } from './failure.ts';
 import type { Target } from './url.ts';
 
-/** Opens a TCP connection to an address. Every connection of a fetch begins here. */
+/** Opens a TCP connection to an address. Every connection of a fetch starts here. */
 export type Dial = (address: string, port: number) => Socket;
 
 export interface Connecting {
   readonly dial: Dial;
-  /** Certificates of authorities to believe instead of Node's own. */
+  /** CA certificates to trust instead of Node's own. */
   readonly ca: string | undefined;
 }
 
-/** Of a name with many addresses. */
+/** For a name with many addresses. */
 const ADDRESSES_TRIED_MAX = 3;
 const ATTEMPT_MS = 3_000;
 
-/** The system's own; the address is a literal, so it looks nothing up. */
+/** The system's own; the address is a literal, so nothing is looked up. */
 export const dialAddress: Dial = (address, port) => connect({ host: address, port, noDelay: true });
 
-/** The first connection that is established, TLS included, in the order of the addresses. */
+/** The first connection that is established, including TLS, in the order of the addresses. */
 export async function openConnection(
   target: Target,
   addresses: readonly string[],
@@ -62,7 +62,7 @@ async function attempt(
   }
 }
 
-/** An error between two listeners would end the process; whoever waits hears of the close. */
+/** An error between two listeners would end the process; anyone waiting hears of the close. */
 function quiet(socket: Socket): Socket {
   return socket.on('error', () => {});
 }
@@ -70,13 +70,13 @@ function quiet(socket: Socket): Socket {
 function secured(socket: Socket, { host }: Target, ca: string | undefined): Socket {
   return connectTls({
     socket,
-    // The certificate must be for it; an address is never sent as a server's name.
+    // The certificate must match the host; an address is never sent as a server name.
     host,
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca }),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    // Even where the environment switches verification off.
+    // Even if the environment disables verification.
     rejectUnauthorized: true,
   });
 }

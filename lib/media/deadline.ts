@@ -1,8 +1,8 @@
-// Time limits of a fetch and of its steps.
+// Time limits for a fetch and its steps.
 import { setTimeout as delay } from 'node:timers/promises';
 import { FetchFailure } from './failure.ts';
 
-/** Runs with a signal that aborts with the outer one, or with a `slow` failure when the time is over. */
+/** Runs with a signal that aborts with the outer one, or with a `slow` failure when the time is up. */
 export async function within<T>(ms: number, outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   outer.throwIfAborted();
   const controller = new AbortController();
@@ -17,7 +17,7 @@ export async function within<T>(ms: number, outer: AbortSignal, run: (signal: Ab
   }
 }
 
-/** The same promise, given up when the signal aborts. */
+/** The same promise, abandoned when the signal aborts. */
 export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -27,7 +27,7 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
-/** Waits until a whole number of steps has passed. Throws the reason of the signal when that comes first. */
+/** Waits until a whole number of steps has passed. Throws the signal's reason if that comes first. */
 export async function untilStep(startedAt: number, stepMs: number, signal: AbortSignal): Promise<void> {
   const passed = performance.now() - startedAt;
   await delay(stepMs - (passed % stepMs), undefined, { signal }).catch(() => {});

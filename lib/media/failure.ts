@@ -1,10 +1,10 @@
-// Why a fetch failed, in our own words: those of Node and undici contain hosts and addresses and go nowhere.
+// Why a fetch failed, in our own words: those of Node and undici contain hosts and addresses and must not get out.
 
 export type FailureReason =
   | 'not-public'
-  /** The name has no address, or the servers of names do not answer. */
+  /** The name has no address, or the name servers do not answer. */
   | 'unknown-host'
-  /** No connection, or a certificate that is not for the name. */
+  /** No connection, or a certificate for another name. */
   | 'no-connection'
   /** The connection broke, or the reply is not HTTP. */
   | 'broken'
@@ -19,7 +19,7 @@ export type FailureReason =
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly reason: FailureReason;
-  /** The HTTP status, when that is the reason. */
+  /** The HTTP status, if that is the reason. */
   readonly status: number | undefined;
 
   constructor(reason: FailureReason, detail: { readonly cause?: unknown; readonly status?: number } = {}) {
@@ -29,7 +29,7 @@ export class FetchFailure extends Error {
   }
 }
 
-/** Codes of Node, OpenSSL and undici; anything else might hold a part of the URL. */
+/** Codes of Node, OpenSSL and undici; anything else might contain part of the URL. */
 const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
 
 function describe({ cause, status }: { readonly cause?: unknown; readonly status?: number }): string {
@@ -38,7 +38,7 @@ function describe({ cause, status }: { readonly cause?: unknown; readonly status
   return CODE.test(code) ? ` (${code})` : '';
 }
 
-/** Runs a step of a fetch; what it throws becomes a failure with this reason, failures and aborts aside. */
+/** Runs a step of a fetch; anything it throws becomes a failure with this reason, except failures and aborts. */
 export async function failAs<T>(reason: FailureReason, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

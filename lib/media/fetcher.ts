@@ -1,5 +1,5 @@
-// Fetches pictures that clients name and results that upstreams made, and posts to the URLs that owners give: to public
-// https hosts and trusted origins only, over connections to addresses that were checked.
+// Fetches pictures that clients link to and results that upstreams made, and posts to owners' URLs: only to public
+// https hosts and trusted origins, over connections to checked addresses.
 import { type Fault, fault } from '../faults.ts';
 import type { UpstreamFault, UpstreamFaultKind } from '../plugin/contract.ts';
 import { upstreamFault } from '../plugin/fault.ts';
@@ -18,7 +18,7 @@ export interface FetcherOptions {
   readonly trustedOrigins?: ReadonlySet<string>;
   /** Base of the gateway's own links: nothing on its host is fetched. */
   readonly ownOrigin?: string;
-  /** Certificates of authorities to believe instead of Node's own. */
+  /** CA certificates to trust instead of Node's own. */
   readonly ca?: string;
   /** Resolves all names instead of the name servers and the system. */
   readonly resolve?: Resolve;
@@ -28,20 +28,20 @@ export interface FetcherOptions {
 }
 
 export interface FetchLimits {
-  /** An image, from the first look at its URL to its last byte. */
+  /** For an image, from the first look at its URL to its last byte. */
   readonly imageMs: number;
-  /** A post, until the head of its answer. */
+  /** For a post, until the head of its answer. */
   readonly postMs: number;
-  /** Failures to reach an image or a receiver are reported at whole multiples of it. */
+  /** Failures to reach an image or a receiver are reported at whole multiples of this. */
   readonly stepMs: number;
-  /** A result in all, and without a byte. */
+  /** For a result: in all, and without a byte. */
   readonly resultMs: number;
   readonly resultIdleMs: number;
 }
 
 const LIMITS: FetchLimits = { imageMs: 10_000, postMs: 10_000, stepMs: 1_000, resultMs: 600_000, resultIdleMs: 30_000 };
 
-/** URLs of results carry signatures. */
+/** Result URLs carry signatures. */
 const RESULT_URL_LENGTH_MAX = 8192;
 
 export interface ImageRequest {
@@ -54,7 +54,7 @@ export interface ImageRequest {
 export interface ResultRequest {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
-  /** Scheme, host and port of the upstream's `baseUrl`, if it has one: may be fetched from as it is. */
+  /** Scheme, host and port of the upstream's `baseUrl`, if it has one: may be fetched from unchecked. */
   readonly upstreamOrigin: string | undefined;
   /** The proxy of the upstream's settings, for its results too. */
   readonly proxy?: string | undefined;
@@ -70,29 +70,29 @@ export interface PostRequest {
   readonly signal: AbortSignal;
 }
 
-/** Reads a result; its failure to do so is passed on. */
+/** Reads a result; what it throws is passed on. */
 export type Keep<T> = (result: RemoteResult) => Promise<T>;
 
 export interface Fetcher {
   /**
-   * An image. Throws 400 faults, a 503 fault when the budget has no room, and the reason of the signal.
+   * Fetches an image. Throws 400 faults, a 503 fault if the budget has no room, and the signal's reason.
    *
-   * That a host is not public, not found, closed or slow is said in the same words and at the same times, so that nobody
-   * reads the inner network off this: neither its names nor what answers there.
+   * Whether a host is not public, not found, closed or slow is reported in the same words and at the same times, so
+   * that nobody can probe the internal network: neither its names nor what answers there.
    */
   fetchImage(url: string, request: ImageRequest): Promise<Image>;
   /**
-   * A result, handed to `keep` as soon as its first bytes tell what it is; resolves with what `keep` returned. Throws what
-   * `keep` throws, the reason of the signal, and faults of the upstream for everything else.
+   * Fetches a result and passes it to `keep` as soon as its first bytes tell what it is; resolves with what `keep`
+   * returned. Throws what `keep` throws, the signal's reason, and upstream faults for everything else.
    */
   fetchResult<T>(url: string, request: ResultRequest, keep: Keep<T>): Promise<T>;
   /**
-   * Posts once; no redirect is followed. Resolves when the answer is a success. Throws a `FetchFailure`, of reason `status`
-   * for any other answer, and the reason of the signal. Failures to reach the host come at the same times, as for images;
-   * whoever shows them uses the same words.
+   * Posts once; redirects are not followed. Resolves if the answer is a success. Throws a `FetchFailure`, with reason
+   * `status` for any other answer, and the signal's reason. Failures to reach the host come at the same times as for
+   * images; callers that show them use the same words.
    */
   post(url: string, request: PostRequest): Promise<void>;
-  /** Why nothing is ever posted to a URL, as far as its text can tell. */
+  /** Why a URL is never posted to, as far as its text shows. */
   refusalOf(url: string): UrlRefusal | undefined;
 }
 
@@ -123,7 +123,7 @@ export function createFetcher(options: FetcherOptions = {}): Fetcher {
     }
   }
 
-  /** Until the end of a step, unless it took as long as it may. */
+  /** Until the end of a step, unless the time limit was used up. */
   async function evenly(startedAt: number, mostMs: number, signal: AbortSignal): Promise<void> {
     if (performance.now() - startedAt < mostMs) await untilStep(startedAt, limits.stepMs, signal);
   }
@@ -212,7 +212,7 @@ const KINDS: Partial<Record<FailureReason, UpstreamFaultKind>> = {
   slow: 'timeout',
 };
 
-/** Names in lower case, so that our own replace them; the host is that of the URL. */
+/** Names in lower case, so that our own override them; the host is that of the URL. */
 function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { host: _, ...others } = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),

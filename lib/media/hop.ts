@@ -1,4 +1,4 @@
-// One request on a connection of its own, pinned to checked addresses or through an operator's proxy, and the head of its
+// One request on its own connection, pinned to checked addresses or through an operator's proxy, and the head of its
 // reply.
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, ProxyAgent } from 'undici';
@@ -20,9 +20,9 @@ export interface Journey {
   readonly rules: UrlRules;
   readonly network: Network;
   readonly signal: AbortSignal;
-  /** Of the first request; further hops get none of them. Names in lower case. */
+  /** For the first request; further hops get none of them. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent by POST; without one it is a GET. */
+  /** Sent by POST; without it, it is a GET. */
   readonly body?: string;
   /** URL of the operator's proxy, which then resolves all names and makes all connections. */
   readonly proxy?: string | undefined;
@@ -45,7 +45,7 @@ export async function follow(first: Target, journey: Omit<Journey, 'body'>): Pro
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 function redirected(from: Target, location: unknown, rules: UrlRules): Target {
-  // Sent twice it is a list.
+  // A repeated header is a list.
   const url = typeof location === 'string' ? URL.parse(location, from.origin + from.path) : null;
   if (!url) throw new FetchFailure('redirects');
   const target = readUrl(url.href, rules);
@@ -81,10 +81,10 @@ async function connect(target: Target, { network, signal }: Pick<Journey, 'netwo
   return pinned(target.origin, await openConnection(target, addresses, network, signal));
 }
 
-/** The deadline of the fetch counts. */
+/** The deadline of the fetch applies. */
 const OWN_CLOCK = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const;
 
-/** A client of one connection: it never makes another, so it can go nowhere else. */
+/** A client with one connection: it never makes another, so it cannot go anywhere else. */
 function pinned(origin: string, socket: Socket): Client {
   return new Client(origin, { ...OWN_CLOCK, connect: connectOnce(socket) });
 }

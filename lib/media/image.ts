@@ -10,15 +10,15 @@ export interface Image {
   readonly format: ImageFormat;
   /** By the bytes, whatever was declared. */
   readonly mediaType: string;
-  /** Absent when the header of the picture does not tell. */
+  /** Absent if the picture's header does not tell. */
   readonly size: PictureSize | undefined;
-  /** Frees the bytes and gives them back to the budget; the second time it does nothing. */
+  /** Frees the bytes and returns them to the budget; idempotent. */
   release(): void;
 }
 
-/** Memory that all calls share. */
+/** Memory shared by all calls. */
 export interface ByteBudget {
-  /** Takes bytes, once; undefined when too few are left. */
+  /** Takes bytes, once; undefined if too few are left. */
   take(bytes: number): Release | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Held {
   readonly release: Release;
 }
 
-/** Memory from the budget; nothing when it has none left. Its content is whatever was there before. */
+/** Memory from the budget; undefined if it has none left. Not zeroed. */
 export function holdBytes(bytes: number, budget: ByteBudget | undefined): Held | undefined {
   const giveBack = budget ? budget.take(bytes) : () => {};
   if (!giveBack) return undefined;
@@ -60,8 +60,8 @@ export function createImage({ bytes, release }: Held, { format, mediaType }: Sni
 }
 
 /**
- * Whether a declared media type may stand above a picture. The bytes decide which of the four formats it is, since
- * servers and clients mix those up; what declares something else is taken at its word.
+ * Whether a declared media type is acceptable for a picture. The bytes decide which of the four formats it is, because
+ * servers and clients mix those up; anything declared as something else is taken at its word.
  */
 export function mayBePicture(declared: string | undefined): boolean {
   const [type = ''] = (declared ?? '').split(';', 1);

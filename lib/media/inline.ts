@@ -1,4 +1,4 @@
-// Pictures inside a request, as data URIs or base64: decoded strictly, in slices, straight into their memory.
+// Inline pictures as data URIs or base64: decoded strictly, in slices, straight into their memory.
 import { fault } from '../faults.ts';
 import {
   type ByteBudget,
@@ -22,12 +22,12 @@ export interface InlineOptions {
 const HEADER_LENGTH_MAX = 256;
 const HEADER = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i;
 
-/** Whether a text is to be read as a data URI, and not as a URL. */
+/** Whether a text should be read as a data URI instead of a URL. */
 export function isDataUri(text: string): boolean {
   return /^data:/i.test(text.slice(0, 5));
 }
 
-/** The picture of a data URI. Throws 400 faults, and 503 when the budget has no room; none contains the text. */
+/** The picture of a data URI. Throws 400 faults, and 503 if the budget has no room; none contains the text. */
 export function readDataUri(text: string, options: InlineOptions): Image {
   const comma = text.slice(0, HEADER_LENGTH_MAX).indexOf(',');
   const [, mediaType] = HEADER.exec(text.slice(0, Math.max(0, comma))) ?? [];
@@ -37,7 +37,7 @@ export function readDataUri(text: string, options: InlineOptions): Image {
   return readBase64(text.slice(comma + 1), { ...options, mediaType });
 }
 
-/** The picture of a base64 text, with its declared media type if it has one. Throws as `readDataUri`. */
+/** The picture of a base64 text, with its declared media type if it has one. Throws like `readDataUri`. */
 export function readBase64(text: string, options: InlineOptions & { readonly mediaType?: string }): Image {
   const { field, mediaType, budget } = options;
   if (!mayBePicture(mediaType)) throw fault('image_unsupported', { field });
@@ -61,7 +61,7 @@ function invalid(field: string, hint: string) {
   return fault('invalid_field', { field, hint });
 }
 
-/** How many characters come before the padding; nothing when so many cannot be base64. Padding may be missing. */
+/** How many characters precede the padding; undefined if that many cannot be base64. Padding may be missing. */
 function countDigits(text: string): number | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const digits = text.length - padding;
@@ -69,15 +69,15 @@ function countDigits(text: string): number | undefined {
   return digits;
 }
 
-/** Rules out what Node's decoder takes for digits besides the standard alphabet. Each is one fast pass of native code. */
+/** Excludes what Node's decoder accepts besides the standard alphabet. Each is one fast pass of native code. */
 function isPlain(text: string): boolean {
   return Buffer.byteLength(text) === text.length && !text.includes('-') && !text.includes('_');
 }
 
-/** Decoded in one go: a multiple of 4, so that a slice makes whole bytes. */
+/** Decoded in one go: a multiple of 4, so that a slice yields whole bytes. */
 const SLICE_CHARS = 64 * 1024;
 
-/** Node's decoder skips what is not base64, and then a slice makes fewer bytes than it should. */
+/** Node's decoder skips what is not base64, so a slice then yields fewer bytes than it should. */
 function decode(text: string, digits: number, { bytes }: Held): boolean {
   let written = 0;
   for (let at = 0; at < digits; at += SLICE_CHARS) {

@@ -1,4 +1,4 @@
-// A picture that a request names: a link of our own is read from the store, any other is fetched.
+// Reads a picture that a request links to: our own links from the store, any other by fetching.
 import type { Fetcher, ImageRequest } from './fetcher.ts';
 import type { Image } from './image.ts';
 import type { Results } from './results.ts';
@@ -8,7 +8,7 @@ export interface PictureMeans {
   readonly fetcher: () => Pick<Fetcher, 'fetchImage'>;
 }
 
-/** Throws as `Results.readImage` and `Fetcher.fetchImage` do. */
+/** Throws like `Results.readImage` and `Fetcher.fetchImage`. */
 export async function readLinked(
   { results, fetcher }: PictureMeans,
   url: string,

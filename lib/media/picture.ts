@@ -1,4 +1,4 @@
-// Reads the picture of a reply whole into memory, counted as it comes.
+// Reads the picture in a reply whole into memory, counted as it arrives.
 import type { ByteSource } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { checkReply, type Reply } from './reply.ts';
 import { SNIFF_BYTES, sniffImage } from './sniff.ts';
 
-/** The image of a reply, in memory of the budget. Throws a `FetchFailure`. */
+/** The image in a reply, in memory of the budget. Throws a `FetchFailure`. */
 export async function readPicture(reply: Reply, budget: ByteBudget | undefined, signal: AbortSignal): Promise<Image> {
   const length = checkReply(reply);
   if (length !== undefined && length > IMAGE_BYTES_MAX) throw new FetchFailure('too-large');
@@ -52,7 +52,7 @@ function fill(room: Room, source: ByteSource, signal: AbortSignal): Promise<void
 
 const broken = (cause: unknown) => new FetchFailure('broken', { cause });
 
-/** When the length is not known. */
+/** If the length is not known. */
 const ROOM_BYTES_MIN = 64 * 1024;
 
 /** Memory that grows with what arrives, every byte taken from the budget. */

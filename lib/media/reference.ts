@@ -1,4 +1,4 @@
-// Pictures that a request names by a link or brings along: fetched a few at a time, all of them or none.
+// Pictures that a request links to or contains: fetched a few at a time, all of them or none.
 import type { Picture } from '../plugin/contract.ts';
 import type { Image } from './image.ts';
 
@@ -6,7 +6,7 @@ export interface RequestPicture {
   readonly type: 'picture';
   /** The request field it stands in, for faults. */
   readonly field: string;
-  /** A link that is not fetched yet, or the picture itself. */
+  /** A link not fetched yet, or the picture itself. */
   readonly source: string | Image;
 }
 
@@ -18,10 +18,10 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Links that are asked at once for one call. */
+/** Links fetched concurrently for one call. */
 const FETCHES_AT_ONCE = 4;
 
-/** What the links lead to. Of several that cannot be had, one is named, and nothing goes on. */
+/** Fetches the links. If several fail, one is reported, and the rest is abandoned. */
 export async function fetchReferences(
   pictures: readonly RequestPicture[],
   fetch: FetchReference,
@@ -51,7 +51,7 @@ export async function fetchReferences(
   return fetched;
 }
 
-/** As a provider takes it: it is there. */
+/** As a provider takes it: fetched. */
 export function pictureOf({ source, field }: RequestPicture): Picture {
   if (typeof source === 'string') throw new Error(`the picture ${field} was not fetched`);
   const { bytes, size, mediaType } = source;

@@ -1,4 +1,4 @@
-// The head of a reply, and whether what follows it is one plain and whole file.
+// The head of a reply, and whether what follows is a plain, complete file.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteSource } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
@@ -11,7 +11,7 @@ export interface Reply {
   close(): void;
 }
 
-/** The length that a reply declares, if it does. Throws for one that is no plain and complete file. */
+/** The length that a reply declares, if any. Throws if it is not a plain and complete file. */
 export function checkReply({ status, headers }: Reply): number | undefined {
   if (status !== 200) throw new FetchFailure('status', { status });
   const encodings = [headers['content-encoding'], headers['transfer-encoding']?.replace(/^chunked$/i, 'identity')];

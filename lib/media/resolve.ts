@@ -1,4 +1,4 @@
-// From a host to the addresses that may be connected to: every answer is checked, and the connection keeps to them.
+// Resolves a host to the addresses that may be connected to: every answer is checked, and the connection keeps to them.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
@@ -6,27 +6,27 @@ import { orAbort, within } from './deadline.ts';
 import { FetchFailure, failAs } from './failure.ts';
 import type { Target } from './url.ts';
 
-/** All addresses of a name; an empty list or an error when it has none. */
+/** All addresses of a name; an empty list or an error if it has none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface Resolvers {
-  /** Names that anybody sent. */
+  /** For untrusted names. */
   readonly publicNames: Resolve;
-  /** Names of trusted origins. */
+  /** For names of trusted origins. */
   readonly trustedNames: Resolve;
 }
 
 const DNS_TIMEOUT_MS = 4_000;
 const TRY_MS = 1_500;
 const TRIES = 2;
-/** How long the addresses of one family are waited for when those of the other are there. */
+/** How long to wait for the addresses of one family when those of the other have arrived. */
 const OTHER_FAMILY_MS = 1_000;
 
 export const systemResolvers: Resolvers = { publicNames: createDnsResolve(), trustedNames: resolveBySystem };
 
 /**
- * Asks name servers, those of the system by default, and nothing else. The system's own look-up would hold a thread of
- * the few that files and ciphers need for as long as the name's server likes, and it knows local names.
+ * Asks only name servers, by default the system's. The system's own look-up would block one of the few threads that
+ * files and ciphers need for as long as the name's server likes, and it knows local names.
  */
 export function createDnsResolve(servers?: readonly string[]): Resolve {
   return async (name, signal) => {
@@ -62,7 +62,7 @@ export async function addressesOf(
 ): Promise<readonly string[]> {
   const addresses = isIP(target.host) === 0 ? await resolve(target, resolvers, signal) : [target.host];
   if (addresses.length === 0) throw new FetchFailure('unknown-host');
-  // One inner address among outer ones is what a rebinding name shows.
+  // One internal address among public ones is what DNS rebinding looks like.
   if (!target.trusted && !addresses.every(isPublicAddress)) throw new FetchFailure('not-public');
   return addresses;
 }
@@ -73,7 +73,7 @@ async function resolve(
   outer: AbortSignal,
 ): Promise<readonly string[]> {
   const ask = trusted ? resolvers.trustedNames : resolvers.publicNames;
-  // A resolver that ignores its signal is left behind.
+  // A resolver that ignores its signal is abandoned.
   return within(DNS_TIMEOUT_MS, outer, (signal) =>
     failAs('unknown-host', signal, () => orAbort(ask(host, signal), signal)),
   );

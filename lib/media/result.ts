@@ -1,4 +1,4 @@
-// Reads the picture or video that an upstream made: handed on as it comes, never whole in memory.
+// Reads the picture or video that an upstream made: passed on as it arrives, never whole in memory.
 import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
@@ -7,20 +7,22 @@ import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff } from './snif
 export interface RemoteResult {
   /** What it is by its bytes. */
   readonly sniffed: SniffedImage | SniffedVideo;
-  /** As the server declares it; a body of another length fails. */
+  /** As declared by the server; a body of another length fails. */
   readonly length: number | undefined;
-  /** To be read once. Fails when the body breaks off, stalls or is too large: what was kept of it is to be thrown away. */
+  /**
+   * To be read once. Fails if the body breaks off, stalls or is too large; what was kept of it must then be discarded.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface ResultLimits {
   readonly kind: 'image' | 'video';
   readonly bytesMax: number;
-  /** Without a byte. A reader that takes its time does not count. */
+  /** Without a byte. A slow reader does not count. */
   readonly idleMs: number;
 }
 
-/** Resolves when the first bytes tell what it is. Throws a `FetchFailure`, as its chunks do. */
+/** Resolves once the first bytes tell what it is. Throws a `FetchFailure`, as its chunks do. */
 export async function openResult(reply: Reply, limits: ResultLimits, signal: AbortSignal): Promise<RemoteResult> {
   const length = checkReply(reply);
   if (length !== undefined && length > limits.bytesMax) throw new FetchFailure('too-large');
@@ -55,7 +57,7 @@ async function* countedChunks(
   let bytes = 0;
   for (;;) {
     const timer = setTimeout(() => stalled.abort(new FetchFailure('slow')), limits.idleMs);
-    // undici calls it broken when the server closes before a slow reader has taken the last bytes: they are all there.
+    // undici calls it broken if the server closes before a slow reader has taken the last bytes: they are all there.
     const isWhole = () => bytes === limits.length && !signal.aborted;
     const { value: chunks, done } = await arrivals
       .next()

@@ -1,4 +1,4 @@
-// Results that upstreams made: kept, linked and found again.
+// Results that upstreams made: stored, linked and found again.
 import { makeSecret, SECRET_DIGITS } from '../base62.ts';
 import { fault } from '../faults.ts';
 import type { MediaSource } from '../plugin/contract.ts';
@@ -13,9 +13,9 @@ import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {
   readonly kind: 'image' | 'video';
-  /** Whose it is. */
+  /** The account it belongs to. */
   readonly account: string;
-  /** Scheme, host and port of the upstream's `baseUrl`, which results may be fetched from; absent when it has none. */
+  /** Scheme, host and port of the upstream's `baseUrl`, which results may be fetched from; absent if it has none. */
   readonly upstreamOrigin: string | undefined;
   /** The proxy of the upstream's settings. */
   readonly proxy?: string | undefined;
@@ -30,19 +30,19 @@ export interface OwnImageRequest {
 
 export interface Results {
   /**
-   * Stores a result. Throws faults of the upstream for what cannot be fetched or is not what it should be by its bytes,
-   * the reason of the signal, and a 503 fault when the store does not take it.
+   * Stores a result. Throws upstream faults for anything that cannot be fetched or has the wrong bytes, the signal's
+   * reason, and a 503 fault if the store does not accept it.
    */
   keep(source: MediaSource, request: KeepRequest): Promise<StoredMedia>;
-  /** Under `PUBLIC_URL`. */
+  /** The link, under `PUBLIC_URL`. */
   linkOf(media: Pick<StoredMedia, 'id' | 'mediaType'>): string;
-  /** The id in one of our own links, whether or not there is such a file; undefined for every other URL. */
+  /** The id in one of our own links, whether or not the file exists; undefined for every other URL. */
   idOf(url: string): string | undefined;
-  /** A stored picture that has not expired. Throws 400 faults for an id that is none, and a 503 when there is no room. */
+  /** A stored picture that has not expired. Throws 400 faults for any other id, and a 503 if there is no room. */
   readImage(id: string, request: OwnImageRequest): Promise<Image>;
 }
 
-/** Of a result; what a provider hands over is bounded by its replies already. */
+/** For a result; what a provider passes is already bounded by its replies. */
 const BYTES_MAX: Readonly<Record<KeepRequest['kind'], number>> = {
   image: 32 * 1024 * 1024,
   video: 2 * 1024 * 1024 * 1024,
@@ -50,15 +50,15 @@ const BYTES_MAX: Readonly<Record<KeepRequest['kind'], number>> = {
 
 /** The folder of the links, under `PUBLIC_URL`. */
 export const MEDIA_PATH = '/media';
-/** What the links are named by: id and extension. */
+/** The names in links: id and extension. */
 const FILE = new RegExp(`^([0-9A-Za-z]{${SECRET_DIGITS}})\\.([a-z0-9]{3,4})$`);
-/** Of a URL as one has it that was handed out: nothing that a parser would leave out or rewrite. */
+/** A URL exactly as handed out: nothing that a parser would drop or rewrite. */
 const PLAIN = /^[\x21-\x5b\x5d-\x7e]+$/;
 
 export interface ResultsOptions {
   readonly media: MediaStore;
   readonly fetcher: () => Fetcher;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly publicUrl: () => string;
   readonly ttlMs: number;
   readonly onStored?: ((media: StoredMedia) => void) | undefined;
@@ -134,7 +134,7 @@ export function createResults({ media, fetcher, publicUrl, ttlMs, onStored, now 
   return { keep, linkOf, idOf, readImage };
 }
 
-/** Id and extension, if it is the name of a link. */
+/** Id and extension, if it is the name in a link. */
 export function fileOf(name: string): { readonly id: string; readonly extension: string } | undefined {
   const [, id, extension] = FILE.exec(name) ?? [];
   return id === undefined || extension === undefined ? undefined : { id, extension };

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes, and how large a picture is, by its header. What a sender declares is not asked.
+// What a file is, by its first bytes, and how large a picture is, by its header. Declared types are ignored.
 
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp';
 export type VideoFormat = 'mp4' | 'webm' | 'quicktime';
@@ -7,7 +7,7 @@ export interface Sniffed<Format extends ImageFormat | VideoFormat = ImageFormat 
   readonly kind: 'image' | 'video';
   readonly format: Format;
   readonly mediaType: string;
-  /** Of a file's name, without the dot. */
+  /** For a file name, without the dot. */
   readonly extension: string;
 }
 
@@ -24,7 +24,7 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** With so many bytes, or with the whole of a shorter file, `sniff` has all it looks at. */
+/** `sniff` looks at no more than this many bytes, or the whole of a shorter file. */
 export const SNIFF_BYTES = 64;
 
 const PNG = image('png', 'png');
@@ -39,7 +39,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map(
   [PNG, JPEG, GIF, WEBP, MP4, WEBM, QUICKTIME].map(({ mediaType, extension }) => [mediaType, extension]),
 );
 
-/** Of a media type that `sniff` gives. */
+/** For a media type that `sniff` returns. */
 export function extensionOf(mediaType: string): string | undefined {
   return EXTENSIONS.get(mediaType);
 }
@@ -59,7 +59,7 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
   return undefined;
 }
 
-/** Only pictures. */
+/** Pictures only. */
 export function sniffImage(bytes: Uint8Array): SniffedImage | undefined {
   const sniffed = sniff(bytes);
   return sniffed?.kind === 'image' ? sniffed : undefined;
@@ -78,7 +78,7 @@ function video(format: VideoFormat, extension: string): SniffedVideo {
   return { kind: 'video', format, mediaType: `video/${format}`, extension };
 }
 
-/** Width and height as the header of a picture has them; nothing when it is cut short or makes no sense. */
+/** Width and height from a picture's header; undefined if it is truncated or makes no sense. */
 export function pictureSize(bytes: Uint8Array, format: ImageFormat): PictureSize | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = readSize(view, format);
@@ -116,14 +116,14 @@ function webpSize(view: DataView): PictureSize | undefined {
       return { width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 };
     }
     case VP8_EXTENDED:
-      // Two numbers of 24 bits, each less by one.
+      // Two numbers of 24 bits, each minus one.
       return { width: (view.getUint32(24, true) & 0xffffff) + 1, height: (view.getUint32(26, true) >>> 8) + 1 };
     default:
       return undefined;
   }
 }
 
-/** Walks the segments to the frame header: three bytes at the least each, so it ends. */
+/** Walks the segments to the frame header: each has at least three bytes, so it ends. */
 function jpegSize(view: DataView): PictureSize | undefined {
   let at = 2;
   while (at + 9 <= view.byteLength) {
@@ -139,7 +139,7 @@ function jpegSize(view: DataView): PictureSize | undefined {
   return undefined;
 }
 
-/** Start of a frame of any coding; C4, C8 and CC in their midst are tables. */
+/** Start of a frame in any coding; C4, C8 and CC among them are tables. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

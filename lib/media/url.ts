@@ -1,5 +1,5 @@
-// Whether a URL may be fetched, as far as its text can tell: cheap checks first, one parse, then the rules for hosts.
-// Names are resolved and checked by the fetcher; what is refused here is refused on the text alone.
+// Whether a URL may be fetched, as far as its text shows: cheap checks first, one parse, then the rules for hosts. The
+// fetcher resolves and checks names; what is refused here is refused by its text alone.
 import { isIP } from 'node:net';
 import { fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -7,9 +7,9 @@ import { isPublicAddress } from './address.ts';
 
 export const URL_LENGTH_MAX = 2048;
 
-/** Where a URL leads: only these parts are used from here on, never its text again. */
+/** The target of a URL: only these parts are used from here on, never its text again. */
 export interface Target {
-  /** Scheme, host and port, as `URL` writes them. */
+  /** Scheme, host and port, as written by `URL`. */
   readonly origin: string;
   readonly secure: boolean;
   /** A name in lower case, or an address without brackets. */
@@ -42,8 +42,8 @@ const HINTS: Readonly<Record<Exclude<UrlRefusal, 'not-public'>, string>> = {
 };
 
 /**
- * Checks the URL of an image as a client sent it in `field`. Throws a 400 fault that does not contain the URL. What it
- * refuses as not public it refuses at once, the fetcher later than that: see `createFetcher`.
+ * Checks the URL of an image as a client sent it in `field`. Throws a 400 fault that does not contain the URL. URLs
+ * that are not public by their text are refused at once, others later by the fetcher: see `createFetcher`.
  */
 export function checkUrl(text: string, { field, ...rules }: UrlRules & { readonly field: string }): Target {
   const target = readUrl(text, rules);
@@ -59,12 +59,11 @@ export function urlFault(refusal: UrlRefusal, field: string) {
 /** Scheme and authority; the rest is left to the parser. */
 const BEGINNING = /^(https?):\/\/([^/?#]*)/i;
 const FORBIDDEN = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u;
-/** The longest name, brackets of an address and a port. */
+/** The longest name, including brackets of an address and a port. */
 const AUTHORITY = /^[\x21-\x7e]{1,261}$/;
 
 /**
- * Refuses on the text alone, before anything is parsed, what no rule could allow. Throws a 400 fault that does not contain
- * the URL.
+ * Refuses before parsing what no rule could allow. Throws a 400 fault that does not contain the URL.
  */
 export function checkText(text: string, field: string): void {
   const refusal = refusalOfText(text, URL_LENGTH_MAX);
@@ -91,7 +90,7 @@ export function readUrl(text: string, rules: UrlRules = {}): Target | UrlRefusal
   return refusal ?? targetOf(url, trusted);
 }
 
-/** A trusted service may share the host on another port; the gateway itself is never asked. */
+/** A trusted service may share the host on another port; the gateway itself is never requested. */
 function isOwn(url: URL, trusted: boolean, ownOrigin: string | undefined): boolean {
   const own = ownOrigin === undefined ? null : URL.parse(ownOrigin);
   return own !== null && (trusted ? url.origin === own.origin : url.hostname === own.hostname);
@@ -99,7 +98,7 @@ function isOwn(url: URL, trusted: boolean, ownOrigin: string | undefined): boole
 
 const PLAIN = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:443)?$/;
 
-/** The rules for hosts that nobody vouches for. */
+/** The rules for untrusted hosts. */
 function checkHost(url: URL, authority: string): UrlRefusal | undefined {
   if (url.protocol !== 'https:') return 'scheme';
   if (url.port !== '') return 'port';
@@ -111,7 +110,7 @@ function checkHost(url: URL, authority: string): UrlRefusal | undefined {
   return checkName(host);
 }
 
-/** Top-level names that are set apart, or in use inside networks: none of them leads to a public host. */
+/** Top-level names that are reserved, or used inside networks: none of them leads to a public host. */
 const LOCAL_NAMES = new Set([
   ...['alt', 'arpa', 'example', 'invalid', 'local', 'localhost', 'onion', 'test'],
   ...['corp', 'home', 'internal', 'intranet', 'lan', 'localdomain', 'private'],
@@ -135,7 +134,7 @@ function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
-/** Reads a comma-separated list of origins; throws an `OperatorError` for what is more or less than an origin. */
+/** Reads a comma-separated list of origins; throws an `OperatorError` for anything that is not exactly an origin. */
 export function readOrigins(list: string): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of list.split(',').map((part) => part.trim())) {

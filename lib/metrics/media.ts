@@ -1,10 +1,10 @@
-// Stored pictures and videos, counted.
+// Metrics of stored pictures and videos.
 import { Counter, type Registry } from 'prom-client';
 import type { StoredMedia } from '../store/ports/media.ts';
 
 export interface MediaMetrics {
   readonly onStored: (media: Pick<StoredMedia, 'kind' | 'bytes'>) => void;
-  /** This process removed that many files. */
+  /** This process removed this many files. */
   readonly onRemoved: (count: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// What the service counts for its operator: the metrics, and where the gateway tells them what happens.
+// The operator's metrics, and the hooks by which the gateway reports what happens.
 import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import type { Ending } from '../call/ending.ts';
 import type { RouteChange } from '../call/health.ts';
@@ -29,15 +29,15 @@ export interface Metrics extends JobMetrics {
   readonly onAudit: (problems: number) => void;
   /** Stored pictures and videos. */
   readonly media: MediaMetrics;
-  /** The same store, its commits counted and timed. */
+  /** The same store, with its commits counted and timed. */
   watchStore(store: Store): Store;
-  /** The same ledger, its money counted. */
+  /** The same ledger, with its money counted. */
   watchLedger(ledger: Ledger): Ledger;
-  /** Tells of the state of the service, looked up at each scrape. */
+  /** Reports the state of the service, read at each scrape. */
   watchService(facts: WatchedFacts): void;
-  /** Tells of the workers of this start. */
+  /** Reports the workers of this start. */
   watchWorkers(workers: WorkerFacts): void;
-  /** Everything in the text format of Prometheus. */
+  /** Everything in the Prometheus text format. */
   scrape(): Promise<string>;
   /** The same for a sum over processes. */
   snapshot(): Promise<MetricsSnapshot>;

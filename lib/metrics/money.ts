@@ -1,4 +1,4 @@
-// The ledger under watch: what calls were charged and got back, and how its commits fare.
+// Metrics of the ledger: what calls were charged and refunded, and how its commits fare.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts';
 import { toRub } from '../money/money.ts';
@@ -23,7 +23,7 @@ function createAuditMetrics(registry: Registry): (problems: number) => void {
   const registers = [registry];
   const problems = new Gauge({
     name: 'tollgate_ledger_problems',
-    help: 'What did not add up when the ledger was verified last; nothing until it was.',
+    help: 'The difference found by the last verification of the ledger; absent before the first.',
     // Without a label it would be 0 from the start, as if it had been verified.
     labelNames: ['audit'],
     registers,
@@ -35,7 +35,7 @@ function createCommitWatch(registry: Registry): (store: Store) => Store {
   const registers = [registry];
   const commits = new Histogram({
     name: 'tollgate_ledger_commit_seconds',
-    help: 'How long the store took for a batch of operations, by result (ok or failed, which is tried again).',
+    help: 'How long the store took for a batch of operations, by result (ok, or failed and retried).',
     labelNames: ['result'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
@@ -87,12 +87,12 @@ function createLedgerWatch(registry: Registry, facts: SeriesFacts): (ledger: Led
   const overshoot = counter('tollgate_overshoot_rubles_total', 'What was charged above the hold, in RUB.');
   const unconfirmed = new Counter({
     name: 'tollgate_settlements_unconfirmed_total',
-    help: 'Ends of calls that were answered before the store had confirmed them; they are tried on.',
+    help: 'Ends of calls that were answered before the store had confirmed them; they are retried.',
     registers,
   });
   const expired = new Counter({
     name: 'tollgate_holds_expired_total',
-    help: 'Holds of processes that are gone, returned by the sweeper of this one.',
+    help: 'Holds of dead processes returned by the sweeper of this one.',
     registers,
   });
 

@@ -1,4 +1,4 @@
-// Requests and what upstreams did for them, each counted once, when it is over.
+// Metrics of requests and of what upstreams did for them, each counted once, when it is over.
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Ending } from '../call/ending.ts';
 import type { PastRequest } from '../http/access-log.ts';
@@ -17,7 +17,7 @@ const NO_ROUTE = '/{p*}';
 const OTHER = 'other';
 const UNKNOWN = 'unknown';
 
-/** Seconds; answers take from milliseconds to the total time that an upstream is given. */
+/** In seconds; answers take from milliseconds to the total upstream timeout. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
 export function createRequestMetrics(registry: Registry, facts: SeriesFacts): RequestMetrics {
@@ -35,7 +35,7 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
     buckets: [0.005, 0.01, 0.025, ...BUCKETS],
     registers,
   });
-  /** Models that have been timed: `zero` would wipe what is there. */
+  /** Models that have been timed: `zero` would reset existing values. */
   const timed = new Set<string>();
   const firsts = new Histogram({
     name: 'tollgate_first_fragment_seconds',
@@ -49,7 +49,7 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
   });
   const estimates = new Counter({
     name: 'tollgate_usage_estimated_total',
-    help: 'Answers billed by an estimate because the usage that the upstream reported is not believed.',
+    help: 'Answers billed by estimate because the upstream reported implausible usage.',
     labelNames: ['model'],
     registers,
     collect() {
@@ -58,7 +58,7 @@ function createReplyMetrics(registry: Registry, facts: SeriesFacts): Pick<Reques
   });
   const malformed = new Counter({
     name: 'tollgate_malformed_requests_total',
-    help: 'What came to the port and was not HTTP, by the status of the answer.',
+    help: 'Input that was not HTTP, by the status of the answer.',
     labelNames: ['status'],
     registers,
   });
@@ -130,7 +130,7 @@ function endpointOf(route: string): string {
   return route === NO_ROUTE ? OTHER : route;
 }
 
-/** Empty where a request names no model; all unknown names share one label. */
+/** Empty if a request names no model; all unknown names share one label. */
 function modelOf({ method, route, notes }: PastRequest, isModel: (name: string) => boolean): string {
   if (notes.model !== undefined && isModel(notes.model)) return notes.model;
   return method === 'post' && route !== NO_ROUTE ? UNKNOWN : '';

@@ -1,4 +1,4 @@
-// The series that alerts read, there before their first event: Prometheus sees no increase in one that begins with it.
+// Creates the series that alerts read before their first event: Prometheus sees no increase in one that starts with it.
 import type { Counter } from 'prom-client';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Model, ModelType } from '../catalog/model.ts';
@@ -7,21 +7,21 @@ import { toClientFault } from '../plugin/client-fault.ts';
 import { FAULT_KINDS, upstreamFault } from '../plugin/fault.ts';
 import type { RefusalCause } from '../plugin/fault-contract.ts';
 
-/** Looked up at each scrape: a catalog may be edited. */
+/** Looked up at each scrape, because a catalog may be edited. */
 export interface SeriesFacts {
-  /** The catalog in force. */
+  /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly routes: () => readonly { readonly method: string; readonly path: string }[];
 }
 
 type Labels<Name extends string> = Readonly<Record<Name, string | number>>;
 
-/** Adds the series that are not there yet. */
+/** Adds missing series. */
 export function begin<Name extends string>(counter: Counter<Name>, series: Iterable<Labels<Name>>): void {
   for (const labels of series) counter.inc(labels, 0);
 }
 
-/** Models that can be used, of one type or of all. */
+/** Models that can be used, of one type or all. */
 export function modelSeries({ catalog }: SeriesFacts, type?: ModelType): { model: string }[] {
   return usableModels(catalog(), type).map(({ id }) => ({ model: id }));
 }
@@ -32,7 +32,7 @@ export function upstreamsOf({ catalog }: SeriesFacts, type?: ModelType): readonl
   return [...new Set(routes.map(({ upstream }) => upstream))];
 }
 
-/** The calls of models that end well, or whose client leaves, before the reply or in it. */
+/** Calls that end well, or whose client leaves, before or during the reply. */
 export function requestSeries({ catalog, routes }: SeriesFacts): Labels<'endpoint' | 'model' | 'status' | 'outcome'>[] {
   const endpoints = routes().filter(({ method }) => method === 'post');
   return endpoints.flatMap(({ path: endpoint }) =>
@@ -50,7 +50,7 @@ function typeAt(path: string): ModelType {
   return path.startsWith('/api/v1/images') ? 'image' : 'text';
 }
 
-/** Each way in which an attempt at an upstream of the catalog may end. */
+/** Each way in which an attempt at a catalog upstream may end. */
 export function attemptSeries(facts: SeriesFacts): Labels<'upstream' | 'outcome' | 'kind'>[] {
   return upstreamsOf(facts).flatMap((upstream) => ATTEMPT_ENDS.map((end) => ({ upstream, ...end })));
 }

@@ -1,4 +1,4 @@
-// The port for scrapes: `/metrics` and nothing else, apart from the port that clients reach.
+// The port for scrapes: `/metrics` and nothing else, separate from the clients' port.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cannotListen } from '../http/server.ts';
@@ -6,7 +6,7 @@ import { createServer } from '../platform/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsServer {
-  /** Resolves to where it listens, if it does; rejects with an `OperatorError` when the address cannot be had. */
+  /** Resolves to where it listens, if it does; rejects with an `OperatorError` if the address is not available. */
   start(): Promise<string | undefined>;
   close(): Promise<void>;
 }

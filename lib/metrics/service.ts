@@ -8,13 +8,13 @@ import { readVersion } from '../package.ts';
 
 export interface ServiceFacts {
   readonly calls: Pick<LiveCalls, 'count' | 'countStreams'>;
-  /** The catalog in force. */
+  /** The current catalog. */
   readonly catalog: () => Catalog;
   /** Resolves when the store answers a read. */
   ping(): Promise<void>;
 }
 
-/** A store that takes longer counts as down; scrapes give up after ten seconds. */
+/** A store that takes longer counts as down; scrapes time out after ten seconds. */
 const PING_MS = 2000;
 
 export function createServiceMetrics(registry: Registry, { calls, catalog, ping }: ServiceFacts): void {
@@ -28,8 +28,8 @@ export function createServiceMetrics(registry: Registry, { calls, catalog, ping 
         this.set(await look());
       },
     });
-  gauge('tollgate_open_calls', 'Calls under way, their money included.', calls.count);
-  gauge('tollgate_open_streams', 'Calls under way that stream.', calls.countStreams);
+  gauge('tollgate_open_calls', 'Running calls, including their money.', calls.count);
+  gauge('tollgate_open_streams', 'Running calls that stream.', calls.countStreams);
   gauge('tollgate_models', 'Models that can be used.', () => listModels(catalog()).length);
   gauge('tollgate_store_up', 'Whether the store answers a read (1 or 0).', () => {
     const answer = ping().then(

@@ -1,4 +1,4 @@
-// How the upstreams are: routes that are open, keys that rest.
+// The state of the upstreams: open routes, paused keys.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RouteChange } from '../call/health.ts';
 import type { UpstreamHealth } from '../call/upstreams.ts';
@@ -7,7 +7,7 @@ import { begin } from './series.ts';
 
 export interface UpstreamMetrics {
   readonly onRouteChange: (change: RouteChange) => void;
-  /** Looked up at each scrape; an upstream that left the catalog has no series any more, but for its counter. */
+  /** Looked up at each scrape; an upstream that left the catalog keeps only its counter. */
   watchUpstreams(look: () => readonly UpstreamHealth[]): void;
 }
 
@@ -16,7 +16,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   const registers = [registry];
   const openings = new Counter({
     name: 'tollgate_upstream_route_openings_total',
-    help: 'Times that a route failed again and again and was put behind the others.',
+    help: 'Times that a route kept failing and was put behind the others.',
     labelNames: ['upstream'],
     registers,
     collect() {
@@ -28,7 +28,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   });
   new Gauge({
     name: 'tollgate_upstream_routes_open',
-    help: 'Routes that fail again and again and are asked after the others.',
+    help: 'Routes that keep failing and are tried last.',
     labelNames: ['upstream'],
     registers,
     collect() {
@@ -38,7 +38,7 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   });
   new Gauge({
     name: 'tollgate_upstream_keys_resting',
-    help: 'Keys that an upstream refuses, by the kind of its refusal; they rest while there are others.',
+    help: 'Keys that an upstream refuses, by the kind of refusal; they are paused while there are others.',
     labelNames: ['upstream', 'kind'],
     registers,
     collect() {

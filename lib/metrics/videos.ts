@@ -1,4 +1,4 @@
-// Videos on their way: how many are open, what upstreams say when they are asked, and how long videos take.
+// Metrics of videos: how many are open, what upstreams answer when polled, and how long videos take.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { VideoMetrics } from '../videos/open.ts';
 import { begin, modelSeries, type SeriesFacts, upstreamsOf } from './series.ts';
@@ -17,7 +17,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
   const registers = [registry];
   const polls = new Counter({
     name: 'tollgate_video_polls_total',
-    help: 'Looks at videos upstream, by what they found (processing, completed, failed, or unknown: they told nothing).',
+    help: 'Polls of videos upstream, by result (processing, completed, failed, or unknown: it said nothing).',
     labelNames: ['upstream', 'found'],
     registers,
     collect() {
@@ -31,7 +31,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
   const timed = new Set<string>();
   const durations = new Histogram({
     name: 'tollgate_video_seconds',
-    help: 'From the start of a video to its end, by how it ended (completed or failed, which is refunded).',
+    help: 'From the start of a video to its end, by outcome (completed, or failed and refunded).',
     labelNames: ['model', 'end'],
     buckets: BUCKETS,
     registers,
@@ -55,7 +55,7 @@ export function createJobMetrics(registry: Registry, facts: SeriesFacts): JobMet
         async collect() {
           await jobs.open().then(
             (open) => this.set(open),
-            // The store does not answer, and an old number would pass for a new one.
+            // If the store does not answer, an old number would pass for a new one.
             () => this.reset(),
           );
         },

@@ -1,10 +1,10 @@
-// The workers of a start that has several: how many there are, and how often one had to be replaced.
+// Metrics of a start with several workers: how many there are, and how often one was replaced.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface WorkerFacts {
   /** Processes that answer calls now. */
   readonly alive: () => number;
-  /** How many had to be replaced since the start. */
+  /** How many have been replaced since the start. */
   readonly replaced: () => number;
 }
 
@@ -20,7 +20,7 @@ export function createWorkerMetrics(registry: Registry, { alive, replaced }: Wor
   });
   new Counter({
     name: 'tollgate_workers_replaced_total',
-    help: 'Workers that ended by themselves, so that another was started.',
+    help: 'Workers that exited on their own and were replaced.',
     registers,
     collect() {
       this.reset();

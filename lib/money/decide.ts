@@ -1,4 +1,5 @@
-// All money rules in one pure function: a wallet, a charge and an operation in; the outcome and what to write out.
+// All money rules in one pure function: takes a wallet, a charge and an operation, returns the outcome and what to
+// write.
 import assert from 'node:assert/strict';
 import type { Job } from './job-rules.ts';
 import { isOverBudget, type KeyBudget, periodOf, type SharesBudget } from './key-budget.ts';
@@ -33,7 +34,7 @@ export interface Wallet {
   readonly held: Micro;
   /** Charges less refunds. */
   readonly charged: Micro;
-  /** Payments, less what went back. */
+  /** Payments, less what was taken back. */
   readonly topped: Micro;
   /** The sum of the operator's corrections, of either sign. */
   readonly adjusted: Micro;
@@ -54,7 +55,7 @@ export type ChargeState = (typeof CHARGE_STATES)[number];
  */
 export type Usage = Readonly<Record<string, number | string>>;
 
-/** One call's money; `budgetKey` as its key had it when it began with a budget. */
+/** One call's money; `budgetKey` as its key had it when it started with a budget. */
 export interface Charge extends SharesBudget {
   /** The request's id. */
   readonly id: string;
@@ -64,11 +65,11 @@ export interface Charge extends SharesBudget {
   readonly kind: ChargeKind;
   readonly state: ChargeState;
   readonly reserved: Micro;
-  /** What the call cost; stays after a refund, to show what went back. */
+  /** What the call cost; kept after a refund, to show what was refunded. */
   readonly charged: Micro;
   /** The model that is billed. */
   readonly model: string;
-  /** The prices the call was made with, as JSON of decimal micro-roubles: they outlive a change of the catalog. */
+  /** The prices the call was made with, as JSON of decimal micro-roubles: they outlive catalog changes. */
   readonly prices: string;
   /** What was billed, once settled, as JSON of the kind: see `Usage`. */
   readonly usage: string | null;
@@ -79,7 +80,7 @@ export interface Charge extends SharesBudget {
   /** ms since the epoch. */
   readonly createdAt: number;
   readonly endedAt: number | null;
-  /** The period of the key's budget that it counts in; null where it began without a budget. */
+  /** The period of the key's budget that it counts in; null if it started without a budget. */
   readonly period: number | null;
 }
 
@@ -97,22 +98,22 @@ export interface Entry {
   readonly charged: Micro;
   readonly topped: Micro;
   readonly adjusted: Micro;
-  /** How much of a settlement was above what was still held. */
+  /** How much of a settlement exceeded what was still held. */
   readonly overshoot: Micro;
-  /** The wallet's `charged` after this entry: sums over a time span are a difference of two rows. */
+  /** The wallet's `charged` after this entry: the sum over a time span is the difference of two rows. */
   readonly chargedAfter: Micro;
-  /** The payment's id of a top-up, the reason of an adjustment, the order of a payment's money. */
+  /** The payment's id of a top-up, the reason of an adjustment, or the order of a payment's money. */
   readonly note: string | null;
 }
 
 /**
- * `done` it happened now; `exists` it, or another end of the same charge, had happened before: nothing changed.
- * The rest are refusals, nothing changed: `insufficient` `avail` is below the amount and what is owed; `never_topped`
- * there was no payment yet, whatever an adjustment put into the wallet; `suspended`;
- * `key_budget` the budget of the key does not cover it; `no_wallet`; `no_charge`; `not_settled` a refund of a charge that is not settled; `first_topup_too_small`;
- * `id_taken` the id belongs to an operation with other values; `stale_job` the job that goes with it has changed
- * meanwhile, or ended, so that neither happened; `stale_payment` the same of its payment; `repeated` another call has taken
- * its key; `key_misused` that one asked for something else.
+ * `done`: applied now; `exists`: nothing changed, because it, or another end of the same charge, had been applied
+ * before. The rest are refusals that change nothing: `insufficient`: `avail` is below the amount and what is owed;
+ * `never_topped`: there was no payment yet, whatever adjustments put into the wallet; `suspended`; `key_budget`: the
+ * key's budget does not cover it; `no_wallet`; `no_charge`; `not_settled`: a refund of a charge that is not settled;
+ * `first_topup_too_small`; `id_taken`: the id belongs to an operation with other values; `stale_job`: its job has
+ * changed in the meantime or ended, so neither was applied; `stale_payment`: the same for its payment; `repeated`:
+ * another call has taken its idempotency key; `key_misused`: that call asked for something else.
  */
 export type OutcomeStatus =
   | 'done'
@@ -131,14 +132,14 @@ export type OutcomeStatus =
   | 'repeated'
   | 'key_misused';
 
-/** What an operation did, with the wallet and charge as they are after it. */
+/** What an operation did, with the wallet and charge after it. */
 export interface Outcome {
   readonly status: OutcomeStatus;
   readonly wallet?: Wallet;
   readonly charge?: Charge;
-  /** The job of an operation that has one. */
+  /** The operation's job, if it has one. */
   readonly job?: Job;
-  /** The payment of an operation that has one. */
+  /** The operation's payment, if it has one. */
   readonly payment?: Payment;
 }
 
@@ -147,19 +148,19 @@ export interface Decision extends Outcome {
   readonly entry?: Entry;
 }
 
-/** What is known before an operation. */
+/** The state before an operation. */
 export interface Known {
   readonly wallet: Wallet | undefined;
   readonly charge: Charge | undefined;
-  /** The sum that the operation's key counts in, if it has one. */
+  /** The sum that the operation's key counts in, if any. */
   readonly budget?: KeyBudget | undefined;
-  /** The entry with the operation's id, if there is one. */
+  /** The entry with the operation's id, if any. */
   readonly prior: Entry | undefined;
-  /** The key of the operation, where another call has taken it. */
+  /** The operation's idempotency key, if another call has taken it. */
   readonly taken?: RepeatTerms | undefined;
 }
 
-/** The least first payment: 1000 RUB. */
+/** The minimum first payment: 1000 RUB. */
 export const FIRST_TOPUP_MINIMUM: Micro = 1_000_000_000n;
 
 export function emptyWallet(id: string): Wallet {
@@ -214,7 +215,7 @@ function pay(wallet: Wallet, prior: Entry | undefined, op: PayOp): Decision {
 }
 
 function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decision {
-  // Nothing may have been left of it when the journal is replayed.
+  // When the journal is replayed, nothing may be left of it.
   assert(op.amount >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
   const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => (a < b ? -1 : 1));
@@ -243,7 +244,7 @@ function begin(wallet: Wallet, { charge: existing, budget, taken }: Known, op: R
   return write(wallet, charge, op, { avail: -op.amount, ...moved });
 }
 
-/** The charge as it is right after the operation that makes it. */
+/** The charge right after the operation that makes it. */
 export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge {
   const holds = op.kind === 'reserve';
   return {
@@ -266,7 +267,7 @@ export function startOf(op: ReserveOp | ChargeOp, period: number | null): Charge
   };
 }
 
-/** A second call under a used id must not run on the money of the first. */
+/** A second call with a used id must not run on the first one's money. */
 function begun(wallet: Wallet, charge: Charge, op: ReserveOp | ChargeOp): Decision {
   const { kind, key, model, prices, reserved } = charge;
   const sameCall = kind === op.chargeKind && key === op.key && model === op.model && prices === op.prices;

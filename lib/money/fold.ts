@@ -20,7 +20,7 @@ import { book, type KeyBudget } from './key-budget.ts';
 import { decidePayment, type Payment, type PaymentOutcome } from './payment-rules.ts';
 import { isTaken, type Repeat, type RepeatTerms } from './repeat.ts';
 
-/** What a store loads for a batch: the rows that `keysOf` names, as far as they exist. */
+/** What a store loads for a batch: the rows listed by `keysOf`, if they exist. */
 export interface Loaded {
   readonly wallets: Map<string, Wallet>;
   readonly charges: Map<string, Charge>;
@@ -28,28 +28,30 @@ export interface Loaded {
   readonly entries: Map<string, Entry>;
   readonly jobs: Map<string, Job>;
   readonly payments: Map<string, Payment>;
-  /** By key: those that `budgetKeysOf` names. */
+  /** By key: those listed by `budgetKeysOf`. */
   readonly budgets: Map<string, KeyBudget>;
-  /** By id: those that `repeatIdsOf` names, and among the charges those that they belong to. */
+  /** By id: those listed by `repeatIdsOf`; the charges they belong to are among the charges. */
   readonly repeats: Map<string, Repeat>;
 }
 
 /** What a store writes, in one transaction; the outcomes are in the order of the operations. */
 export interface Folded {
   readonly outcomes: readonly Outcome[];
-  /** Changed wallets, as they are at the end. `seq` before the batch is the last entry's less the wallet's new entries. */
+  /**
+   * Changed wallets, in their final state. `seq` before the batch is the last entry's less the wallet's new entries.
+   */
   readonly wallets: readonly Wallet[];
-  /** New and changed charges, as they are at the end. */
+  /** New and changed charges, in their final state. */
   readonly charges: readonly Charge[];
   /** New entries, in order. */
   readonly entries: readonly Entry[];
-  /** New and changed jobs, as they are at the end. */
+  /** New and changed jobs, in their final state. */
   readonly jobs: readonly Job[];
-  /** Changed payments, as they are at the end. */
+  /** Changed payments, in their final state. */
   readonly payments: readonly Payment[];
-  /** New and changed sums of keys, as they are at the end. */
+  /** New and changed sums of keys, in their final state. */
   readonly budgets: readonly KeyBudget[];
-  /** Keys against repeats that were taken, as they are at the end. */
+  /** Taken idempotency keys, in their final state. */
   readonly repeats: readonly Repeat[];
 }
 
@@ -78,7 +80,7 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
   return keys;
 }
 
-/** The keys whose sums a batch needs; `charges` are those that are loaded. Of calls without a budget there are none. */
+/** The keys whose sums a batch needs; `charges` are those loaded. Calls without a budget need none. */
 export function budgetKeysOf(operations: readonly Operation[], charges: ReadonlyMap<string, Charge>): Set<string> {
   const keys = new Set<string>();
   for (const op of operations) {
@@ -88,7 +90,7 @@ export function budgetKeysOf(operations: readonly Operation[], charges: Readonly
   return keys;
 }
 
-/** The ids of the keys against repeats that a batch needs; nearly always none. */
+/** The idempotency keys that a batch needs; nearly always none. */
 export function repeatIdsOf(operations: readonly Operation[]): Set<string> {
   const ids = new Set<string>();
   for (const op of operations) if ('repeat' in op && op.repeat) ids.add(op.repeat.id);
@@ -144,7 +146,7 @@ export function fold(loaded: Loaded, operations: readonly Operation[]): Folded {
   return { outcomes, ...changed, payments: [...payments.values()], entries, ...counted };
 }
 
-/** What a call takes from the wallet, or gives back, counts in the period it began in. */
+/** What a call takes from the wallet or returns counts in the period it started in. */
 function bookedOf(budget: KeyBudget | undefined, { charge, entry }: Decision): KeyBudget | undefined {
   if (!charge || !entry || charge.period === null) return undefined;
   const { key, budgetKey, wallet, period } = charge;
@@ -157,7 +159,7 @@ interface RepeatsSoFar {
   readonly loaded: Loaded;
 }
 
-/** The key of an operation, where another call has taken it. */
+/** An operation's idempotency key, if another call has taken it. */
 function takenBy(op: Operation, { repeats, charges, loaded }: RepeatsSoFar): Repeat | undefined {
   if (!('repeat' in op) || !op.repeat) return undefined;
   const { id } = op.repeat;
@@ -175,7 +177,7 @@ interface JobsSoFar {
   readonly loaded: Loaded;
 }
 
-/** What becomes of the job of an operation that happens, or had happened before; of a refused one nothing does. */
+/** The change of an operation's job, if the operation is applied or was before; a refused one changes nothing. */
 function outcomeOfJob(op: Operation, { status }: Decision, { jobs, loaded }: JobsSoFar): JobOutcome | undefined {
   const change = jobChangeOf(op);
   if (!change || (status !== 'done' && status !== 'exists')) return undefined;
@@ -188,7 +190,7 @@ interface PaymentsSoFar {
   readonly loaded: Loaded;
 }
 
-/** As with a job; what the wallet gave is in the entry, now or before. */
+/** As for a job; what the wallet gave is in the entry, new or existing. */
 function outcomeOfPayment(
   op: Operation,
   { decision, prior }: { readonly decision: Decision; readonly prior: Entry | undefined },
@@ -212,7 +214,7 @@ interface Rows {
   readonly charge?: Charge | undefined;
 }
 
-/** Without the entry; spreading the rest of an object costs as much as deciding. */
+/** Without the entry; spreading the rest of an object would cost as much as deciding. */
 function outcomeOf({ status, wallet, charge }: Rows, job: Job | undefined): Outcome {
   if (!wallet) return { status };
   if (job) return charge ? { status, wallet, charge, job } : { status, wallet, job };

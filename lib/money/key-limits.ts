@@ -1,7 +1,7 @@
-// What an owner allows one API key: a budget, a last day, some models.
+// The limits an owner sets on an API key: a budget, an expiry date, allowed models.
 import type { Micro } from './money.ts';
 
-/** When a budget starts anew: never, or with the day, the week (on Monday) or the month of its time zone. */
+/** When a budget resets: never, or daily, weekly (on Monday) or monthly in its time zone. */
 export const RESETS = ['none', 'day', 'week', 'month'] as const;
 export type Reset = (typeof RESETS)[number];
 
@@ -14,9 +14,9 @@ export interface KeyLimits {
   readonly reset: Reset;
   /** The IANA time zone of the reset. */
   readonly zone: string;
-  /** ms since the epoch: from then on the key is refused, for good. Null: it does not expire. */
+  /** ms since the epoch: from then on the key is refused for good. Null: it does not expire. */
   readonly expiresAt: number | null;
-  /** Ids or aliases of the models it may be used for; null for all of them. */
+  /** Ids or aliases of the models it may be used for; null for all. */
   readonly models: readonly string[] | null;
 }
 

@@ -1,16 +1,16 @@
-// Money as bigint micro-roubles: 1 RUB = 1 000 000. Doubles appear only where a reply is written.
+// Money as bigint micro-roubles: 1 RUB = 1 000 000. Doubles appear only in replies.
 
 /** An amount in micro-roubles. */
 export type Micro = bigint;
 
 export const MICRO_PER_RUB = 1_000_000n;
 
-/** The most that one operation may move: a billion roubles, well inside int64. */
+/** The most that one operation may move: a billion roubles, well within int64. */
 export const AMOUNT_MAX: Micro = 1_000_000_000n * MICRO_PER_RUB;
 
 const DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,6}))?$/;
 
-/** Reads a decimal string such as `12.5`; undefined when it is not one with at most 6 decimals. */
+/** Reads a decimal string such as `12.5`; undefined if it is not one with at most 6 decimals. */
 export function parseRub(text: string): Micro | undefined {
   const match = DECIMAL.exec(text);
   if (!match) return undefined;
@@ -19,7 +19,7 @@ export function parseRub(text: string): Micro | undefined {
   return sign ? -micro : micro;
 }
 
-/** The number a JSON reply carries, in RUB. */
+/** The number in RUB for a JSON reply. */
 export function toRub(micro: Micro): number {
   return Number(micro) / 1e6;
 }

@@ -1,4 +1,4 @@
-// The operations on money, as the ledger takes them, and their identities.
+// The ledger's operations on money, and their ids.
 import type { CreateJob, FailJob } from './job-rules.ts';
 import type { BudgetTerms } from './key-budget.ts';
 import type { Micro } from './money.ts';
@@ -22,13 +22,13 @@ export interface ChargeStart extends Base {
   readonly model: string;
   readonly prices: string;
   readonly amount: Micro;
-  /** Of the key; absent where it has no budget, and then nothing is counted. */
+  /** The key's; absent if it has no budget, in which case nothing is counted. */
   readonly budget?: BudgetTerms;
-  /** Of the key that the client sent against repeats; absent where it sent none. */
+  /** Of the client's idempotency key; absent if it sent none. */
   readonly repeat?: RepeatTerms;
 }
 
-/** A payment came in. `paymentId` is unique over all wallets. */
+/** A payment arrived. `paymentId` is unique across all wallets. */
 export interface TopupOp extends Base {
   readonly kind: 'topup';
   readonly amount: Micro;
@@ -48,22 +48,22 @@ export interface ReserveOp extends ChargeStart {
   readonly kind: 'reserve';
   readonly owner: string;
   readonly lease: number;
-  /** What running calls of the wallet have used above their holds: nobody has paid it yet, so it cannot be held. */
+  /** What running calls of the wallet have used above their holds: it is not paid yet, so it cannot be held. */
   readonly owed?: Micro;
 }
 
-/** Charges a price at once, without a hold: a job that outlives its process. */
+/** Charges a price at once, without a hold: for a job that outlives its process. */
 export interface ChargeOp extends ChargeStart {
   readonly kind: 'charge';
-  /** `Usage` of what is paid for, as JSON. */
+  /** The paid `Usage`, as JSON. */
   readonly usage?: string;
-  /** The job that it pays for, made in the same transaction. */
+  /** The job it pays for, created in the same transaction. */
   readonly job?: CreateJob;
 }
 
 /**
- * Turns a hold into a charge of what was used; the difference goes back, or is overshoot. A hold that
- * expired has gone back although its process only slept: the answer was delivered, so all of its price is overshoot.
+ * Turns a hold into a charge for what was used; the difference is returned, or is overshoot. A hold that expired
+ * because its process was only suspended has been returned, but the answer was delivered: its full price is overshoot.
  */
 export interface SettleOp extends Base {
   readonly kind: 'settle';
@@ -73,7 +73,7 @@ export interface SettleOp extends Base {
   readonly usage: string | null;
 }
 
-/** Returns a hold; `release`: the call failed; `expire`: its process is gone. */
+/** Returns a hold; `release`: the call failed; `expire`: its process is dead. */
 export interface ReturnOp extends Base {
   readonly kind: 'release' | 'expire';
   readonly chargeId: string;
@@ -88,8 +88,8 @@ export interface RefundOp extends Base {
 }
 
 /**
- * A payment's money came in, as its provider says. `paymentId` is `<provider>:<the provider's id>`. The least first
- * payment is a rule of orders, not of money that is there.
+ * A payment's money arrived, as its provider reports. `paymentId` is `<provider>:<the provider's id>`. The minimum
+ * first payment is a rule for orders, not for money that has arrived.
  */
 export interface PayOp extends Base {
   readonly kind: 'pay';
@@ -102,8 +102,8 @@ export interface PayOp extends Base {
 }
 
 /**
- * A payment's money goes back, by a refund (`payback`) or a lost dispute: as much of it as can be spent, so that nothing
- * is taken from running calls and nothing owed; the rest is the payment's shortfall. `paybackId` is
+ * A payment's money is taken back, by a refund (`payback`) or a lost dispute: as much of it as can be spent, so that
+ * nothing is taken from running calls and nothing is owed; the rest is the payment's shortfall. `paybackId` is
  * `<provider>:<the provider's id of the refund, or the dispute's>`.
  */
 export interface PaybackOp extends Base {
@@ -111,17 +111,17 @@ export interface PaybackOp extends Base {
   readonly amount: Micro;
   readonly paybackId: string;
   readonly order: string;
-  /** Suspends the wallet when there is less than the amount. */
+  /** Suspends the wallet if it has less than the amount. */
   readonly suspend: boolean;
   readonly payment?: BookRefund | ReversePayment;
 }
 
 export type Operation = TopupOp | AdjustOp | ReserveOp | ChargeOp | SettleOp | ReturnOp | RefundOp | PayOp | PaybackOp;
 
-/** The kinds of operations that are about no charge. */
+/** The kinds of operations without a charge. */
 export const CHARGELESS: readonly Operation['kind'][] = ['topup', 'adjust', 'pay', 'payback', 'dispute'];
 
-/** The kinds that go with a payment. */
+/** The kinds that belong to a payment. */
 export const PAYMENT_KINDS: readonly Operation['kind'][] = ['pay', 'payback', 'dispute'];
 
 /** All of them. */
@@ -130,7 +130,7 @@ export const ENTRY_KINDS: readonly Operation['kind'][] = [
   ...(['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const),
 ];
 
-/** The identity of an operation: applying it twice changes nothing. */
+/** An operation's id: applying it twice changes nothing. */
 export function operationId(op: Operation): string {
   switch (op.kind) {
     case 'topup':

@@ -1,10 +1,10 @@
-// The period of a budget: the day, the week from Monday, or the month, as a time zone has it.
+// The period of a budget: the day, the week from Monday, or the month, in a time zone.
 import type { KeyLimits } from './key-limits.ts';
 
 export interface Period {
   /** ms since the epoch; 0 for one that never ends. */
   readonly start: number;
-  /** When the next one begins; null for never. */
+  /** When the next one starts; null for never. */
   readonly end: number | null;
 }
 
@@ -13,7 +13,7 @@ type Rhythm = Pick<KeyLimits, 'reset' | 'zone'>;
 const ALWAYS: Period = { start: 0, end: null };
 const DAY_MS = 86_400_000;
 
-/** The last period of each rhythm: calls come in order of time. */
+/** The last period of each kind: calls come in order of time. */
 const last = new Map<string, Period & { readonly end: number }>();
 
 export function periodAt(at: number, { reset, zone }: Rhythm): Period {
@@ -43,14 +43,14 @@ export function formatMoment(at: number, zone: string): string {
   return `${new Date(at + offset).toISOString().slice(0, 19)}${sign}${hours}:${rest}`;
 }
 
-/** The moment at which the clocks of a zone show this time; where they skip it, one close by. */
+/** The moment at which a zone's clocks show this time; if they skip it, one close by. */
 export function momentOf(wall: number, zone: string): number {
   const guess = wall - offsetAt(wall, zone);
   const moment = wall - offsetAt(guess, zone);
   return moment + offsetAt(moment, zone) === wall ? moment : Math.max(moment, wall - offsetAt(wall - DAY_MS, zone));
 }
 
-/** How far the clocks of a zone are ahead of UTC, in ms. */
+/** How far a zone's clocks are ahead of UTC, in ms. */
 function offsetAt(at: number, zone: string): number {
   const second = Math.floor(at / 1000) * 1000;
   const parts = formatOf(zone).formatToParts(second);

@@ -1,4 +1,4 @@
-// The prices of models and the price rules of text: what a call reserves and what it costs, rounded half up once.
+// Model prices and the price rules of text: what a call reserves and what it costs, rounded half up once.
 import type { Micro } from './money.ts';
 
 /** Prices of a text model, per 1M tokens. */
@@ -28,7 +28,7 @@ export interface TextEstimate {
   readonly maxTokens: number;
 }
 
-/** The least a text call costs: 0.5 RUB. */
+/** The minimum price of a text call: 0.5 RUB. */
 export const TEXT_MINIMUM: Micro = 500_000n;
 
 /** The reserve covers at least this many output tokens. */
@@ -36,7 +36,7 @@ export const RESERVED_OUTPUT_FLOOR = 512;
 
 const TOKENS_PER_UNIT = 1_000_000n;
 
-/** What the tokens cost, the minimum included. */
+/** The price of the tokens, or the minimum. */
 export function textCost(price: TextPrice, tokens: Tokens): Micro {
   const exact = BigInt(tokens.input) * price.input + BigInt(tokens.output) * price.output;
   return atLeastMinimum((exact + TOKENS_PER_UNIT / 2n) / TOKENS_PER_UNIT);
@@ -47,7 +47,7 @@ export function textReserve(price: TextPrice, estimate: TextEstimate): Micro {
   return textCost(price, reservedTokens(estimate));
 }
 
-/** The tokens that a call's hold is made for. */
+/** The tokens that a call's hold covers. */
 export function reservedTokens({ input, maxTokens }: TextEstimate): Tokens {
   return { input, output: Math.max(maxTokens, RESERVED_OUTPUT_FLOOR) };
 }

@@ -1,31 +1,31 @@
-// Keys that clients send with calls so that a call that is sent again is not paid for again.
+// Clients' idempotency keys, so that a repeated call is not charged again.
 
-/** What a call says of its key when its money begins. */
+/** What a call says about its key when its money starts to move. */
 export interface RepeatTerms {
   /** Of the account and the key, as a hash. */
   readonly id: string;
-  /** A hash of what is asked: another request under the same key is a mistake. */
+  /** A hash of the request: another request with the same key is a mistake. */
   readonly body: string;
-  /** Whether a reply of it is going to be kept; of a stream none is. */
+  /** Whether its reply will be stored; a stream's is not. */
   readonly awaited: boolean;
-  /** ms since the epoch: from then on the key is as good as new. */
+  /** ms since the epoch: from then on the key is free again. */
   readonly expiresAt: number;
 }
 
-/** A key in the store, with the call that it was used for last. */
+/** A stored key, with the last call that used it. */
 export interface Repeat extends RepeatTerms {
   readonly wallet: string;
   readonly charge: string;
-  /** The body of its reply; null while there is none, and where none is kept. */
+  /** The body of its reply; null while there is none, or if none is stored. */
   readonly reply: string | null;
 }
 
-/** The charge that a key belongs to, as far as it matters. */
+/** The charge that a key belongs to, as far as it matters here. */
 interface ChargeOfKey {
   readonly state: 'held' | 'settled' | 'released' | 'expired' | 'refunded';
 }
 
-/** Whether a key is taken. One whose call failed, so that its money went back, is as good as new. */
+/** Whether a key is taken. If its call failed and was refunded, it is free again. */
 export function isTaken(repeat: Repeat | undefined, charge: ChargeOfKey | undefined, now: number): repeat is Repeat {
   if (!repeat || !charge || repeat.expiresAt <= now) return false;
   return charge.state === 'held' || charge.state === 'settled';

@@ -1,18 +1,18 @@
-// From the journal back to operations: what a copy sends again, and what the audit lets the rules decide once more.
+// Turns the journal back into operations: for a copy to resend, and for the audit to decide again.
 import type { Charge, Entry } from './decide.ts';
 import { CHARGELESS, type Operation, operationId } from './operations.ts';
 
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
 
-/** The kinds of entries that begin a charge. */
+/** The kinds of entries that create a charge. */
 export const BEGINNINGS: readonly Entry['kind'][] = ['reserve', 'charge'];
 
-/** The ids that the operations of a charge can have: the journal knows its entries by them. */
+/** The ids that a charge's operations can have, by which its entries are found. */
 export function operationIdsOf(chargeId: string): readonly string[] {
   return CHARGE_KINDS.map((kind) => operationId({ kind, chargeId } as Operation));
 }
 
-/** The id of the payment, its refund or dispute, the correction or the charge that an entry is about. */
+/** The id of what an entry is about: the payment, its refund or dispute, the correction or the charge. */
 export function subjectOf({ opId }: Pick<Entry, 'opId'>): string {
   return opId.slice(opId.indexOf(':') + 1);
 }
@@ -22,7 +22,7 @@ export function chargeOfEntry(entry: Entry): string | undefined {
   return CHARGELESS.includes(entry.kind) ? undefined : subjectOf(entry);
 }
 
-/** The operation that made an entry; undefined when it needs its charge and there is none. */
+/** The operation that made an entry; undefined if it needs its charge and there is none. */
 export function operationOf(entry: Entry, charge: Charge | undefined): Operation | undefined {
   const { wallet, at, kind, note } = entry;
   const id = subjectOf(entry);
@@ -44,11 +44,11 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   if (!charge) return undefined;
   if (kind === 'settle') return { kind, wallet, at, chargeId: id, amount: entry.charged, usage: charge.usage };
   const { key, kind: chargeKind, model, prices, usage, owner, lease, period, budgetKey } = charge;
-  // It was within the budget when it began.
+  // It was within the budget when it started.
   const shared = budgetKey !== null && { key: budgetKey };
   const budget = period !== null && { budget: { ...shared, period, most: null } };
   const start = { wallet, at, chargeId: id, key, chargeKind, model, prices, amount: -entry.avail, ...budget };
-  // A hold that has ended has none of its own any more.
+  // An ended hold no longer has its own.
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }
     : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };

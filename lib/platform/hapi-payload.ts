@@ -1,8 +1,8 @@
-// hapi tells the client to close the connection when it has not seen the end of a request's body (`_isPayloadPending`, read
-// in its lib/transmit.js). It never does where we read the body ourselves.
+// hapi tells the client to close the connection unless it has seen the end of the request body (`_isPayloadPending`,
+// read in its lib/transmit.js), which it never does when we read the body ourselves.
 import type { Request } from '@hapi/hapi';
 
-/** Says that nothing of the body is still to come. */
+/** Marks the body as fully read. */
 export function markPayloadRead(request: Request): void {
   (request as unknown as { _isPayloadPending: boolean })._isPayloadPending = false;
 }

@@ -1,5 +1,5 @@
-// What is used of `node:http`, without an `import` of it: that reads every export of the module, and the getters of some
-// of them load a client of web sockets (`lazyUndici` in Node's lib/http.js), a thirtieth of a start.
+// The parts of `node:http` we use, without an `import` of it: that would read every export of the module, and the
+// getters of some load a WebSocket client (`lazyUndici` in Node's lib/http.js), a thirtieth of a start.
 import assert from 'node:assert/strict';
 
 const http = process.getBuiltinModule('node:http');

@@ -1,8 +1,8 @@
-// Numbers of a request: how long the answer shall be, sums, formulas.
+// Numbers in a request: how long the answer should be, sums, formulas.
 import type { Sentence } from './instruction.ts';
 import type { Token } from './tokens.ts';
 
-/** Stems of units, and the words of text in one. */
+/** Stems of units, and how many words of text each means. */
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(words?|слов)/, 1],
   [/^(pages?|страниц|листов|листа)/, 350],
@@ -53,7 +53,7 @@ function numberAt(tokens: readonly Token[], at: number): number {
   return THOUSANDS.test(tokens[at + 1]?.word ?? '') ? value * 1000 : value;
 }
 
-/** Words of text that the sentences ask for, by the largest length they name; 0 when they name none. */
+/** Words of text that the sentences ask for, by the largest length they name; 0 if none. */
 export function readAskedWords(sentences: readonly Sentence[]): number {
   let most = 0;
   for (const { tokens } of sentences) {
@@ -73,9 +73,9 @@ export function readAskedWords(sentences: readonly Sentence[]): number {
 
 export interface Figures {
   readonly numbers: number;
-  /** Signs of calculation. */
+  /** Arithmetic signs. */
   readonly operations: number;
-  /** Single letters beside a sign, LaTeX, signs that only mathematics uses. */
+  /** Single letters beside a sign, LaTeX, signs used only in mathematics. */
   readonly formulas: number;
 }
 

@@ -1,4 +1,4 @@
-// What one message gives away: the concepts of its request by their place, and its shape. Evidence is `subject.place`.
+// What one message reveals: the concepts of its request by place, and its shape. Evidence is `subject.place`.
 import { has, type Instruction, isMechanical, type Lead, readInstruction, type Sentence } from './instruction.ts';
 import { speaks } from './names.ts';
 import { readShape } from './shape.ts';
@@ -7,13 +7,13 @@ import { isForeign } from './tokens.ts';
 export interface Reading {
   readonly evidence: ReadonlySet<string>;
   readonly instruction: Instruction;
-  /** The task or the question that leads, or `bare`. */
+  /** The leading task or question, or `bare`. */
   readonly lead: string;
-  /** Words of what is asked and told. */
+  /** Words of the request and the situation. */
   readonly words: number;
 }
 
-/** What a task may be about, as far as it changes the task. */
+/** What a task may be about, if it changes the task. */
 const OBJECTS = new Set(
   'content essay long code software media micro ideas format strategy plan language tech tongue factual label deictic grammar piece who'.split(
     ' ',
@@ -74,14 +74,14 @@ function addConcepts(sentence: Sentence, lead: Lead, evidence: Set<string>): voi
   }
 }
 
-/** What kind of sentence a concept stands in, where that changes what it says. */
+/** The kind of sentence a concept is in, if that changes its meaning. */
 function kindOf({ task, command, question }: Lead): string | undefined {
   if (task !== undefined && isMechanical(task.concept)) return 'handled';
   if (task !== undefined) return WRITING.has(task.concept) ? 'written' : undefined;
   return question !== undefined && !command && FACTS.has(question) ? 'fact' : undefined;
 }
 
-/** What is told; where nothing is asked, it is the request itself. */
+/** The situation; if nothing is asked, it is the request itself. */
 function addContext(context: readonly Sentence[], bare: boolean, size: string, evidence: Set<string>): void {
   for (const { hits } of context) {
     for (const { concept } of hits) if (speaks(concept)) evidence.add(`${concept}.${bare ? 'bare' : 'told'}`);

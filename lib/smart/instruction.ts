@@ -1,4 +1,4 @@
-// Tells what a message asks from what it brings: the request, the situation told beside it, and the payload.
+// Separates what a message asks from what it brings: the request, the situation told with it, and the payload.
 import { findHits, type Hit } from './lexicon.ts';
 import { type Prose, readProse } from './material.ts';
 import { plainText, readTokens, type Token } from './tokens.ts';
@@ -9,9 +9,9 @@ export interface Sentence {
   /** `.`, `?`, `!`, `;`, a line break, or nothing at the end of a paragraph. */
   readonly end: string;
   readonly paragraph: number;
-  /** Counted from the paragraph's beginning. */
+  /** Counted from the start of the paragraph. */
   readonly line: number;
-  /** It begins a line with a dash or a number. */
+  /** It starts a line with a dash or a number. */
   readonly bullet: boolean;
   readonly lead: Lead;
 }
@@ -96,7 +96,7 @@ function splitSentences(text: string, paragraph: number): Sentence[] {
   return sentences;
 }
 
-/** Without a dash, a number or the marks of a heading before it. */
+/** Without a dash, a number or heading marks before it. */
 function withoutBullet(tokens: readonly Token[]): readonly Token[] {
   let from = 0;
   while (
@@ -172,7 +172,7 @@ function assignRoles(sentences: readonly Sentence[], prose: Prose): Role[] {
   });
 }
 
-/** An order on a line of its own, or one with a colon, is not a sentence of the material that a later request is about. */
+/** A command on a line of its own, or one with a colon, does not belong to the material of a later request. */
 function outweighs(sentences: readonly Sentence[], opening: number): boolean {
   const { end, paragraph, line } = sentences[opening]!;
   const { command, question } = sentences[opening]!.lead;
@@ -189,7 +189,7 @@ function countTokens(sentences: readonly Sentence[]): number {
   return sentences.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** The sentence at the beginning that orders work on what follows it, or announces it. */
+/** The sentence at the start that commands work on what follows it, or announces it. */
 function findOpening(sentences: readonly Sentence[]): number {
   let seen = 0;
   for (let index = 0; index < Math.min(OPENING_SENTENCES, sentences.length) && seen < OPENING_TOKENS; index++) {
@@ -220,7 +220,7 @@ function opensPayload(sentences: readonly Sentence[], index: number): boolean {
   return strong && (given || !specifies(rest));
 }
 
-/** A list of points or commands says what the answer has to be like. */
+/** A list of points or commands describes the answer. */
 function specifies(rest: readonly Sentence[]): boolean {
   return 2 * rest.filter((sentence) => sentence.bullet || sentence.lead.command).length >= rest.length;
 }
@@ -237,7 +237,7 @@ function handles(sentence: Sentence, { concept }: Hit): boolean {
   return isMechanical(concept) || (concept === 'check' && has(sentence, 'grammar'));
 }
 
-/** Behind the colon stands somebody's text, not what the answer has to cover. */
+/** Behind the colon is somebody's text, not what the answer must cover. */
 function holdsText({ tokens, paragraph, line }: Sentence, colon: number, rest: readonly Sentence[]): boolean {
   const next = tokens[colon + 1]!;
   const begins = next.quoted || next.word === '"' || DASHES.has(next.word) || tokens.length - colon <= SALUTATION;
@@ -265,7 +265,7 @@ function afterOpening(sentences: readonly Sentence[], opening: number): Role[] {
   return roles;
 }
 
-/** `Keep it formal.`, `Then list the dates.` say more of the request before the material comes. */
+/** `Keep it formal.`, `Then list the dates.` add to the request before the material comes. */
 function goesOn({ tokens, hits, lead: { task, command } }: Sentence): boolean {
   if (tokens.length > CLOSING_TOKENS) return false;
   if (
@@ -284,7 +284,7 @@ function closesRequest(sentence: Sentence): boolean {
   return sentence.hits.some(({ concept, at }) => at === 0 && (concept === 'constraint' || concept === 'brief'));
 }
 
-/** A request at the end, about what stands before it: on a line of its own, or pointing back. */
+/** A request at the end about what precedes it: on a line of its own, or pointing back. */
 function findClosing(sentences: readonly Sentence[], prose: Prose): number {
   let after = 0;
   let found = -1;
@@ -308,7 +308,7 @@ function findClosing(sentences: readonly Sentence[], prose: Prose): number {
 
 const CLOSING_MATERIAL = 10;
 
-/** Where an unquoted colon stands, but for that of a ratio or a time. */
+/** The position of an unquoted colon, other than in a ratio or a time. */
 function colonOf({ tokens }: Sentence): number {
   return tokens.findIndex(
     ({ word, quoted }, at) =>

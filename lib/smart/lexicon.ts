@@ -1,4 +1,5 @@
-// Words into concepts: the stems and phrases of the word files, found by a word's first letters, with room for a typo.
+// Maps words to concepts: the stems and phrases of the word files, found by a word's first letters, with room for a
+// typo.
 import { readFileSync } from 'node:fs';
 import type { Token } from './tokens.ts';
 
@@ -29,7 +30,7 @@ const SEEN_MAX = 20_000;
 
 /** By the first letters of the first word: as many as its stem has, at most five. */
 const patterns = new Map<string, Pattern[]>();
-/** Stems long enough to be known with one letter wrong, by their first letter. */
+/** Stems long enough to be recognised with one wrong letter, by their first letter. */
 const tolerant = new Map<string, Pattern[]>();
 const seen = new Map<string, readonly Pattern[]>();
 for (const file of FILES) readWords(readFileSync(new URL(`./words/${file}.txt`, import.meta.url), 'utf8'));
@@ -68,7 +69,7 @@ function append(map: Map<string, Pattern[]>, key: string, pattern: Pattern): voi
   else list.push(pattern);
 }
 
-/** The concepts of the tokens that are not quoted, in order; a longer phrase hides what is inside it. */
+/** The concepts of the unquoted tokens, in order; a longer phrase hides what is inside it. */
 export function findHits(tokens: readonly Token[]): Hit[] {
   const hits: Hit[] = [];
   let next = 0;
@@ -100,7 +101,7 @@ function findAt(tokens: readonly Token[], at: number): Hit[] {
   return hits;
 }
 
-/** What a word may begin, remembered: most words of most requests are the same few thousand. */
+/** Cache of what a word may start with: most words of most requests are the same few thousand. */
 function look(word: string): readonly Pattern[] {
   const found: Pattern[] = [];
   for (let length = Math.min(KEY_LENGTH, word.length); length > 0; length--) {

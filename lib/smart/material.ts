@@ -1,13 +1,13 @@
-// Sets material apart from prose: code, logs, tables, fences, tags and quotations are worked on, they ask for nothing.
+// Separates material from prose: code, logs, tables, fences, tags and quotations are worked on but ask for nothing.
 
 export interface Prose {
   /** Runs of prose lines; a blank line or material ends a paragraph. */
   readonly paragraphs: readonly string[];
   readonly codeLines: number;
   readonly dataLines: number;
-  /** Characters of what was set apart by a fence, a tag or a quotation. */
+  /** Characters set apart by a fence, a tag or a quotation. */
   readonly fenced: number;
-  /** The text begins with code. */
+  /** The text starts with code. */
   readonly codeFirst: boolean;
 }
 
@@ -54,7 +54,7 @@ interface Fence {
 const TAG = /^<([a-z][a-z_-]{2,20})>/i;
 const MARKUP = /^(html|head|body|div|span|table|script|style|form|section|template|project|configuration)$/i;
 
-/** A line that opens what does not close on it: a code fence, triple quotes, a tag round a document. */
+/** A line that opens something it does not close: a code fence, triple quotes, a tag around a document. */
 function openFence(line: string): Fence | undefined {
   if (line.startsWith('```')) return line.indexOf('```', 3) === -1 ? { end: '```', code: true } : undefined;
   if (line.endsWith('"""')) return line.indexOf('"""') === line.length - 3 ? { end: '"""', code: false } : undefined;
@@ -88,7 +88,7 @@ const CODE_SIGN =
   /=>|->|&&|\|\||[!=+:-]=|::|\w\(.*\)|\w\[|[a-z]_[a-z]|[a-z][A-Z][a-z]|\s=\s|^at \w|^(#|\/\/|\/\*|--) /g;
 const PROSE_WORDS = 5;
 
-/** How much a line looks like code: two are enough, one counts beside other code. */
+/** How much a line looks like code: two are enough, one counts next to other code. */
 function codePoints(line: string): number {
   let points = CODE_STRONG.test(line) ? 2 : 0;
   if (CODE_START.test(line)) points += 1.5;

@@ -1,6 +1,6 @@
-// The signals of the router: stable names, in the order in which replies list them, and what each is told by.
+// The router's signals: stable names, in the order in which replies list them, and what indicates each.
 
-/** By signal: the concepts of the word files and the shapes of a message that speak for or against it. */
+/** By signal: the concepts of the word files and the shapes of a message that count for or against it. */
 const SUBJECTS = {
   short: 'words',
   greeting: 'greeting',
@@ -41,12 +41,12 @@ const SIGNAL_OF = new Map(
   SIGNAL_NAMES.flatMap((name) => SUBJECTS[name].split(' ').map((subject): [string, SignalName] => [subject, name])),
 );
 
-/** False for concepts that only help to read. */
+/** False for concepts that only help to parse. */
 export function speaks(subject: string): boolean {
   return SIGNAL_OF.has(subject);
 }
 
-/** The signal that a piece of evidence, `subject.place`, belongs to; what is brought along counts for what is done to it. */
+/** The signal of a piece of evidence, `subject.place`; material counts towards what is done to it. */
 export function signalOf(evidence: string): SignalName {
   const [subject = '', place = ''] = evidence.split('.');
   const brought = subject === 'payload' || subject === 'lines' ? SIGNAL_OF.get(place) : undefined;

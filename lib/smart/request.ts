@@ -1,9 +1,10 @@
-// The whole request: the last user turn decides, an earlier one lends its weight, the system prompt may give a standing order.
+// The whole request: the last user turn decides, an earlier one adds weight, the system prompt may give a standing
+// order.
 import { type Reading, readMessage } from './evidence.ts';
 import { has, type Instruction, isMechanical } from './instruction.ts';
 import { type SmartRequest, viewRequest } from './view.ts';
 
-/** What a request gives away; `tierOf` judges an earlier message by its evidence. */
+/** What a request reveals; `tierOf` judges an earlier message by its evidence. */
 export function readRequest(request: SmartRequest, tierOf: (evidence: ReadonlySet<string>) => string): Set<string> {
   const view = viewRequest(request);
   const order = view.system === '' ? undefined : readOrder(view.system);
@@ -28,7 +29,7 @@ function isSubstantial({ words, evidence }: Reading): boolean {
 const LEANING_WORDS = 7;
 const OWN_WORDS = 20;
 
-/** How a turn goes on with an earlier one: at what length and in which form, and whether it leans on it. */
+/** How a turn continues an earlier one: its length and form, and whether it depends on it. */
 function placesOf({ words, lead, evidence, instruction }: Reading): string[] {
   const [sentence] = [...instruction.asking, ...instruction.context];
   const pointing = sentence?.hits.some(({ concept, at }) => concept === 'follow' && at <= 2) === true;
@@ -47,7 +48,7 @@ const ORDER_SENTENCES = 6;
 const ROLES = new Set(['ты', 'вы']);
 const ROLE_DISTANCE = 5;
 
-/** The mechanical work that a system prompt orders for every message; a mere role or an ability is none. */
+/** The mechanical work that a system prompt orders for every message; a role or an ability is not an order. */
 function readOrder(system: string): string | undefined {
   const { asking, context }: Instruction = readMessage(system, system.length).instruction;
   for (const sentence of [...asking, ...context].slice(0, ORDER_SENTENCES)) {

@@ -1,4 +1,5 @@
-// The `smart` model's router: how hard a request is, told from its text alone; the same request gets the same tier.
+// The router of the `smart` model: how hard a request is, judged by its text alone; the same request gets the same
+// tier.
 import type { SmartRouting, SmartThresholds, SmartTier } from '../stream/smart.ts';
 import { SIGNAL_NAMES, type SignalName, signalOf } from './names.ts';
 import { readRequest } from './request.ts';
@@ -11,13 +12,13 @@ export type { SmartRequest } from './view.ts';
 
 export interface SmartSignal {
   readonly name: string;
-  /** What its evidence weighs. */
+  /** The weight of its evidence. */
   readonly weight: number;
   /** Above 0, at most 1: how much of it counts, since no signal decides alone. */
   readonly strength: number;
   /** What it added to the score. */
   readonly points: number;
-  /** What it was told by, the heaviest first. */
+  /** The evidence for it, heaviest first. */
   readonly evidence: readonly string[];
 }
 
@@ -32,7 +33,7 @@ export const SMART_THRESHOLDS: SmartThresholds = { standard: 35, heavy: 65 };
 
 /** The score of a request without any signal. */
 export const SMART_BASE = 50;
-/** No signal adds or takes more. */
+/** The most that a signal can add or subtract. */
 const SIGNAL_MAX = 60;
 
 interface Weight {
@@ -47,13 +48,13 @@ const WEIGHTS = new Map<string, Weight>(
   ]),
 );
 
-/** The tier of a request. Pure: no clock, no chance, no I/O; reads a bounded part of the request. */
+/** The tier of a request. Pure: no clock, randomness or I/O; reads a bounded part of the request. */
 export function route(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartRouting {
   const { tier, score, signals } = explain(request, thresholds);
   return { tier, score, signals };
 }
 
-/** As `route`, with every signal, what it was told by and what it added. */
+/** Like `route`, with every signal, its evidence and what it added. */
 export function explain(request: SmartRequest, thresholds: SmartThresholds = SMART_THRESHOLDS): SmartExplanation {
   const details = readSignals(readEvidence(request));
   const score = scoreOf(details);
@@ -67,7 +68,7 @@ export function explain(request: SmartRequest, thresholds: SmartThresholds = SMA
   };
 }
 
-/** What a request gives away, before any weight. */
+/** What a request reveals, before any weights. */
 export function readEvidence(request: SmartRequest): ReadonlySet<string> {
   return readRequest(request, (evidence) => tierOf(scoreOf(readSignals(evidence)), SMART_THRESHOLDS));
 }

@@ -1,9 +1,9 @@
-// The shape of a message: its length, what it brings along, its numbers, and how much it wants.
+// The shape of a message: its length, its material, its numbers, and how much it asks for.
 import { countFigures, readAskedWords } from './amounts.ts';
 import type { Instruction, Sentence } from './instruction.ts';
 
 export interface Asked {
-  /** The task or the question that leads, or `bare`. */
+  /** The leading task or question, or `bare`. */
   readonly lead: string;
   /** Work on a given text. */
   readonly mechanical: boolean;
@@ -18,7 +18,7 @@ const GAP = /_{2,}/;
 const HEAD_READ = 1500;
 const TAIL_READ = 60;
 
-/** Names of what was found. `evidence` holds what the words gave away. */
+/** Names of what was found. `evidence` holds what the words revealed. */
 export function readShape(
   text: string,
   length: number,
@@ -72,7 +72,7 @@ const STORY_WORDS = 18;
 const FEW_WORDS = 60;
 const MANY_BULLETS = 4;
 
-/** The parts that an answer has to cover. */
+/** The parts that an answer must cover. */
 function countCommas(sentences: readonly Sentence[]): number {
   return sentences.reduce(
     (sum, { tokens }) => sum + tokens.filter(({ word, quoted }) => word === ',' && !quoted).length,

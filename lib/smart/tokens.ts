@@ -1,4 +1,4 @@
-// Text into words, numbers and marks, lower case and free of typographic tricks; what stands in quotes is marked.
+// Splits text into words, numbers and marks, in lower case and without typographic tricks; quoted ones are marked.
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'mark';
@@ -13,7 +13,7 @@ const MIXED = /[a-z][а-я]|[а-я][a-z]/;
 const LATIN_LOOKS = 'aceopxykmthb';
 const CYRILLIC_LOOKS = 'асеорхукмтнв';
 
-/** Lower case without fancy letters, accents, invisible characters and look-alikes. */
+/** Lower case, without fancy letters, accents, invisible characters and look-alikes. */
 export function plainText(text: string): string {
   const composed = PLAIN.test(text)
     ? text
@@ -25,7 +25,7 @@ export function plainText(text: string): string {
   return MIXED.test(lower) ? lower.replace(/[a-zа-я]+/g, oneAlphabet) : lower;
 }
 
-/** A word that mixes alphabets is written with look-alikes: put it into the one that prevails. */
+/** A word that mixes alphabets contains look-alikes: converts it to the prevailing alphabet. */
 function oneAlphabet(word: string): string {
   if (!MIXED.test(word)) return word;
   const cyrillic = word.replace(/[a-z]/g, '').length * 2 >= word.length;
@@ -39,7 +39,7 @@ const ADDRESS = /[^\s@]+@[^\s@]+|https?:\S+/g;
 const TOKEN =
   /[cс](?:\+\+|#)|\.net\b|[a-z\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff][a-z0-9\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]*|\d+(?:[ ,\u00a0]\d{3}(?!\d))*(?:[.,]\d+)?|\S|\n/g;
 
-/** The tokens of a plain text, in order; `open` reads what is quoted as well. */
+/** The tokens of a plain text, in order; `open` includes what is quoted. */
 export function readTokens(text: string, open = false): Token[] {
   const tokens: Token[] = [];
   const bare = text.includes('@') || text.includes('://') ? text.replace(ADDRESS, '@') : text;
@@ -91,7 +91,7 @@ function isLetter(code: number): boolean {
   );
 }
 
-/** True when most words are in a script that the word files do not know. */
+/** True if most words are in a script that the word files do not know. */
 export function isForeign(text: string): boolean {
   const foreign = text.match(FOREIGN)?.length ?? 0;
   return foreign > 0 && 2 * foreign > (text.match(/\p{L}/gu)?.length ?? 0);
@@ -99,7 +99,7 @@ export function isForeign(text: string): boolean {
 
 const FOREIGN = /[\u0530-\u1fff\u2e80-\ud7ff]/g;
 
-/** `10 000` and `1,200` without their separators, a decimal comma as a point. */
+/** `10 000` and `1,200` without separators, a decimal comma as a point. */
 function readNumber(text: string): string {
   return text.length < 3 ? text : text.replace(/[ ,\u00a0](?=\d{3}(?!\d))/g, '').replace(',', '.');
 }

@@ -1,6 +1,6 @@
 // What the router reads of a request: bounded pieces of the last prompt, of an earlier turn and of the system prompt.
 
-/** The part of a text request that routing needs; what is no text counts for nothing. */
+/** The part of a text request that routing needs; anything that is not text counts for nothing. */
 export interface SmartRequest {
   readonly system?: string | undefined;
   readonly messages: readonly SmartMessage[];
@@ -21,10 +21,10 @@ export interface View {
   readonly prompt: string;
   /** Characters of the whole last user message. */
   readonly length: number;
-  /** The beginnings of earlier user messages, nearest first. */
+  /** The starts of earlier user messages, nearest first. */
   readonly earlier: readonly string[];
   readonly system: string;
-  /** User messages, the last one included. */
+  /** User messages, including the last. */
   readonly turns: number;
 }
 
@@ -35,7 +35,7 @@ const EARLIER_TURNS = 3;
 const SYSTEM_READ = 1200;
 const MESSAGES_READ = 400;
 const BLOCKS_READ = 100;
-/** No model reads a longer text, and a glance at one that came in pieces copies all of it. */
+/** No model reads a longer text, and looking at one that came in pieces copies all of it. */
 const CHARACTERS_READ = 8 * 1024 * 1024;
 
 export function viewRequest({ system = '', messages }: SmartRequest): View {

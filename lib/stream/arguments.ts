@@ -1,6 +1,6 @@
-// The arguments of a call of a tool: text where a wire format has text, an object where it has an object.
+// Tool call arguments: text where a wire format has text, an object where it has an object.
 
-/** What stands for arguments that are no JSON object, where only an object can. */
+/** Wraps arguments that are not a JSON object, where only an object is possible. */
 const BROKEN = 'INVALID_JSON';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export function readArguments(json: string): JsonObject {
   return { [BROKEN]: json };
 }
 
-/** The text that `readArguments` made the object from, but for spaces. */
+/** The text that `readArguments` made the object from, apart from spaces. */
 export function writeArguments(input: JsonObject): string {
   const broken = input[BROKEN];
   return typeof broken === 'string' && Object.keys(input).length === 1 ? broken : JSON.stringify(input);

@@ -1,4 +1,5 @@
-// Reads a body as arrays of what one turn of the event loop brought: decoding, back-pressure and abort in one iterator.
+// Reads a body as arrays of what arrived in one turn of the event loop: decoding, back-pressure and abort in one
+// iterator.
 import assert from 'node:assert/strict';
 import { ASK, type AskableIterator, type Waiter } from './drive.ts';
 
@@ -19,17 +20,17 @@ export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
-/** Bytes on their way, pushed as they come. */
+/** Incoming bytes, pushed as they arrive. */
 export interface ByteSource {
-  /** Starts, or continues with another taker. What has already arrived is handed over at once. */
+  /** Starts, or continues with another consumer. What has already arrived is passed at once. */
   open(taker: ByteTaker): void;
   pause(): void;
   resume(): void;
-  /** Closes the connection; the taker is told by `fail`. */
+  /** Closes the connection; the consumer is told by `fail`. */
   destroy(): void;
 }
 
-/** Called by a source with what arrives; after `end` or `fail` nothing more. */
+/** Called by a source with what arrives; nothing after `end` or `fail`. */
 export interface ByteTaker {
   data(chunk: Uint8Array): void;
   end(): void;
@@ -40,17 +41,17 @@ export interface ReadOptions<T> {
   readonly body: ByteSource;
   readonly decoder: Decoder<T>;
   readonly signal: AbortSignal;
-  /** What the reader throws for an error of the body or the decoder; never asked about an abort. */
+  /** What the reader throws for an error of the body or the decoder; never called for an abort. */
   readonly toError?: (error: Error) => Error;
 }
 
-/** Bytes that wait for a slow consumer; above it the socket is paused. */
+/** Bytes waiting for a slow consumer; above this the socket is paused. */
 const BUFFERED_MAX = 16 * 1024;
 
 /** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
 const SLICE_BYTES = 16 * 1024;
 
-/** How long a body whose reader left early may take to end by itself, so that its connection can be used again. */
+/** How long a body whose reader left early may take to end by itself, so that its connection can be reused. */
 const LEFTOVER_MS = 250;
 const LEFTOVER_BYTES = 64 * 1024;
 
@@ -82,7 +83,7 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
   #waiter: Waiter<readonly T[]> | undefined;
   #state: 'new' | 'open' | 'ended' | 'failed' | 'done' = 'new';
   #error: unknown;
-  /** A delivery is scheduled: `next` does not deliver by itself then. */
+  /** A delivery is scheduled, so `next` does not deliver by itself. */
   #scheduled = false;
   #broken = false;
   #paused = false;
@@ -153,7 +154,7 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
     this.#schedule();
   }
 
-  /** Frees a pending read at once: an upstream that stalls never wakes it. */
+  /** Frees a pending read at once: a stalled upstream would never wake it. */
   readonly #onAbort = (): void => {
     this.#chunks = [];
     this.#buffered = 0;
@@ -247,7 +248,7 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
   }
 }
 
-/** Lets a body that is nearly complete end by itself, and closes it otherwise. */
+/** Lets a nearly complete body end by itself, and closes any other. */
 export function drain(body: ByteSource): void {
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), LEFTOVER_MS).unref();

@@ -4,7 +4,7 @@ import type { BillingPart, FinishReason, StreamPart } from './part.ts';
 import type { Block, TextBlock, ToolBlock } from './provider-part.ts';
 import type { SmartRouting } from './smart.ts';
 
-/** A block with its text; that of a call is the JSON of its arguments. */
+/** A block with its text; for a call, the JSON of its arguments. */
 export type ReplyBlock = (TextBlock | ToolBlock) & { readonly text: string };
 
 export interface CollectedReply {
@@ -17,10 +17,10 @@ export interface CollectedReply {
   readonly input: number;
   readonly output: number;
   readonly reason: FinishReason;
-  /** The string that the answer ends before; absent where it ended otherwise. */
+  /** The stop string; absent if the answer ended otherwise. */
   readonly sequence?: string;
   readonly billing: BillingPart;
-  /** Present when the smart model was asked for. */
+  /** Present if the smart model was asked for. */
   readonly smart?: SmartRouting;
 }
 
@@ -31,7 +31,7 @@ export function replyText({ blocks }: CollectedReply): string {
 
 export interface Collector {
   write(parts: readonly StreamPart[]): void;
-  /** The reply; only after `billing` came by. */
+  /** The reply; only after `billing` has passed. */
   reply(): CollectedReply;
 }
 
@@ -57,7 +57,7 @@ export function createCollector(): Collector {
         blocks.push({ block: part.block, text: '' });
         break;
       case 'block-delta':
-        // The last one is the open one.
+        // The last block is the open one.
         (blocks.at(-1) as (typeof blocks)[number]).text += part.text;
         break;
       case 'usage':

@@ -1,6 +1,7 @@
-// A text by itself: V8 keeps a slice as a view of the text that it was cut from, and a sum as a chain of its parts.
+// A text on its own: V8 keeps a slice as a view of the text it was cut from, and a concatenation as a chain of its
+// parts.
 
-/** The same text in one piece, which keeps nothing else alive and is not gone through part by part each time it is used. */
+/** The same text in one piece, which keeps nothing else alive and is not walked part by part at each use. */
 export function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -1,4 +1,5 @@
-// Pulls a source of parts to its end, one await per arrival; an abort frees the puller at once, whatever the source does.
+// Pulls a source of parts to its end, with one await per arrival; an abort frees the puller at once, whatever the
+// source does.
 
 /** What a consumer returns when it cannot accept more for now. */
 export type Pressure = Promise<void> | undefined;
@@ -6,23 +7,23 @@ export type Pressure = Promise<void> | undefined;
 /** After this many arrivals timers and sockets get a turn: a source that always has more would starve them. */
 const ARRIVALS_PER_TURN = 256;
 
-/** Gets one result of a source, or what it failed with. */
+/** Receives one result of a source, or its failure. */
 export interface Waiter<T> {
   readonly resolve: (result: IteratorResult<T>) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** On an iterator: the same as `next`, without the promises, which cost as much as the work on a fragment. */
+/** On an iterator: like `next` without promises, which cost as much as the work on a fragment. */
 export const ASK = Symbol('the next value, by a callback');
 
 export interface AskableIterator<T> extends AsyncIterableIterator<T> {
-  /** Calls the waiter once, at once if there is something already; throws nothing. */
+  /** Calls the waiter once, immediately if something is already there; throws nothing. */
   [ASK](waiter: Waiter<T>): void;
 }
 
 /**
- * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with the
- * signal's reason as soon as it aborts; a source that does not obey is abandoned and its late errors are swallowed.
+ * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with
+ * the signal's reason as soon as it aborts; a source that does not obey is abandoned and its late errors are swallowed.
  */
 export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (value: T) => Pressure): Promise<void> {
   return new Promise<void>((resolve, reject) => {
@@ -76,7 +77,7 @@ export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (v
   });
 }
 
-/** A plugin may return anything; a rejected promise in place of a source would end the process. */
+/** A plugin may return anything; a rejected promise instead of a source would end the process. */
 function open<T>(source: AsyncIterable<T>): AsyncIterator<T> {
   if (typeof source?.[Symbol.asyncIterator] === 'function') return source[Symbol.asyncIterator]();
   ignore(source);

@@ -1,25 +1,27 @@
-// The grammar at the seam between a provider and the gateway: whatever a plugin yields or throws, what comes out is one
-// start, blocks of text and calls of tools one after the other, and at the end one finish or one error; and no more of it
-// than was asked for.
+// The grammar at the boundary between provider and gateway: whatever a plugin yields or throws, the result is one
+// start, blocks of text and tool calls in sequence, and one finish or one error at the end; and nothing beyond what was
+// asked for.
 import { type Fault, fault } from '../faults.ts';
 import type { StreamPart } from './part.ts';
 import type { Block, BlockStartPart, FinishPart, FinishReason, ProviderPart } from './provider-part.ts';
 
 export interface GuardOptions {
-  /** Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer. */
+  /**
+   * Output tokens after which an answer is cut: by the upstream's count, or by an amount of text that is never fewer.
+   */
   readonly outputMax: number;
   readonly calls?: CallsAllowed;
 }
 
-/** The calls of tools that an answer may have. Not every upstream can be told: what a model calls beyond it is dropped. */
+/** The tool calls that an answer may contain. Not every upstream supports such limits, so further calls are dropped. */
 export type CallsAllowed = 'any' | 'one' | 'none';
 
 export interface Guard {
-  /** The parts that are valid now, in order; `finish` is kept back until the end. After an error: none. */
+  /** The parts that are valid now, in order; `finish` is held back until the end. After an error: none. */
   push(parts: readonly ProviderPart[]): readonly StreamPart[];
-  /** The source ended by itself: the finish that was kept back, or the error that there was none. */
+  /** The source ended by itself: the finish held back, or the error that there was none. */
   end(): readonly StreamPart[];
-  /** The source broke off: the finish if it had been there already, or the error. */
+  /** The source broke off: the finish if it was already there, or the error. */
   fail(reason: Fault): readonly StreamPart[];
   /** True once the upstream's terminal signal was seen, or the answer was cut. */
   readonly finished: boolean;
@@ -33,7 +35,7 @@ const NOTHING: readonly StreamPart[] = [];
 
 const REASONS: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'filter', 'tool', 'other']);
 
-/** No tokenizer in use makes longer tokens of ordinary text. */
+/** No tokenizer in use makes longer tokens from ordinary text. */
 const CHARACTERS_PER_TOKEN_MAX = 16;
 
 /** A running count passes its limit step by step. */
@@ -55,17 +57,17 @@ export function createGuard(
   /** The upstream's block. */
   let openBlock: number | undefined;
   let nextBlock = 0;
-  /** Ours: texts that follow each other are one to the client, whose end is known only when something else follows. */
+  /** Ours: consecutive texts are one block to the client, whose end is known only when something else follows. */
   let block = -1;
   let open: Block['type'] | undefined;
   let isDropping = false;
   let hasTools = false;
-  /** Of the open block. */
+  /** For the open block. */
   let hasText = false;
   let characters = 0;
   let outputTokens = 0;
 
-  /** What may pass of a part, undefined when it is to be dropped; throws on a breach. */
+  /** What may pass of a part, undefined if it is dropped; throws on a violation. */
   function accept(part: ProviderPart): ProviderPart | readonly ProviderPart[] | undefined {
     if (finish && part?.type !== 'usage') return undefined;
     switch (part.type) {
@@ -129,7 +131,7 @@ export function createGuard(
     ];
   }
 
-  /** Some upstreams say that an answer with calls just ended, and what is dropped is no reason to end. */
+  /** Some upstreams report a plain end for an answer with calls, and dropped calls are no reason to end. */
   function reasonOf(reason: FinishReason): FinishReason {
     if (!REASONS.has(reason)) return hasTools ? 'tool' : 'other';
     if (hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
@@ -160,12 +162,12 @@ export function createGuard(
     return passed ?? parts;
   }
 
-  /** The upstream goes on although by its own count it is done; a count far beyond the limit is ignored. */
+  /** The upstream continues although it is done by its own count; a count far beyond the limit is ignored. */
   function isCountedOut(): boolean {
     return outputTokens > outputMax && characters > 0 && outputTokens <= FAR_BEYOND * outputMax;
   }
 
-  /** Ends an answer whose upstream exceeds what was asked for, and drops the excess of the last text. */
+  /** Ends an answer whose upstream exceeds what was asked for, dropping the excess of the last text. */
   function cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
     if (finish) return parts;
     cut = true;
@@ -223,7 +225,7 @@ const isName = (name: unknown): boolean => typeof name === 'string' && name !== 
 
 const isPart = (accepted: ProviderPart | readonly ProviderPart[]): accepted is ProviderPart => 'type' in accepted;
 
-/** At most this many characters of a text, with no surrogate pair torn. */
+/** At most this many characters of a text, without splitting a surrogate pair. */
 function beginningOf(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= FIRST_HALF && last < SECOND_HALF ? length - 1 : length);

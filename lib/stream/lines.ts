@@ -1,8 +1,8 @@
-// Cuts the bytes of a body into lines, whatever the chunks are, and reads newline-delimited JSON from them.
+// Splits the bytes of a body into lines, whatever the chunks are, and reads newline-delimited JSON from them.
 import { Buffer } from 'node:buffer';
 import { LimitError } from './bytes.ts';
 
-/** What one body may bring; beyond it the decoder fails, so that no upstream can fill the memory. */
+/** Limits of one body; beyond them the decoder fails, so that no upstream can fill the memory. */
 export interface LineLimits {
   /** Longest line (and, in server-sent events, longest event) in UTF-16 units. */
   readonly charsMax: number;
@@ -13,7 +13,7 @@ export interface LineLimits {
 /** An answer of 32768 tokens takes about 10 MiB in the wordiest format known; one event carries one image at most. */
 export const LINE_LIMITS: LineLimits = { charsMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 };
 
-/** Takes one line: the characters from `start` to `end` of `text`, without its end mark. */
+/** Receives one line: the characters from `start` to `end` of `text`, without its end mark. */
 export type LineTaker = (text: string, start: number, end: number) => void;
 
 /** Lines end with LF, CRLF or CR; a byte order mark at the very start is dropped; broken UTF-8 becomes U+FFFD. */
@@ -21,10 +21,10 @@ export class LineSplitter {
   failure: LimitError | undefined;
   readonly #limits: LineLimits;
   readonly #take: LineTaker;
-  /** The open line, in pieces: joining it for every chunk would make an endless line cost its square. */
+  /** The open line, in pieces: joining it for every chunk would be quadratic. */
   #pieces: string[] = [];
   #piecesChars = 0;
-  /** The first bytes of a character whose other bytes are in the next chunk. */
+  /** The first bytes of a character that continues in the next chunk. */
   #held: Buffer | undefined;
   #bytes = 0;
   #started = false;
@@ -43,7 +43,7 @@ export class LineSplitter {
     if (chunk.length > room) this.fail(`the answer is longer than ${this.#limits.bytesMax} bytes`);
   }
 
-  /** Takes what is left as a last line without its end mark. */
+  /** Takes the rest as a last line without its end mark. */
   end(): void {
     if (this.#held) {
       const held = this.#held;
@@ -55,7 +55,7 @@ export class LineSplitter {
     this.#take(line, 0, line.length);
   }
 
-  /** Stops: lines that follow are not taken. */
+  /** Stops: further lines are not taken. */
   fail(message: string): void {
     this.failure ??= new LimitError(message);
     this.#pieces = [];
@@ -100,7 +100,7 @@ export class LineSplitter {
     this.fail(`a line is longer than ${this.#limits.charsMax} characters`);
   }
 
-  /** Whole characters only: a string decoder of Node would do it too, but costs more on plain chunks. */
+  /** Whole characters only: Node's string decoder could do it, but costs more on plain chunks. */
   #decode(chunk: Uint8Array): string {
     let bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     if (this.#held) bytes = Buffer.concat([this.#held, bytes]);

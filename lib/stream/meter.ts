@@ -1,48 +1,48 @@
-// Counts what a text answer used while its parts pass by, and says at the end what is billed.
+// Counts what a text answer used as its parts pass, and determines at the end what is billed.
 import type { Tokens } from '../money/price.ts';
 import type { StreamPart } from './part.ts';
 
 export interface MeterOptions {
   /** False for an upstream whose counts are not used: both sides are then estimated. */
   readonly trusted: boolean;
-  /** Input tokens to bill when the upstream reports none. */
+  /** Input tokens to bill if the upstream reports none. */
   readonly inputEstimate: number;
   /** Input counts above this are rejected. */
   readonly inputMax: number;
-  /** Most output tokens that are billed. */
+  /** The maximum of output tokens billed. */
   readonly outputMax: number;
-  /** What the call's pictures add to an input that was counted without them. */
+  /** What the call's pictures add to an input count that excludes them. */
   readonly pictures?: PictureTokens;
 }
 
 export interface PictureTokens {
   readonly tokens: number;
-  /** The least that a count of the input with them comes to. */
+  /** The minimum of an input count that includes them. */
   readonly countedFrom: number;
 }
 
 export interface Meter {
   observe(parts: readonly StreamPart[]): void;
-  /** Forgets what was reported by an upstream that failed before its first text. */
+  /** Forgets the reports of an upstream that failed before its first text. */
   restart(): void;
   /** Input tokens as known so far. */
   inputSoFar(): number;
-  /** What has been used as known so far, an answer cut off now. */
+  /** What has been used so far, as if the answer were cut off now. */
   used(): Tokens;
-  /** Whether that is more than this on either side. Every hold asks it of all running calls of its wallet. */
+  /** Whether that exceeds this on either side. Every hold asks it of all running calls of its wallet. */
   exceeds(tokens: Tokens): boolean;
-  /** What is billed. An answer that was cut off is billed for what came, whatever the last report said. */
+  /** What is billed. A cut-off answer is billed for what arrived, whatever the last report said. */
   bill(ending: 'finished' | 'cut'): Bill;
-  /** True once text came by. */
+  /** True once text has passed. */
   readonly hasText: boolean;
 }
 
 export interface Bill extends Tokens {
-  /** Why a number is an estimate, for the log; absent when both are the upstream's. */
+  /** Why a number is an estimate, for the log; absent if both are the upstream's. */
   readonly doubt?: string;
 }
 
-/** About how many characters make a token, where nobody counted. */
+/** Approximate characters per token, where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictures }: MeterOptions): Meter {
@@ -57,7 +57,7 @@ export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictu
         hasText = true;
         characters += countCharacters(part.text);
       } else if (part.type === 'usage' && trusted) {
-        // Absent numbers leave the last ones; what is not a number counts as absent.
+        // Absent numbers leave the previous ones; anything that is not a number counts as absent.
         if (typeof part.input === 'number') input = part.input;
         if (typeof part.output === 'number') output = part.output;
       }

@@ -1,4 +1,4 @@
-// The parts of a reply, on their way from the guard to a dialect: a provider's, and those that the gateway adds.
+// The parts of a reply between the guard and a dialect: the provider's, and those that the gateway adds.
 import type { Fault } from '../faults.ts';
 import type { FinishPart, ProviderPart, StartPart } from './provider-part.ts';
 import type { SmartRouting } from './smart.ts';
@@ -30,9 +30,9 @@ export interface BillingPart {
   readonly priceOutput: bigint;
 }
 
-/** The end as the client is told of it. */
+/** The end as reported to the client. */
 export interface ReplyFinishPart extends FinishPart {
-  /** The string of the client's that the answer ends before. */
+  /** The client's stop string that the answer ended before. */
   readonly sequence?: string;
 }
 

@@ -1,4 +1,4 @@
-// The parts a provider may yield: what the contract publishes. The gateway's own come on top, in `part.ts`.
+// The parts a provider may yield, as published by the contract. The gateway adds its own in `part.ts`.
 
 /** Why an answer ended: at its natural end, at the token limit, by a content filter, for a tool call, or otherwise. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'tool' | 'other';
@@ -7,27 +7,27 @@ export interface TextBlock {
   readonly type: 'text';
 }
 
-/** A call of a tool; the fragments of its block are the JSON of its arguments. None at all is `{}`. */
+/** A tool call; the fragments of its block are the JSON of its arguments. None at all means `{}`. */
 export interface ToolBlock {
   readonly type: 'tool';
-  /** Names the call for its result; never empty. */
+  /** Identifies the call for its result; never empty. */
   readonly id: string;
   readonly name: string;
-  /** What the upstream wants back with the call in later requests, in no form of ours. */
+  /** What the upstream wants back with the call in later requests; opaque to us. */
   readonly state?: string;
 }
 
 /** What a content block holds. */
 export type Block = TextBlock | ToolBlock;
 
-/** The answer begins; `id` and `model` are the upstream's own names, for the log. */
+/** The answer starts; `id` and `model` are the upstream's own names, for the log. */
 export interface StartPart {
   readonly type: 'start';
   readonly id?: string;
   readonly model?: string;
 }
 
-/** A content block begins; blocks are numbered from 0 in order. */
+/** A content block starts; blocks are numbered from 0 in order. */
 export interface BlockStartPart {
   readonly type: 'block-start';
   readonly index: number;
@@ -47,12 +47,12 @@ export interface BlockEndPart {
   readonly index: number;
 }
 
-/** Token counts so far: cumulative, a number replaces the last one seen, an absent one leaves it. */
+/** Token counts so far: cumulative; a number replaces the previous one, an absent one leaves it. */
 export interface UsagePart {
   readonly type: 'usage';
-  /** Tokens of the prompt, cached ones included. */
+  /** Tokens of the prompt, including cached ones. */
   readonly input?: number;
-  /** Tokens of the answer, reasoning included. */
+  /** Tokens of the answer, including reasoning. */
   readonly output?: number;
 }
 

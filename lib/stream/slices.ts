@@ -1,4 +1,4 @@
-// Long texts in slices that are quick to work on.
+// Cuts long texts into slices that are quick to process.
 
 /** A text in slices of at most this many characters; surrogate pairs stay whole. */
 export function* slicesOf(text: string, charactersMax: number): Generator<string> {

@@ -1,4 +1,5 @@
-// The words of the smart model that every layer shares: its tiers, where they begin, and what a reply says of a choice.
+// The terms of the smart model that every layer shares: its tiers, their thresholds, and what a reply says about a
+// choice.
 
 /** From the simplest work to the hardest. */
 export const SMART_TIERS = ['lite', 'standard', 'heavy'] as const;
@@ -6,13 +7,13 @@ export const SMART_TIERS = ['lite', 'standard', 'heavy'] as const;
 export type SmartTier = (typeof SMART_TIERS)[number];
 
 export interface SmartThresholds {
-  /** The least score of the tier. */
+  /** The minimum score of the tier. */
   readonly standard: number;
   readonly heavy: number;
 }
 
 export interface SmartRouting {
-  /** As scored, also when a model of another tier had to run. */
+  /** As scored, even if a model of another tier had to run. */
   readonly tier: SmartTier;
   /** 0 to 100; the thresholds cut it into tiers. */
   readonly score: number;

@@ -1,18 +1,18 @@
-// Finds where a text ends that may not contain certain strings, while it arrives in fragments cut anywhere.
+// Finds the end of a text that must not contain certain strings, while it arrives in arbitrary fragments.
 
 export interface StopMatcher {
-  /** What of the text is certain to stand before any match, this fragment included; `''` while all of it may be part of one. */
+  /** The text certain to precede any match, including this fragment; `''` while all of it may be part of one. */
   push(text: string): string;
-  /** The text is over: what was held back, up to a match. */
+  /** The text is over: returns what was held back, up to a match. */
   end(): string;
-  /** The string that the text ends before. The earliest match counts, and of those that begin at one place the longest. */
+  /** The matched string. The earliest match counts, and of those at one place the longest. */
   readonly matched: string | undefined;
 }
 
-/** One of the strings, and how much of it the text ends with just now. */
+/** One of the strings, and how much of it the text currently ends with. */
 interface Automaton {
   readonly text: string;
-  /** For each length of a beginning of the string: the longest shorter one that it ends with. */
+  /** For each prefix length of the string: the longest shorter prefix it ends with. */
   readonly borders: Uint32Array;
   length: number;
 }
@@ -23,8 +23,8 @@ interface Match {
 }
 
 /**
- * Linear in the text, whatever the strings and the fragments are: an automaton a string (Knuth, Morris and Pratt), and
- * what is held back is kept as it came, since a growing text that is cut at its front would be copied for every fragment.
+ * Linear in the text, whatever the strings and fragments: one automaton per string (Knuth, Morris and Pratt). What is
+ * held back is kept in fragments, because a growing text cut at its front would be copied for every fragment.
  */
 export function createStopMatcher(strings: readonly string[]): StopMatcher {
   const automata = strings.map((text): Automaton => ({ text, borders: bordersOf(text), length: 0 }));
@@ -44,7 +44,7 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
     return held.take(Math.min(match?.from ?? held.end, earliestBeginning(held.end)));
   }
 
-  /** Takes the next character into every automaton. */
+  /** Feeds the next character to every automaton. */
   function step(code: number, at: number): void {
     for (const automaton of automata) {
       advance(automaton, code);
@@ -56,7 +56,7 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
     }
   }
 
-  /** No other string can still be found that begins before it, or there and is longer. */
+  /** No other string can still be found earlier, or at the same place and longer. */
   function isCertain({ from, text }: Match, at: number): boolean {
     return automata.every((other) => {
       if (other.length === 0) return true;
@@ -65,7 +65,7 @@ export function createStopMatcher(strings: readonly string[]): StopMatcher {
     });
   }
 
-  /** Where the earliest of the strings begins that the text may be in the middle of. */
+  /** The start of the earliest string that the text may be in the middle of. */
   function earliestBeginning(end: number): number {
     return automata.reduce((least, { length }) => Math.min(least, end - length), end);
   }
@@ -103,16 +103,16 @@ function bordersOf(text: string): Uint32Array {
   return borders;
 }
 
-/** Fragments that are held back; places count from the beginning of the whole text. */
+/** Fragments held back; positions count from the start of the whole text. */
 function createHeld() {
   let pieces: string[] = [];
-  /** The first piece that is not taken, and how much of it is. */
+  /** The first piece not consumed, and how much of it is. */
   let first = 0;
   let cut = 0;
   let begin = 0;
   let end = 0;
 
-  /** All that is held before a place. */
+  /** Everything held before a position. */
   function take(before: number): string {
     let taken = '';
     while (begin < before) {

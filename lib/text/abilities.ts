@@ -1,4 +1,4 @@
-// What a request wants of a model beyond text, and what becomes of it at models that cannot do it.
+// What a request needs of a model beyond text, and what happens to it at models without those abilities.
 import type { TextModel } from '../catalog/model.ts';
 import { type Fault, fault } from '../faults.ts';
 import type { OutputFormat } from '../plugin/contract.ts';
@@ -7,12 +7,12 @@ import { demandsTool, usesTools } from './tools.ts';
 
 export type Wishes = Pick<TextRequest, 'tools' | 'hasCalls' | 'format'>;
 
-/** What a model takes beyond text, on the way that it is asked. */
+/** What a model supports beyond text, on the route it is asked through. */
 export type Abilities = Pick<TextModel, 'tools' | 'demands' | 'json' | 'schema'>;
 
 type Test = (model: Abilities) => boolean;
 
-/** What the models that suit a request best can do, then those that suit it less well; any other one comes last. */
+/** The abilities of the best-suited models, then of less suited ones; any other comes last. */
 export function preferencesOf(wishes: Wishes): readonly Test[] {
   const tests: Test[] = [];
   if (demandsTool(wishes)) tests.push(({ demands }) => demands);
@@ -21,7 +21,7 @@ export function preferencesOf(wishes: Wishes): readonly Test[] {
   return tests.length > 1 ? [(model) => tests.every((test) => test(model)), ...tests] : tests;
 }
 
-/** Those whose models suit best; all where none suits. */
+/** The best-suited models; all if none is suited. */
 export function preferAble<Way extends { readonly abilities: Abilities }>(
   ways: readonly Way[],
   wishes: Wishes,
@@ -33,19 +33,19 @@ export function preferAble<Way extends { readonly abilities: Abilities }>(
   return ways;
 }
 
-/** The form of the answer as the model takes it; undefined where it takes none. */
+/** The answer format as the model supports it; undefined if it supports none. */
 export function formatFor({ json, schema }: Abilities, format: OutputFormat | undefined): OutputFormat | undefined {
   return (format?.type === 'json-schema' ? schema : json) ? format : undefined;
 }
 
-/** Why a model cannot answer at all as it is asked to; undefined where it can. */
+/** Why a model cannot answer the request at all; undefined if it can. */
 export function unableTo(model: string, abilities: Abilities, request: TextRequest): Fault | undefined {
   if (!abilities.demands && demandsTool(request)) {
     const why = abilities.tools ? 'calls tools only as it sees fit' : 'has no tools that it could call';
     return fault('invalid_field', { field: 'tool_choice', hint: `\`${model}\` ${why}` });
   }
   const { format, formatField: field = 'response_format' } = request;
-  // One that takes no form of answer at all ignores it.
+  // A model without any answer formats ignores it.
   if (format?.type !== 'json-schema' || abilities.schema || !abilities.json) return undefined;
   return fault('invalid_field', { field, hint: `\`${model}\` answers in JSON, but keeps to no schema` });
 }

@@ -1,4 +1,4 @@
-// One attempt at one route: the upstream's parts through the guard to a sink, under the clocks.
+// One attempt at one route: the upstream's parts through the guard to a sink, under the timeouts.
 
 import { type Ending, endingOfAbort } from '../call/ending.ts';
 import type { Route } from '../catalog/model.ts';
@@ -14,17 +14,17 @@ export interface AttemptOptions {
   readonly route: Route;
   /** The model that the route leads to. */
   readonly model: string;
-  /** The calls of tools that the answer may have: others are dropped. */
+  /** The tool calls that the answer may have: others are dropped. */
   readonly calls?: CallsAllowed;
-  /** Makes what is asked, which the attempt does not keep; the route adds its model and options. */
+  /** Makes the request, which the attempt does not keep; the route adds its model and options. */
   readonly call: () => Omit<TextCall, 'model' | 'options'>;
-  /** The most output the upstream may give: beyond it the answer is cut and the upstream closed. */
+  /** The maximum output of the upstream: beyond it the answer is cut and the upstream closed. */
   readonly outputMax: number;
   readonly sink: AnswerSink;
-  /** The life of the call. */
+  /** The signal of the call. */
   readonly signal: AbortSignal;
   readonly timeouts: TextTimeouts;
-  /** On the clock of `performance.now()`: the time of all routes together. */
+  /** On the clock of `performance.now()`: shared by all routes. */
   readonly deadline: number;
   /** Called when the first text has arrived. */
   readonly onFirst: () => void;
@@ -40,11 +40,11 @@ export interface TextTimeouts {
 
 /** Where the parts of an answer go. */
 export interface AnswerSink {
-  /** An attempt at a model begins: what a failed one sent is forgotten. */
+  /** A new attempt at a model: what a failed one sent is forgotten. */
   restart(model: string): void;
   /** Parts up to the ending, which is not among them. */
   take(parts: readonly StreamPart[]): Pressure;
-  /** The answer broke off: what was held back of it is passed on, where a fragment was before. */
+  /** The answer broke off: passes on what was held back, if a fragment was sent before. */
   breakOff(): void;
   /** Nothing has arrived for a while. */
   keepAlive(): void;
@@ -52,11 +52,14 @@ export interface AnswerSink {
   readonly hasText: boolean;
   /** True once a fragment is on its way to the client. */
   readonly begun: boolean;
-  /** The string of the client's that the answer ends before, once it was found: nothing more is wanted. */
+  /** The client's stop string, once it was found: nothing more is wanted. */
   readonly stopped: string | undefined;
 }
 
-/** The reason of an upstream's signal when its attempt is over; a constant, as an `AbortError` costs a stack trace. */
+/**
+ * The abort reason of an upstream's signal when its attempt is over; a constant, because an `AbortError` costs a stack
+ * trace.
+ */
 const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
@@ -78,7 +81,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFini
   sink.restart(model);
 
   const pass = (parts: readonly StreamPart[]): Pressure => {
-    // Nothing that follows the string to stop at belongs to the answer, an error neither.
+    // Nothing after the stop string belongs to the answer, not even an error.
     if (sink.stopped !== undefined) return undefined;
     ending ??= endingOfParts(parts);
     const content = ending ? parts.slice(0, -1) : parts;
@@ -125,7 +128,7 @@ function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIte
   return provider.text({ ...call(), model, options }, signal);
 }
 
-/** The guard's last word; it is the last of its parts. */
+/** The guard's last word, which is the last of its parts. */
 function endingOfParts(parts: readonly StreamPart[]): Ending<ReplyFinishPart> | undefined {
   const last = parts.at(-1);
   if (last?.type === 'finish') return { type: 'finish', result: last };

@@ -13,11 +13,11 @@ import { withoutTalk } from './tools.ts';
 export interface Choice {
   /** Its price is that of the call. A call with images keeps the price, whichever model then looks at them. */
   readonly model: TextModel;
-  /** How smart chose; undefined when the client named the model, and nothing was scored. */
+  /** How smart chose; undefined if the client named the model, and nothing was scored. */
   readonly smart: SmartRouting | undefined;
 }
 
-/** Throws the fault that says why there is no model to answer: 400, or 403 for a key that may not use it. */
+/** Throws the fault that says why no model can answer: 400, or 403 for a key that may not use it. */
 export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyLimits = NO_LIMITS): Choice {
   const smart = findSmartModel(catalog, request.model);
   if (!smart) return { model: findNamed(catalog, request.model, limits), smart: undefined };
@@ -28,7 +28,7 @@ export function chooseModel(catalog: Catalog, request: TextRequest, limits: KeyL
   return { model, smart: routing };
 }
 
-/** The models one of which will be chosen, whatever the texts of the request say. Throws as `chooseModel` does. */
+/** The models one of which will be chosen, whatever the request's texts say. Throws like `chooseModel`. */
 export function modelsFor(
   catalog: Catalog,
   request: Pick<TextRequest, 'model'> & Wishes,
@@ -47,14 +47,14 @@ function findNamed(catalog: Catalog, name: string, limits: KeyLimits): TextModel
   return model;
 }
 
-/** The models of smart for a tier, in order of preference: those that can do what the request wants come first. */
+/** Smart's models for a tier, in order of preference: those that can do what the request needs come first. */
 function modelsFrom({ models, usable }: SmartModel, tier: SmartTier, wishes: Wishes): readonly TextModel[] {
   const tiers = tiersFrom(tier);
   const able = preferencesOf(wishes).flatMap((test) => tiers.flatMap((each) => usable[each].find(test) ?? []));
   return [...able, ...tiers.map((each) => models[each])];
 }
 
-/** A tier, those above it, and then those below, as where a tier has no route. */
+/** A tier, then those above it, then those below, as when a tier has no route. */
 function tiersFrom(tier: SmartTier): readonly SmartTier[] {
   const at = SMART_TIERS.indexOf(tier);
   return [...SMART_TIERS.slice(at), ...SMART_TIERS.slice(0, at).reverse()];

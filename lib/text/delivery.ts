@@ -1,4 +1,4 @@
-// Brings an answer to its output: nothing before the first fragment, the head with it, the bill at the end.
+// Delivers an answer to its output: nothing before the first fragment, the head with it, the bill at the end.
 import type { Settlement } from '../ledger/ledger.ts';
 import type { TextPrice, Tokens } from '../money/price.ts';
 import type { Pressure } from '../stream/drive.ts';
@@ -7,7 +7,7 @@ import type { SmartRouting } from '../stream/smart.ts';
 
 /** Where an answer goes: a stream to the client, or a collector. */
 export interface TextOutput {
-  /** True when what is written is on its way to the client and cannot be taken back. */
+  /** True if what is written is on its way to the client and cannot be taken back. */
   readonly live: boolean;
   /** The hold is made: a stream sends its status and headers now. */
   open(): void;
@@ -24,7 +24,7 @@ export interface DeliveryOptions {
   readonly replyId: string;
   /** The model that answers. */
   readonly model: string;
-  /** How the smart model chose it; undefined when the client named it. */
+  /** How the smart model chose it; undefined if the client named it. */
   readonly smart?: SmartRouting | undefined;
   /** Holds everything back until `complete`. */
   readonly buffered: boolean;
@@ -36,10 +36,10 @@ export interface DeliveryOptions {
 
 export interface Delivery {
   write(parts: readonly StreamPart[]): Pressure;
-  /** Forgets what an upstream sent that failed before its first text; `model` answers from here on. */
+  /** Forgets what an upstream sent before it failed without text; `model` answers from here on. */
   restart(model: string): void;
   keepAlive(): void;
-  /** Passes on what a buffered answer kept back. */
+  /** Passes on what was held back of a buffered answer. */
   flush(): void;
   complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void;
   /** True once a fragment was written. */

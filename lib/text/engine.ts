@@ -1,4 +1,4 @@
-// The text engine both dialects share: what a text call holds, how it is answered, and what it comes to.
+// The text engine shared by both dialects: what a text call holds, how it is answered, and what it costs.
 import assert from 'node:assert/strict';
 import type { CallContext } from '../call/context.ts';
 import type { Ending } from '../call/ending.ts';
@@ -29,7 +29,7 @@ import { createStops } from './stops.ts';
 import { usesTools, withoutTools } from './tools.ts';
 
 export interface TextEngineOptions {
-  /** The catalog in force now. */
+  /** The current catalog. */
   readonly catalog: () => Catalog;
   readonly paidCalls: PaidCalls;
   readonly timeouts: TextTimeouts;
@@ -39,8 +39,8 @@ export interface TextEngineOptions {
 
 export interface TextEngine {
   /**
-   * Runs one call to its end, its money included. Rejects with a fault when it fails before the output is opened, or
-   * later when the output is not live; on a live output a later failure is an `error` part.
+   * Runs one call including its money. Rejects with a fault if it fails before the output is opened, or later if the
+   * output is not live; on a live output a later failure is an `error` part.
    */
   run(request: TextRequest, context: CallContext, output: TextOutput): Promise<void>;
 }
@@ -87,7 +87,7 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       isCommitted: () => sink.hasText,
       attempt: ({ route, model, abilities }, onFirst) => {
         onAsk(model);
-        // Each attempt counts its heartbeats anew: between two of them there would be too long a silence.
+        // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
         if (!isFirst) delivery.keepAlive();
         isFirst = false;
         const { signal } = context;
@@ -105,7 +105,7 @@ interface Candidate extends Way {
   readonly route: Route;
   readonly model: string;
   readonly delivery: TextModel['delivery'];
-  /** What the model takes on the route; `tools` is false where the request is none of tools. */
+  /** What the model supports on the route; `tools` is false if the request has no tools. */
   readonly abilities: Taken;
 }
 
@@ -119,8 +119,8 @@ interface Choosing {
 }
 
 /**
- * The routes of the model; pictures are looked at by the catalog's vision models in its place. Those that cannot do what the
- * request wants are asked only when there are no others.
+ * The routes of the model; calls with pictures use the catalog's vision models instead. Routes that lack what the
+ * request needs are tried only if there are no others.
  */
 function candidatesOf({ request, model, catalog, health }: Choosing): readonly Candidate[] {
   const models = request.images > 0 ? catalog.vision : [model];
@@ -148,7 +148,7 @@ function callsIn({ tools }: TextRequest, abilities: Taken): CallsAllowed {
   return tools?.single ? 'one' : 'any';
 }
 
-/** Why no vision model answered: what the client can fix is passed on as it is. */
+/** Why no vision model answered: what the client can fix is passed on unchanged. */
 function asVision(ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
   if (ending.type !== 'error' || ending.fault.data?.retryable === false) return ending;
   return { type: 'error', fault: fault('vision_unavailable', {}, ending.fault.cause) };
@@ -164,11 +164,11 @@ interface Asked {
   readonly estimate: InputEstimate;
 }
 
-/** An answer under way: its counts, and where it goes. */
+/** A running answer: its counts, and where it goes. */
 interface Answer extends Asked {
-  /** The tokens that the hold is made for. */
+  /** The tokens that the hold covers. */
   readonly held: Tokens;
-  /** Most output tokens that are delivered and billed. */
+  /** The maximum of output tokens delivered and billed. */
   readonly outputMax: number;
   readonly meter: Meter;
   readonly delivery: Delivery;
@@ -214,11 +214,11 @@ interface SinkOptions {
   readonly delivery: Delivery;
   /** What the answer ends before. */
   readonly stops: readonly string[] | undefined;
-  /** Called at the first text: no other route will be asked. */
+  /** Called at the first text: no other route will be tried. */
   readonly onText: () => void;
 }
 
-/** All that an upstream produced is counted, also what is not delivered. */
+/** Counts everything an upstream produced, including what is not delivered. */
 function sinkOf({ meter, delivery, stops: strings, onText }: SinkOptions): AnswerSink {
   let hadText = false;
   let stops = strings && createStops(strings);
@@ -284,7 +284,7 @@ function dueOf(answer: Answer, ending: Ending<ReplyFinishPart>, answered: string
   const { type } = ending;
   const isStopped = sink.stopped !== undefined;
   const { doubt, ...bill } = meter.bill(type === 'finish' && !isStopped ? 'finished' : 'cut');
-  // When the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
+  // If the client leaves, or the answer is stopped, the usage, which comes last, never arrives.
   if (doubt && type !== 'gone' && !isStopped) {
     context.log.warn({ doubt }, 'an upstream reported implausible usage; the call is billed by estimate');
     context.log.note({ doubt });

@@ -12,12 +12,12 @@ export const TOKENS_PER_IMAGE = 1000;
 /** Room for what upstreams add to a prompt: templates, tools, hidden instructions. */
 const UPSTREAM_ADDITIONS = 100_000;
 
-/** So much above our count the public tokenizers may be for what is held; they are up to a tenth above it, not more. */
+/** How far public tokenizers may be above our count; they are up to a tenth above what is held, not more. */
 const COUNT_PER_HELD = 1.08;
 
 /**
- * So many tokens above the formula are not held, so that it holds for all but long texts. The hold has as many of output
- * at least (`RESERVED_OUTPUT_FLOOR`), which cost more.
+ * This many tokens above the formula are not held, so that the formula applies to all but long texts. The hold has at
+ * least as many output tokens (`RESERVED_OUTPUT_FLOOR`), which cost more.
  */
 const TOKENS_FORGIVEN = 512;
 
@@ -56,13 +56,13 @@ export async function estimateInput(request: TextRequest): Promise<InputEstimate
 /** No vendor counts less for a picture. */
 const TOKENS_PER_IMAGE_LEAST = 64;
 
-/** Our estimate of the text may be twice what a tokenizer makes of it, so half of it is enough to go by. */
+/** Our estimate of the text may be twice a tokenizer's, so half of it is used. */
 function picturesOf(images: number, textTokens: number): PictureTokens | undefined {
   if (images === 0) return undefined;
   return { tokens: TOKENS_PER_IMAGE * images, countedFrom: textTokens / 2 + TOKENS_PER_IMAGE_LEAST * images };
 }
 
-/** A schema is read by the model like text. */
+/** The model reads a schema like text. */
 function* textsOf({ system, messages, tools, format }: TextRequest): Iterable<string> {
   if (system !== undefined) yield system;
   if (tools) yield tools.text;

@@ -1,12 +1,12 @@
-// How far a running text call is above its hold: output beyond `max_tokens` of a buffered model, or more input than was
-// held for.
+// How far a running text call is above its hold: output beyond `max_tokens` from a buffered model, or more input than
+// held.
 import type { Micro } from '../money/money.ts';
 import { type TextPrice, type Tokens, textCost } from '../money/price.ts';
 import type { Meter } from '../stream/meter.ts';
 
 export interface RunningText {
   readonly model: { readonly price: TextPrice };
-  /** The tokens that its hold is made for. */
+  /** The tokens that its hold covers. */
   readonly held: Tokens;
   readonly meter: Pick<Meter, 'exceeds' | 'used'>;
 }

@@ -1,9 +1,9 @@
-// The pictures of a text request on their way to a model, let go at the end.
+// The pictures of a text request on their way to a model, released at the end.
 import { type FetchReference, fetchReferences, pictureOf, type RequestPicture } from '../media/reference.ts';
 import type { Content, TextMessage, ToolResultContent } from '../plugin/contract.ts';
 import type { RequestContent, RequestResult, TextRequest } from './request.ts';
 
-/** The request with all its pictures there. */
+/** The request with all its pictures fetched. */
 export async function fetchPictures(
   request: TextRequest,
   fetch: FetchReference,
@@ -29,7 +29,7 @@ function picturesIn(part: RequestContent): readonly RequestPicture[] {
   return part.type === 'picture' ? [part] : [];
 }
 
-/** Bytes of the texts, about, and of the pictures that came with the request. */
+/** Approximate bytes of the texts, and of the pictures that came with the request. */
 export function bytesOf({ system = '', messages, tools }: TextRequest): number {
   let bytes = system.length + (tools?.text.length ?? 0);
   for (const { content } of messages) for (const part of content) bytes += bytesIn(part);
@@ -56,9 +56,9 @@ export function letGo(request: TextRequest): void {
   delete (request as { tools?: unknown }).tools;
 }
 
-/** Messages as a provider takes them: every picture is there. */
+/** Messages as a provider takes them: every picture is fetched. */
 export function messagesOf({ messages, images }: Pick<TextRequest, 'messages' | 'images'>): readonly TextMessage[] {
-  // Most calls have none: their messages go as they are.
+  // Most calls have none: their messages are passed as they are.
   if (images === 0) return messages as readonly TextMessage[];
   return messages.map(({ role, content }) => ({ role, content: content.map(contentOf) }));
 }

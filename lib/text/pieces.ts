@@ -1,24 +1,24 @@
-// Cuts words into the longest known pieces, a letter at a time: an automaton, so that no letter is looked at twice.
+// Cuts words into the longest known pieces, letter by letter: an automaton, so that no letter is looked at twice.
 
 export interface Alphabet {
   readonly first: string;
   readonly last: string;
-  /** Bits that make a capital a small letter. */
+  /** Bits that turn a capital into a small letter. */
   readonly smallBits: number;
 }
 
 export interface PieceList {
-  /** Pieces at the beginning of a word, the space before it included; separated by spaces. */
+  /** Pieces at the start of a word, including the space before it; separated by spaces. */
   readonly first: string;
   /** Pieces elsewhere. */
   readonly inner: string;
 }
 
-/** A step is the next state in so many bits, and above them the number of pieces that are complete by it. */
+/** A step is the next state in this many bits, and above them the number of pieces it completes. */
 const STATE_BITS = 16;
 const STATE_MASK = 2 ** STATE_BITS - 1;
 
-/** States are the beginnings of pieces; the empty beginning is the root of the tree of its list. */
+/** States are prefixes of pieces; the empty prefix is the root of the tree of its list. */
 export class Pieces {
   readonly #start: number;
   readonly #width: number;
@@ -26,16 +26,16 @@ export class Pieces {
   #states = 0;
   readonly #innerRoot: number;
   readonly #firstRoot: number;
-  /** Those by which no piece is complete are the trees. Others are found when they are needed first; 0 is none yet. */
+  /** Steps that complete no piece form the trees. Others are computed when first needed; 0 means not yet. */
   readonly #steps: Uint32Array;
-  /** How many pieces each beginning makes when the word ends with it; 0 is not known yet. */
+  /** How many pieces each prefix makes if the word ends with it; 0 is not known yet. */
   readonly #rests: Uint8Array;
-  /** Whether a beginning is a piece. */
+  /** Whether a prefix is a piece. */
   readonly #isPiece: Uint8Array;
-  /** The beginning without its last letter, and that letter. */
+  /** The prefix without its last letter, and that letter. */
   readonly #parents: Uint16Array;
   readonly #letters: Uint8Array;
-  /** Behind the word that was counted last. */
+  /** The position after the word counted last. */
   end = 0;
 
   constructor({ first, last, smallBits }: Alphabet, list: PieceList) {
@@ -59,8 +59,8 @@ export class Pieces {
   }
 
   /**
-   * How many pieces the word makes that begins at a place, perhaps with a capital; `afterSpace` when a space belongs to
-   * its first piece. Where it ends is in `end`. A unit that is no letter must follow the word.
+   * How many pieces the word at a position makes, perhaps with a capital; `afterSpace` if a space belongs to its first
+   * piece. Its end is in `end`. The word must be followed by a unit that is not a letter.
    */
   count(units: Uint16Array, from: number, afterSpace: boolean): number {
     const steps = this.#steps;
@@ -111,7 +111,7 @@ export class Pieces {
     return step;
   }
 
-  /** Cuts pieces off letters until what is left is the beginning of one. */
+  /** Cuts pieces off letters until the rest is a prefix of one. */
   #follow(letters: readonly number[], root: number): number {
     const state = this.#stateOf(letters, root);
     if (state !== undefined) return state;
@@ -131,7 +131,7 @@ export class Pieces {
     return count + this.#countRest(letters.slice(length), this.#innerRoot);
   }
 
-  /** The first piece: the longest that is known. */
+  /** The first piece: the longest known one. */
   #cut(letters: readonly number[], root: number): { readonly length: number; readonly count: number } {
     let state: number | undefined = root;
     let longest = 0;
@@ -141,7 +141,7 @@ export class Pieces {
       if (this.#isPiece[state]) longest = at + 1;
     }
     if (longest > 0) return { length: longest, count: 1 };
-    // A space with which no piece begins is a token of its own.
+    // A space that no piece starts with is a token of its own.
     return { length: 1, count: root === this.#firstRoot ? 2 : 1 };
   }
 
@@ -154,7 +154,7 @@ export class Pieces {
     return state;
   }
 
-  /** The beginning that is a letter longer, if it is one. */
+  /** The prefix that is one letter longer, if there is one. */
   #longer(state: number, letter: number): number | undefined {
     const step = this.#steps[state * this.#width + letter] as number;
     return step > 0 && step <= STATE_MASK ? step : undefined;

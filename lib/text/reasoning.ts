@@ -1,4 +1,5 @@
-// From what a client says of reasoning to what upstreams are told: an effort and a number of tokens, each made of the other.
+// Turns what a client says about reasoning into what upstreams take: an effort and a token count, each derived from the
+// other.
 import type { Effort, Reasoning } from '../plugin/contract.ts';
 
 /** What a request says. */
@@ -8,10 +9,10 @@ export type ReasoningWish =
   | { readonly mode: 'on'; readonly effort: Effort }
   | { readonly mode: 'on'; readonly budgetTokens: number };
 
-/** Upstreams that take a number take none below it. */
+/** Upstreams that take a token count accept none below this. */
 export const BUDGET_MIN = 1024;
 
-/** The part of the answer's tokens that each effort is worth where an upstream counts them. */
+/** The share of the answer's tokens for each effort, for upstreams that count them. */
 const SHARES: Readonly<Record<Effort, number>> = {
   minimal: 0.1,
   low: 0.2,

@@ -1,4 +1,4 @@
-// A text request free of its wire format: what both dialects parse into and the engine runs.
+// A text request independent of its wire format: what both dialects parse into and the engine runs.
 import type { RequestPicture } from '../media/reference.ts';
 import type {
   OutputFormat,
@@ -11,7 +11,7 @@ import type {
 import type { PictureTokens } from '../stream/meter.ts';
 import type { ReasoningWish } from './reasoning.ts';
 
-/** A message as it was read, before its pictures are there. */
+/** A message as read, before its pictures are fetched. */
 export interface RequestMessage extends Pick<TextMessage, 'role'> {
   readonly content: readonly RequestContent[];
 }
@@ -29,22 +29,22 @@ export interface RequestTools extends Tools {
 
 /** How many input tokens a request has, estimated before any model has counted them. */
 export interface InputEstimate {
-  /** Tokens to bill when nobody counts them: the documented formula. */
+  /** Tokens to bill if nobody counts them: the documented formula. */
   readonly tokens: number;
-  /** Tokens that the hold is made for: as many, or more for a text that makes more. */
+  /** Tokens that the hold covers: as many, or more for a text that makes more. */
   readonly tokensHeld: number;
-  /** No tokenizer makes more input tokens of the text; a report above it is an upstream's error. */
+  /** No tokenizer makes more input tokens from the text; a report above it is an upstream's error. */
   readonly tokensMax: number;
-  /** Input tokens of a buffered model, which reports none: by characters, and so many a picture. */
+  /** Input tokens of a buffered model, which reports none: by characters, plus a fixed number per picture. */
   readonly tokensBuffered: number;
-  /** What its pictures add; undefined when it has none. */
+  /** What its pictures add; undefined if it has none. */
   readonly pictures: PictureTokens | undefined;
 }
 
 export interface TextRequest {
   /** As the client wrote it: an id or an alias. */
   readonly model: string;
-  /** All system prompts, joined; undefined when there is none. */
+  /** All system prompts, joined; undefined if there are none. */
   readonly system: string | undefined;
   /** History and prompt, oldest first; at least one user message. */
   readonly messages: readonly RequestMessage[];
@@ -52,22 +52,22 @@ export interface TextRequest {
   readonly messageCount: number;
   /** Images in user messages. */
   readonly images: number;
-  /** Tools that the model may call; absent when there are none. */
+  /** Tools that the model may call; absent if there are none. */
   readonly tools?: RequestTools;
-  /** True when messages have calls of tools; absent otherwise. */
+  /** True if messages contain tool calls; absent otherwise. */
   readonly hasCalls?: true;
   /** Clamped to the maximum. */
   readonly maxTokens: number;
   readonly stream: boolean;
-  /** The answer ends before the first of these strings; absent for none. */
+  /** The answer ends before the first of these strings; absent if there are none. */
   readonly stops?: readonly string[];
-  /** Passed to models that can do it; absent for text. */
+  /** Passed to models that support it; absent for text. */
   readonly format?: OutputFormat;
-  /** Where the client wrote it. */
+  /** The field where the client wrote it. */
   readonly formatField?: string;
-  /** The same; absent where the client says nothing of it. */
+  /** The same; absent if the client does not say. */
   readonly reasoning?: ReasoningWish;
-  /** Of a long request, counted where it was parsed: not on the thread that serves everybody. */
+  /** For a long request, computed where it was parsed: not on the thread that serves everybody. */
   readonly input?: InputEstimate;
 }
 

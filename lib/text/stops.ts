@@ -1,13 +1,16 @@
-// Ends an answer before the first of the strings that its call asked to stop at, whatever its upstream knows of them.
+// Ends an answer before the first of its call's stop strings, whether or not its upstream supports them.
 import type { StreamPart } from '../stream/part.ts';
 import { createStopMatcher, type StopMatcher } from '../stream/stop-matcher.ts';
 
 export interface Stops {
-  /** The parts that may pass now. The end of a block comes after what was held back of its text; after a match only it. */
+  /**
+   * The parts that may pass now. A block's end comes after what was held back of its text; after a match only the end
+   * passes.
+   */
   pass(parts: readonly StreamPart[]): readonly StreamPart[];
-  /** What is held back of an answer that broke off; it may turn out to end before a match all the same. */
+  /** What was held back of an answer that broke off, which may still end before a match. */
   rest(): readonly StreamPart[];
-  /** The string that the answer ends before. */
+  /** The matched stop string. */
   readonly matched: string | undefined;
 }
 
@@ -18,7 +21,7 @@ export function createStops(strings: readonly string[]): Stops {
   let matcher: StopMatcher | undefined;
   let index = 0;
   let matched: string | undefined;
-  /** Of the open block: the arguments of a call are not the answer's text. */
+  /** For the open block: the arguments of a call are not the answer's text. */
   let isText = true;
 
   function pass(parts: readonly StreamPart[]): readonly StreamPart[] {
@@ -45,7 +48,7 @@ export function createStops(strings: readonly string[]): Stops {
     else if (text !== '') passed.push({ ...part, text });
   }
 
-  /** A match does not go on from one block into another. */
+  /** A match does not span two blocks. */
   function release(passed: StreamPart[]): void {
     const text = matcher?.end() ?? '';
     if (text !== '') passed.push({ type: 'block-delta', index, text });

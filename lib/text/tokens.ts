@@ -14,7 +14,7 @@ const CYRILLIC_SMALL = 5;
 const CYRILLIC_CAPITAL = 6;
 const HIGH_SURROGATE = 7;
 
-/** The class of each UTF-16 unit, that of the last range it is in. */
+/** The class of each UTF-16 unit, by the last range it is in. */
 const KINDS = new Uint8Array(0x10000);
 for (const [kind, first, last] of [
   [SIGN, '!', '~'],
@@ -29,22 +29,22 @@ for (const [kind, first, last] of [
   KINDS.fill(kind, first.charCodeAt(0), last.charCodeAt(0) + 1);
 }
 
-/** Tokens of a character of the basic plane that stands alone: its bytes, but for those that are known otherwise. */
+/** Tokens of a lone character of the basic plane: its bytes, unless known otherwise. */
 const TOKENS = new Uint8Array(0x10000).fill(3).fill(2, 0, 0x800).fill(1, 0, 0x80);
 for (const [tokens, characters] of Object.entries(pieces.characters)) {
   for (const character of characters) TOKENS[character.charCodeAt(0)] = Number(tokens);
 }
 const TOKENS_OF_PAIR = 4;
 
-// Different capitals in a row share tokens, signs in a row do, the more when they are the same, and spaces.
+// Different capitals in a row share tokens, so do signs (more so if they are the same) and spaces.
 const CAPITAL_AGAIN = 0.8;
 const SIGN_AGAIN = 0.9;
 const SAME_SIGN_AGAIN = 0.5;
 const SPACE_AGAIN = 0.25;
 
-/** Units looked at together: an array is read three times as fast as a string. */
+/** Units processed together: an array is read three times as fast as a string. */
 const UNITS_MAX = 16_384;
-/** Behind the last unit stand others that are no letters, so that nobody has to look for the end. */
+/** Followed by units that are not letters, so that nobody has to look for the end. */
 const units = new Uint16Array(UNITS_MAX + 2);
 const buffer = Buffer.from(units.buffer);
 
@@ -87,7 +87,7 @@ function kindAt(at: number): number {
   return KINDS[units[at] as number] as number;
 }
 
-/** Words and signs begin with the space before them. */
+/** Words and signs start with the space before them. */
 function takesSpace(kind: number): boolean {
   return kind !== OTHER && kind !== SPACE && kind !== HIGH_SURROGATE;
 }

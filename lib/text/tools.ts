@@ -1,4 +1,4 @@
-// What becomes of a request's tools: for models that have them, and for those that have none.
+// What happens to a request's tools at models with and without tool support.
 import type { RequestContent, RequestMessage, TextRequest } from './request.ts';
 
 /** Whether a model with tools is better for it than one without. */
@@ -11,12 +11,12 @@ export function demandsTool({ tools }: Pick<TextRequest, 'tools'>): boolean {
   return tools?.choice === 'any' || typeof tools?.choice === 'object';
 }
 
-/** The messages for a model without tools: the texts and pictures of results are kept, calls are not. */
+/** The messages for a model without tools: texts and pictures of results are kept, calls are not. */
 export function withoutTools({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
   return hasCalls ? rewrite(messages, (part) => (part.type === 'tool-result' ? part.content : [])) : messages;
 }
 
-/** The messages without what tools and their callers said to each other. */
+/** The messages without the exchange between tools and their callers. */
 export function withoutTalk({ messages, hasCalls }: TextRequest): readonly RequestMessage[] {
   return hasCalls ? rewrite(messages, () => []) : messages;
 }

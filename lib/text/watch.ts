@@ -1,4 +1,4 @@
-// The clocks of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
+// The timeouts of one text call on one timer: first fragment, silence between fragments, total time, heartbeats.
 
 export interface WatchOptions {
   readonly firstTokenTimeoutMs: number;
@@ -7,7 +7,7 @@ export interface WatchOptions {
   readonly totalDeadline: number;
   /** Called every `heartbeatMs` until `delivered`. */
   readonly onHeartbeat: () => void;
-  /** Called once, when a limit is over. */
+  /** Called once, when a limit is exceeded. */
   readonly onTimeout: () => void;
   readonly heartbeatMs?: number | undefined;
   readonly afterFinishMs?: number;
@@ -16,7 +16,7 @@ export interface WatchOptions {
 export interface Watch {
   /** A part of the answer arrived. */
   touch(): void;
-  /** The terminal signal arrived: what follows gets little time in total, however it is spread. */
+  /** The terminal signal arrived: whatever follows gets little time in total, however it is spread. */
   finished(): void;
   /** The reader is slow and the upstream is paused: silence does not count until `resume`. */
   pause(): void;
@@ -43,7 +43,7 @@ export function createWatch(options: WatchOptions): Watch {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  /** When the clocks are checked next. */
+  /** When the timeouts are checked next. */
   let nextAt = Number.POSITIVE_INFINITY;
 
   function arm(): void {
@@ -66,7 +66,7 @@ export function createWatch(options: WatchOptions): Watch {
     if (!stopped) arm();
   }
 
-  /** Silence counts from now; the timer moves only when it would come too late. */
+  /** Silence counts from now; the timer is moved only if it would fire too late. */
   function touch(): void {
     if (!isFinished) allow(idleTimeoutMs);
   }
