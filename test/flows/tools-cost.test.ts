@@ -5,6 +5,7 @@ import { startGateway, type TestAccount, type TestGateway } from '../../testkit/
 import { longer } from '../../testkit/long.ts';
 import { SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 import { CLIENTS, SPEAKERS } from './tool-wire.ts';
+import { speakResponses } from './tool-wire-responses.ts';
 
 const BYTES = 128 * 1024;
 const LOOKS = 3;
@@ -17,9 +18,12 @@ const ASKED = { prompt: 'x', turns: [], tools: TOOLS, choice: 'auto', single: fa
 const KINDS = {
   chat: { plugin: 'openai-compatible', path: '/v1' },
   message: { plugin: 'anthropic', path: '' },
+  responses: { plugin: 'openai-responses', path: '/v1' },
 } as const;
 
-for (const kind of ['chat', 'message'] as const) {
+const WRITERS = { ...SPEAKERS, responses: speakResponses };
+
+for (const kind of ['chat', 'message', 'responses'] as const) {
   describe(`the cost of arguments over ${KINDS[kind].plugin}`, function () {
     this.timeout(120_000);
     let upstream: TestUpstream;
@@ -45,8 +49,8 @@ for (const kind of ['chat', 'message'] as const) {
       await upstream.close();
     });
 
-    const AS_TEXT = Buffer.from(SPEAKERS[kind]({ text: PIECES, calls: [] }));
-    const AS_CALL = Buffer.from(SPEAKERS[kind]({ text: [], calls: [{ id: 'call_1', name: 'write', pieces: PIECES }] }));
+    const AS_TEXT = Buffer.from(WRITERS[kind]({ text: PIECES, calls: [] }));
+    const AS_CALL = Buffer.from(WRITERS[kind]({ text: [], calls: [{ id: 'call_1', name: 'write', pieces: PIECES }] }));
 
     /** CPU of one call in ms, the client and the upstream included. */
     async function cpuOf(path: string, answer: Buffer): Promise<number> {
