@@ -9,6 +9,7 @@ import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
 import type { WebServices } from './services.ts';
 import {
+  accountsOf,
   isProvenVisit,
   type OwnerVisit,
   openAccount,
@@ -86,7 +87,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
       (answer: (visit: Visitors[Of]) => Promise<Answer>) => async (request: Request, h: ResponseToolkit) => {
         const visit = await openVisit(request, services);
         const admitted = await admit(visit, who);
-        if (!admitted) return send(h, visit, { to: loginPath(visit) });
+        if ('to' in admitted) return send(h, visit, admitted);
         return send(h, admitted, await answer(admitted as Visitors[Of]));
       };
     if (get) add('GET', async (visit) => get(visit));
@@ -101,14 +102,16 @@ function loginPath({ request, path }: Visit): string {
   return `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** Undefined without a session; a page the visitor has no right to is a 404. */
-async function admit(visit: Visit, who: Who): Promise<Visit | undefined> {
+/** Or where to go instead: to sign in; of an operator without an account to where one is made. */
+async function admit(visit: Visit, who: Who): Promise<Visit | Redirect> {
   if (who === 'anyone') return visit;
-  const { signedIn } = visit;
-  if (!signedIn) return undefined;
+  const { signedIn, query } = visit;
+  if (!signedIn) return { to: loginPath(visit) };
   const user: UserVisit = { ...visit, signedIn };
   if (who === 'operator' && !signedIn.user.operator) throw fault('not_found');
-  return who === 'owner' ? openAccount(user) : user;
+  if (who !== 'owner') return user;
+  if (signedIn.user.operator && !query.has('account') && (await accountsOf(user)).length === 0) return { to: '/admin' };
+  return openAccount(user);
 }
 
 async function answerForm<V extends Visit>(

@@ -94,14 +94,19 @@ export async function openForm(visit: Visit, pictures?: PictureRules): Promise<O
 
 /** The account of a visit: the one named in the query, or the user's first. Others' accounts do not exist for it. */
 export async function openAccount(visit: UserVisit): Promise<OwnerVisit> {
-  const { store } = visit.services;
-  const memberships = await store.users.membershipsOf(visit.signedIn.user.id);
-  const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
-  const accounts = found.filter((account) => account !== undefined);
+  const accounts = await accountsOf(visit);
   const wanted = visit.query.get('account');
   const account = wanted === null ? accounts[0] : accounts.find(({ id }) => id === wanted);
   if (!account) throw fault('not_found');
   return { ...visit, account, accounts };
+}
+
+/** Those that the user is a member of. */
+export async function accountsOf({ services, signedIn }: UserVisit): Promise<readonly Account[]> {
+  const { store } = services;
+  const memberships = await store.users.membershipsOf(signedIn.user.id);
+  const found = await Promise.all(memberships.map(({ account }) => store.accounts.get(account)));
+  return found.filter((account) => account !== undefined);
 }
 
 /** Whether an operator gave a code recently enough to make changes. */

@@ -19,6 +19,24 @@ describe('the overview of an operator', () => {
     return Object.fromEntries([...rows].map(([, name = '', value = '']) => [name, value]));
   }
 
+  it('makes an operator an account once, however often the form is sent', async () => {
+    expect((await operator.get('/account')).headers.location).to.equal('/admin');
+    expect((await operator.get('/account/keys')).headers.location).to.equal('/admin');
+    expect((await operator.get('/account?account=acc_none')).status).to.equal(404);
+    const page = await operator.get('/admin');
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    for (let times = 0; times < 2; times += 1) {
+      const { status, headers } = await operator.post('/admin', { csrf });
+      expect([status, headers.location]).to.deep.equal([303, '/account']);
+    }
+    const own = (await test.store.accounts.list()).filter(({ name }) => name === 'op@example.com');
+    expect(own).to.have.length(1);
+    expect((await operator.get('/account')).text).to.contain('Three steps to the first call');
+    expect((await operator.get('/admin')).text).not.to.contain('Create my account');
+    const [deed] = await test.store.auditLog.page({ limit: 1 });
+    expect(deed).to.include({ action: 'account.create', target: own[0]?.id });
+  });
+
   it('says whether the ledger adds up, once it was verified', async () => {
     expect((await facts()).Ledger).to.equal('not verified yet');
     await operator.submit('/admin/ledger', {});

@@ -1,11 +1,13 @@
 // The operator's first page: what is going on, and what needs a decision.
 import type { UpstreamHealth } from '../../call/upstreams.ts';
 import { type LastAudit, lastAuditOf } from '../../ledger/last-audit.ts';
-import { html } from '../html.ts';
+import { audit } from '../audit.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts } from '../parts.ts';
-import type { UserVisit } from '../visit.ts';
+import { facts, form } from '../parts.ts';
+import { codeField } from '../proof.ts';
+import { accountsOf, type UserVisit } from '../visit.ts';
 import { countPayments } from './admin-payments.ts';
 
 const WORDS = defineWords({
@@ -17,6 +19,10 @@ const WORDS = defineWords({
     jobs: 'Open videos',
     reviews: 'Payments to review',
     disputes: 'Disputed payments',
+    own: 'An account of your own',
+    ownText: 'You run this service. To make calls yourself, you need an account with a wallet and keys, like anybody.',
+    ownButton: 'Create my account',
+    service: 'The service now',
     ledger: 'Ledger',
     unverified: 'not verified yet',
     adds: (at: string) => `adds up (${at})`,
@@ -33,6 +39,10 @@ const WORDS = defineWords({
     jobs: 'Видео в работе',
     reviews: 'Платежи на проверке',
     disputes: 'Оспоренные платежи',
+    own: 'Свой аккаунт',
+    ownText: 'Вы управляете сервисом. Чтобы делать вызовы самому, нужен аккаунт с кошельком и ключами, как у всех.',
+    ownButton: 'Создать свой аккаунт',
+    service: 'Сервис сейчас',
     ledger: 'Журнал денег',
     unverified: 'ещё не проверен',
     adds: (at: string) => `сходится (${at})`,
@@ -73,9 +83,28 @@ export const adminOverview = page({
       [words.reviews, html`<a href="/admin/payments?phase=review">${reviews}</a>`],
       [words.disputes, html`<a href="/admin/payments?phase=disputed">${disputes}</a>`],
     ]);
-    return { title: words.title, body };
+    return { title: words.title, body: html`${await ownAccount(visit)}${body}` };
+  },
+  async post(visit) {
+    const { services, signedIn } = visit;
+    const { user } = signedIn;
+    // Sent twice, the form makes one.
+    if ((await accountsOf(visit)).length > 0) return { to: '/account' };
+    const { id } = await services.accounts.create(user.email.slice(0, 100));
+    await services.store.users.join({ user: user.id, account: id, role: 'owner' });
+    await audit(visit, { action: 'account.create', target: id, account: id, detail: { owner: user.email } });
+    return { to: '/account' };
   },
 });
+
+/** For an operator who wants to call too: an account like any other. */
+async function ownAccount(visit: UserVisit): Promise<Html | undefined> {
+  if ((await accountsOf(visit)).length > 0) return undefined;
+  const words = WORDS[visit.language];
+  return html`<h2>${words.own}</h2><p>${words.ownText}</p>
+${form(visit, { action: '/admin', fields: codeField(visit), button: words.ownButton })}
+<h2>${words.service}</h2>`;
+}
 
 /** Holds of processes that are gone; a count of more says no more. */
 const STUCK_MAX = 100;

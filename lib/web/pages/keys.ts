@@ -4,6 +4,7 @@ import { type KeyBudget, sumKeyOf } from '../../money/key-budget.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
 import { audit } from '../audit.ts';
+import { firstCall } from '../first-call.ts';
 import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -29,6 +30,7 @@ const WORDS = defineWords({
     limit: `An account can hold ${ACTIVE_KEYS_MAX} active keys. Revoke one to issue another.`,
     badName: 'A name has 1 to 100 characters, without control characters.',
     issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
+    call: 'A first call with this key, for a terminal:',
     budget: 'Budget',
     expires: 'Expires',
     models: 'Models',
@@ -58,6 +60,7 @@ const WORDS = defineWords({
     limit: `У аккаунта может быть ${ACTIVE_KEYS_MAX} действующих ключей. Отзовите один, чтобы выпустить другой.`,
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
     issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
+    call: 'Первый вызов с этим ключом, для терминала:',
     budget: 'Бюджет',
     expires: 'Срок',
     models: 'Модели',
@@ -121,6 +124,7 @@ ${limitFields(visit, noLimits(visit), sent)}`,
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
 ${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
+${issued !== undefined && html`<p>${words.call}</p>${firstCall(visit, issued)}`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;

@@ -1,6 +1,7 @@
 // The owner's first page: balance, spending and recent calls; for a new account, three steps to the first call.
 import { fault } from '../../faults.ts';
 import type { Micro } from '../../money/money.ts';
+import { firstCall } from '../first-call.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
@@ -26,6 +27,9 @@ const WORDS = defineWords({
     key: 'Issue a key',
     call: 'Make a call',
     yourKey: 'YOUR_KEY',
+    isDone: '✓ done',
+    orPlay: 'Or without a program, in the',
+    play: 'playground',
   },
   ru: {
     title: 'Обзор',
@@ -44,6 +48,9 @@ const WORDS = defineWords({
     key: 'Выпустите ключ',
     call: 'Сделайте вызов',
     yourKey: 'ВАШ_КЛЮЧ',
+    isDone: '✓ готово',
+    orPlay: 'Или без программы, на странице',
+    play: '«Проба»',
   },
 });
 
@@ -58,10 +65,11 @@ export const overview = page({
     const { services, account, format, language } = visit;
     const words = WORDS[language];
     const { ledger } = services.store;
-    const [wallet, before, charges] = await Promise.all([
+    const [wallet, before, charges, keys] = await Promise.all([
       ledger.wallet(account.id),
       ledger.chargedAt(account.id, services.now() - DAYS * DAY_MS),
       ledger.charges(account.id, { limit: CALLS }),
+      services.store.keys.list(account.id),
     ]);
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
     const spent = wallet.charged - before;
@@ -77,7 +85,7 @@ export const overview = page({
 ${numbers}
 <p class="buttons"><a class="button" href="${linkTo(visit, '/account/wallet')}">${words.topUp}</a>
 <a class="button quiet" href="${linkTo(visit, '/account/keys')}">${words.newKey}</a></p>
-${charges.length === 0 ? steps(visit) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
+${charges.length === 0 ? steps(visit, { isPaid: wallet.topped > 0n, hasKey: keys.length > 0 }) : html`<h2>${words.last}</h2>${chargeTable(visit, charges)}`}`;
     return { title: words.title, body };
   },
 });
@@ -87,20 +95,21 @@ function daysLeft(avail: Micro, spent: Micro): number | undefined {
   return avail <= 0n ? 0 : Number((avail * BigInt(DAYS)) / spent);
 }
 
-function steps(visit: OwnerVisit): Html {
+interface Progress {
+  readonly isPaid: boolean;
+  readonly hasKey: boolean;
+}
+
+/** What is done already says so. */
+function steps(visit: OwnerVisit, { isPaid, hasKey }: Progress): Html {
   const words = WORDS[visit.language];
-  const { services } = visit;
-  const model =
-    services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
-  const curl = `curl ${services.publicUrl()}/api/v1/chat/completions \\
-  -H 'authorization: Bearer ${words.yourKey}' \\
-  -H 'content-type: application/json' \\
-  -d '${body}'`;
+  const step = (path: string, text: string, isDone: boolean) =>
+    html`<li><a href="${linkTo(visit, path)}">${text}</a>${isDone && html` <strong>${words.isDone}</strong>`}</li>`;
   return html`<h2>${words.begin}</h2>
 <ol class="steps">
-<li><a href="${linkTo(visit, '/account/wallet')}">${words.money}</a></li>
-<li><a href="${linkTo(visit, '/account/keys')}">${words.key}</a></li>
-<li>${words.call}<pre tabindex="0"><code data-copy>${curl}</code></pre></li>
+${step('/account/wallet', words.money, isPaid)}
+${step('/account/keys', words.key, hasKey)}
+<li>${words.call}${firstCall(visit, words.yourKey)}
+${words.orPlay} <a href="${linkTo(visit, '/account/playground')}">${words.play}</a></li>
 </ol>`;
 }

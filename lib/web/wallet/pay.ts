@@ -23,6 +23,7 @@ const WORDS = defineWords({
     title: 'Add money',
     off: (minimum: string, account: string) =>
       `Online payments are not set up here. Ask the operator of this service to top up the account ${account}. The first payment is at least ${minimum}.`,
+    record: 'Record a payment',
     amount: 'Amount (RUB)',
     least: (least: string) => `At least ${least}.`,
     method: 'Pay with',
@@ -36,6 +37,7 @@ const WORDS = defineWords({
     title: 'Пополнить',
     off: (minimum: string, account: string) =>
       `Оплата на сайте не настроена. Попросите оператора сервиса пополнить аккаунт ${account}. Первый платёж — не меньше ${minimum}.`,
+    record: 'Провести платёж',
     amount: 'Сумма, ₽',
     least: (least: string) => `Не меньше ${least}.`,
     method: 'Чем оплатить',
@@ -68,13 +70,13 @@ function offersOf({ services }: OwnerVisit): readonly Offer[] {
 }
 
 export async function paySection(visit: OwnerVisit, shown?: PayProblem): Promise<Html> {
-  const { services, account, language, format } = visit;
+  const { services, account, language, format, signedIn } = visit;
   const words = WORDS[language];
   const offers = offersOf(visit);
   const least = await services.payments.leastOrder(account.id);
   if (offers.length === 0)
     return html`<h2>${words.title}</h2>
-<p>${words.off(format.rub(least), account.id)}</p>`;
+<p>${words.off(format.rub(least), account.id)}${signedIn.user.operator && html` <a href="/admin/accounts/${account.id}">${words.record}</a>`}</p>`;
   const saves = offers.some(({ open }) => open.provider.charge);
   const fields = html`<input type="hidden" name="change" value="pay">
 ${field({ name: 'amount', label: words.amount, value: shown?.amount ?? '', inputmode: 'decimal', hint: words.least(format.rub(least)), error: shown?.problem, autofocus: shown !== undefined })}

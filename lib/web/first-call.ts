@@ -1,0 +1,15 @@
+// A call that can be made at once, as a line for a shell.
+import { type Html, html } from './html.ts';
+import type { OwnerVisit } from './visit.ts';
+
+/** With what stands in the place of the key, or the key itself. */
+export function firstCall({ services }: OwnerVisit, key: string): Html {
+  const model =
+    services.catalog().models.find(({ type, routes }) => type === 'text' && routes.length > 0)?.id ?? 'smart';
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
+  const curl = `curl ${services.publicUrl()}/api/v1/chat/completions \\
+  -H 'authorization: Bearer ${key}' \\
+  -H 'content-type: application/json' \\
+  -d '${body}'`;
+  return html`<pre tabindex="0"><code data-copy>${curl}</code></pre>`;
+}

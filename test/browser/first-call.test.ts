@@ -1,0 +1,59 @@
+// From the link of the start to the first paid call with a key of one's own, by what the pages themselves say.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { findBrowser, openBrowser } from '../../testkit/browser.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { codeOf, PASSWORD } from '../../testkit/pages.ts';
+
+describe('the way to the first call in a browser', function () {
+  this.timeout(60_000);
+  const path = findBrowser();
+  let browser: Browser;
+  let test: TestGateway;
+
+  before(async function () {
+    if (path === undefined) return this.skip();
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
+    browser = await openBrowser(path);
+  });
+  after(async () => {
+    await browser?.close();
+    await test?.checkMoney();
+    await test?.stop();
+  });
+
+  it('needs no documentation', async () => {
+    const page = await (await browser.newContext({ locale: 'en-US' })).newPage();
+    await page.goto(test.gateway.facts.links.setup ?? '');
+    const secret = (await page.getAttribute('input[name=secret]', 'value')) ?? '';
+    const fields = { email: 'me@example.com', password: PASSWORD, again: PASSWORD, code: codeOf(secret) };
+    for (const [name, value] of Object.entries(fields)) await page.fill(`#${name}`, value);
+    await page.click('main button');
+    await page.click('main a:text-is("Continue")');
+    await page.click('text=My account');
+    await page.waitForURL('**/admin');
+    await page.click('button:text-is("Create my account")');
+    await page.waitForURL('**/account');
+    await page.click('ol a:text-is("Put money in the wallet")');
+    await page.fill('#amount', '1000');
+    await page.click('button:text-is("Pay")');
+    await page.click('a:text-is("Go to the payment page")');
+    await page.click('button[value=paid]');
+    await page.click('nav a:text-is("Overview")');
+    expect(await page.textContent('ol li')).to.contain('done');
+    await page.click('ol a:text-is("Issue a key")');
+    await page.fill('#name', 'first');
+    await page.click('button:text-is("Issue")');
+    const command = ((await page.textContent('pre code')) ?? '').replace('curl ', 'curl -sS ');
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    expect(JSON.parse(stdout).choices[0].message.content).to.contain('You wrote: “Hello!”');
+    await page.click('nav a:text-is("Overview")');
+    await page.click('table a');
+    expect(await page.textContent('main')).to.contain('the answer is complete');
+    const [account] = (await test.store.accounts.list()).filter(({ name }) => name === 'me@example.com');
+    const [charge] = await test.store.ledger.charges(account?.id ?? '', { limit: 5 });
+    expect(charge).to.include({ state: 'settled', kind: 'text' });
+  });
+});
