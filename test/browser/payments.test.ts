@@ -94,6 +94,27 @@ describe('payments in a browser', function () {
       await page.context().close();
     });
 
+    it(`show their end on the page of the order as soon as it is known (${screen.name}, ${language})`, async () => {
+      const owner = await setUpOwner(test, (await test.account('0')).id);
+      const order = String((await owner.submit('/account/wallet', { amount: '1000' })).headers.location);
+      const link = /class="button" href="([^"]+)"/.exec((await owner.get(order)).text)?.[1] ?? '';
+      const page = await openAs(owner.cookies.get('session'), screen);
+      const problems: string[] = [];
+      page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+      await page.goto(`${test.url}${order}&lang=${language}`);
+      await page.waitForSelector('#payment[data-again] a.button');
+      await page.focus('#payment a.button');
+      await page.waitForResponse((response) => response.url().includes('order='));
+      // Nothing has changed, and nothing was replaced.
+      expect(await page.evaluate('document.activeElement.className')).to.equal('button');
+      await owner.post(new URL(link).pathname, { button: 'paid' });
+      await page.waitForSelector('#payment:not([data-again])', { timeout: 20_000 });
+      expect(await page.textContent('.message')).to.equal(words.paid);
+      expect([await page.$('#payment a.button'), problems]).to.deep.equal([null, []]);
+      await look(page, `${screen.name}-${language}-payments-live`);
+      await page.context().close();
+    });
+
     it(`are decided about by an operator (${screen.name}, ${language})`, async () => {
       const account = await test.account('0');
       const owner = await setUpOwner(test, account.id);

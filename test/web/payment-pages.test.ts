@@ -50,12 +50,15 @@ describe('payment pages of an owner', () => {
     const page = await order('1500,50');
     const waiting = await owner.get(page);
     expect(waiting.text).to.contain('waiting for payment').and.to.contain('₽1,500.50');
+    // It is asked for again by a script until its fate is known, and by a link without one.
+    expect(waiting.text).to.contain('data-again').and.to.contain('/static/live.js').and.to.contain('>Check again</a>');
     expect(linkOf(waiting.text).startsWith(`${test.url}/payments/sandbox/page/sb-`)).to.equal(true);
     expect((await owner.get(page.replace('order=', 'lang=ru&order='))).text).to.contain('Перейти к оплате');
     const back = await press(page, 'paid');
     expect(back).to.equal(page);
     const paid = await owner.get(`${back}&lang=en`);
     expect(paid.text).to.contain('The money is in the wallet.').and.not.to.contain('class="button"');
+    expect(paid.text).not.to.contain('data-again').and.not.to.contain('Check again');
     expect(await avail()).to.equal(1500n * RUB + RUB / 2n);
     const list = await owner.get(WALLET);
     expect(list.text).to.contain(page.replaceAll('&', '&amp;')).and.to.contain('credited');
@@ -87,7 +90,8 @@ describe('payment pages of an owner', () => {
     await press(declined, 'insufficient_funds');
     expect((await owner.get(declined)).text)
       .to.contain('declined or called off')
-      .and.to.contain('insufficient_funds');
+      .and.to.contain('insufficient_funds')
+      .and.not.to.contain('data-again');
     expect((await owner.get(`${declined}&lang=ru`)).text).to.contain('Платёж отклонён');
     await owner.get('/account?lang=en');
     const wrong = await order('1000');

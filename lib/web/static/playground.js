@@ -1,40 +1,17 @@
 // @ts-check
-// What the playground can do beyond plain HTML: the price follows the form, a text shows as it comes, a video is looked at
-// again by itself. Everything it shows was written by the server.
+// What the playground can do beyond plain HTML: the price follows the form, a text shows as it comes. Everything it shows was
+// written by the server.
 
-import { addCopyButtons } from './page.js';
+import { adopt, parse } from './live.js';
 
 const PRICE_AFTER_MS = 400;
-const LOOK_EVERY_MS = 3000;
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('#play'));
 if (form) followForm(form);
-if (document.querySelector('#video[data-again]')) setTimeout(lookAgain, LOOK_EVERY_MS);
 
 /** @param {string} id */
 function part(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
-}
-
-/** @param {string} page */
-function parse(page) {
-  return new DOMParser().parseFromString(page, 'text/html');
-}
-
-/**
- * Puts parts of another page into this one; false where it does not have them all.
- * @param {string} page
- * @param {readonly string[]} ids
- */
-function adopt(page, ids) {
-  const other = parse(page);
-  return ids.every((id) => {
-    const found = other.getElementById(id);
-    if (!found) return false;
-    part(id).replaceWith(found);
-    addCopyButtons(found);
-    return true;
-  });
 }
 
 /**
@@ -155,14 +132,4 @@ async function showEvents(response) {
     part('reply').append(text);
   }
   if (!isWhole) throw new Error('the connection was lost');
-}
-
-async function lookAgain() {
-  try {
-    const response = await fetch(location.href);
-    if (response.ok && !response.redirected) adopt(await response.text(), ['video']);
-  } catch {
-    // The next look may reach it.
-  }
-  if (document.querySelector('#video[data-again]')) setTimeout(lookAgain, LOOK_EVERY_MS);
 }

@@ -93,9 +93,11 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const { phases, meanings, origins } = paymentWords(language);
   const { id, phase, amount, credited, refunded, reason, createdAt, origin } = payment;
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
-  const body = html`${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reason)}`}`)}
+  const isWaiting = WAITING.includes(phase);
+  const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
+${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reason)}`}`)}
 ${payLink(visit, payment)}
-${WAITING.includes(phase) && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
+${isWaiting && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
 ${facts([
   [words.amount, html`<strong class="big">${format.rub(amount)}</strong>`],
   [words.state, phases[phase]],
@@ -108,8 +110,9 @@ ${facts([
 ])}
 ${refundTable(visit, [payment])}
 ${credited > 0n && html`<p><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a></p>`}
+</section>
 <p><a href="${to('')}">${words.back}</a></p>`;
-  return { title: words.title, body };
+  return { title: words.title, body, script: 'live.js' };
 }
 
 function payLink({ language, format, services }: OwnerVisit, { phase, payUrl, expiresAt }: Payment): Html | undefined {

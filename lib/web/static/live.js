@@ -1,0 +1,54 @@
+// @ts-check
+// A part of a page that is marked `data-again` has more to come: it is asked for again by itself until it has not. Without
+// this there is a link that does the same.
+
+import { addCopyButtons } from './page.js';
+
+const EVERY_MS = 3000;
+/** After the first minute. */
+const LATER_MS = 15_000;
+const SOON = 20;
+
+let looks = 0;
+wait();
+
+function wait() {
+  if (!document.querySelector('[data-again]')) return;
+  looks += 1;
+  setTimeout(lookAgain, looks > SOON ? LATER_MS : EVERY_MS);
+}
+
+async function lookAgain() {
+  const ids = [...document.querySelectorAll('[data-again]')].map(({ id }) => id);
+  try {
+    const response = await fetch(location.href);
+    if (response.ok && !response.redirected) adopt(await response.text(), ids);
+  } catch {
+    // The next look may reach it.
+  }
+  wait();
+}
+
+/** @param {string} page */
+export function parse(page) {
+  return new DOMParser().parseFromString(page, 'text/html');
+}
+
+/**
+ * Puts parts of another page into this one; false where it does not have them all.
+ * @param {string} page
+ * @param {readonly string[]} ids
+ */
+export function adopt(page, ids) {
+  const other = parse(page);
+  return ids.every((id) => {
+    const found = other.getElementById(id);
+    const old = document.getElementById(id);
+    if (!found || !old) return false;
+    // What is as it was keeps the focus, and is not read out again.
+    if (found.isEqualNode(old)) return true;
+    old.replaceWith(found);
+    addCopyButtons(found);
+    return true;
+  });
+}
