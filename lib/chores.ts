@@ -1,5 +1,6 @@
 // Background chores while the service runs: verify the ledger, remove what has expired, keep usage sums up to date.
 import type { Log } from './http/log.ts';
+import { verifyChanges } from './ledger/audit-changes.ts';
 import { auditLedger } from './ledger/last-audit.ts';
 import { createUsageChore, type UsageChore } from './ledger/usage-chore.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -33,11 +34,11 @@ export function createChores({ store, log, metrics, more }: ChoreParts): Chore {
   };
 }
 
-/** Verifies the ledger periodically. */
+/** Verifies periodically what has changed in the ledger. */
 function createAudits(store: Store, log: Log, onAudit?: (problems: number) => void): Chore {
   let timer: NodeJS.Timeout | undefined;
   const audit = async () => {
-    const { ok, problems } = await auditLedger(store);
+    const { ok, problems } = await auditLedger(store, verifyChanges);
     onAudit?.(problems.length);
     if (!ok) log.error({ problems: problems.slice(0, PROBLEMS_LOGGED_MAX) }, 'the ledger does not add up');
   };

@@ -4,6 +4,7 @@ import { countOf } from '../count.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
+import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
 import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
 
@@ -13,17 +14,23 @@ export interface OpenAccount {
   add(entry: Entry): void;
   /** After the last one, with the wallet and account as of that moment, if they exist. */
   end(wallet: Wallet | undefined, account: AccountAudit | undefined): void;
+  /** The sums of all entries so far. */
+  checkpoint(): Checkpoint;
 }
 
 const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted'] as const;
 const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adjust']);
 
+const NOTHING = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+
 type Sums = Record<(typeof COLUMNS)[number] | 'overshoot', Micro>;
 
-export function openAccount(id: string, found: Found): OpenAccount {
-  const sums: Sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
-  const seqs = { count: 0, first: 0, last: 0 };
-  let chargedBefore = 0n;
+/** Behind a checkpoint the entries before it count as read. */
+export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): OpenAccount {
+  const { wallet: _wallet, seq: read, ...before } = checkpoint ?? { wallet: id, seq: 0, ...NOTHING };
+  const sums: Sums = { ...before };
+  const seqs = { count: read, first: read > 0 ? 1 : 0, last: read };
+  let chargedBefore = sums.charged;
   let isBelow = false;
   const problem = (text: string, drift?: Micro) => found(id, text, drift);
 
@@ -72,7 +79,7 @@ export function openAccount(id: string, found: Found): OpenAccount {
     }
   }
 
-  return { id, add, end };
+  return { id, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }) };
 }
 
 function sizeOf({ avail, held, charged }: Sums): Micro {

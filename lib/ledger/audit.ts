@@ -91,7 +91,7 @@ function createAudit() {
 }
 
 /** Keeps the first problems of each wallet, and counts the rest. */
-function createNotes() {
+export function createNotes() {
   const problems: AuditProblem[] = [];
   const perWallet = new Map<string, number>();
   let [count, drift] = [0, 0n];
@@ -108,7 +108,7 @@ function createNotes() {
   };
 }
 
-function checkCharges(page: JournalPage, found: Found): void {
+export function checkCharges(page: JournalPage, found: Found): void {
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
   const keys = new Map(page.keys.map((key) => [key.id, key]));
   const keyed = new Set(page.keyed);

@@ -35,8 +35,8 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
 export async function foldUsage({ journal, ledger, usage }: UsageParts, wallet: string): Promise<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
-    const page = await journal.page({ id: wallet, seq: cursor }, ENTRIES_PER_STEP);
-    const entries = page.entries.filter((entry) => entry.wallet === wallet);
+    const page = await journal.pageOf(wallet, cursor, ENTRIES_PER_STEP);
+    const { entries } = page;
     const last = entries.at(-1);
     if (!last) return;
     const charges = new Map(page.charges.map((charge) => [charge.id, charge]));

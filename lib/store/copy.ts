@@ -93,6 +93,8 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
   // Folded again from the journal.
   usage: null,
+  // The copy is verified as a whole.
+  checkpoints: null,
   // People sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {

@@ -35,6 +35,13 @@ export function cutPage(rows: PageRows, limit: number): PageRows & Pick<JournalP
   };
 }
 
+/** The same of one wallet alone, whose row comes with its last entries. */
+export function cutWallet(rows: PageRows, limit: number): PageRows & Pick<JournalPage, 'next'> {
+  const last = rows.entries.length >= limit ? rows.entries.at(-1) : undefined;
+  if (!last) return { ...rows, next: undefined };
+  return { entries: rows.entries, wallets: [], accounts: [], next: { id: last.wallet, seq: last.seq } };
+}
+
 /** The order of both databases: by bytes. */
 export function compareIds(a: string, b: string): number {
   if (a === b) return 0;

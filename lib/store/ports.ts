@@ -6,7 +6,8 @@ export type PortName = keyof StorePorts;
 /** The calls that write nothing. Anything not listed counts as a write. */
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
-  journal: ['size', 'page', 'unknownCharges', 'keys'],
+  journal: ['size', 'page', 'pageOf', 'unknownCharges', 'keys'],
+  checkpoints: ['page'],
   accounts: ['get', 'list'],
   keys: ['find', 'get', 'list'],
   // Listed as a write: reading the open windows commits the reader to counting on.

@@ -3,6 +3,7 @@
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
+import type { CheckpointStore } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import type { JobStore } from './ports/jobs.ts';
 import type { JournalStore } from './ports/journal.ts';
@@ -21,6 +22,7 @@ import type { UserStore } from './ports/users.ts';
 export interface StorePorts {
   readonly ledger: LedgerStore;
   readonly journal: JournalStore;
+  readonly checkpoints: CheckpointStore;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly limits: LimitStore;

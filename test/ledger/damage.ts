@@ -30,7 +30,7 @@ export interface Raw {
 /** Of people and their alerts, of files and of sums that can be made anew: no money is in them. */
 const OTHERS = [
   ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
-  ...['usage_hours', 'usage_cursors', 'alerts', 'alarms', 'repeats'],
+  ...['usage_hours', 'usage_cursors', 'checkpoints', 'alerts', 'alarms', 'repeats'],
   ...['saved_methods', 'consents', 'auto_topups', 'notices'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);

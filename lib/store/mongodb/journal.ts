@@ -3,7 +3,7 @@ import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
 import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
-import { cutPage } from '../journal.ts';
+import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -15,22 +15,27 @@ const PAGE_MS = 15_000;
 
 export function journalStore({ db, scanner }: Connection): JournalStore {
   const plain = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') });
+
+  function snapshot<T>(work: (reading: Reading) => Promise<T>): Promise<T> {
+    return read(async (signal) => {
+      const session = scanner.startSession({ snapshot: true });
+      try {
+        // Its own read concern would replace the snapshot.
+        return await work({ db: scanner.db(db.databaseName), session, signal });
+      } finally {
+        await session.endSession();
+      }
+    }, PAGE_MS);
+  }
+
   return {
     async size() {
       const sum = { $group: { _id: null, wallets: { $sum: 1 }, entries: { $sum: '$seq' } } };
       const sums = await read((signal) => plain.collection('wallets').aggregate([sum], { signal }).toArray(), SCAN_MS);
       return { wallets: Number(sums[0]?.wallets ?? 0), entries: Number(sums[0]?.entries ?? 0) };
     },
-    page: (from, limit) =>
-      read(async (signal) => {
-        const session = scanner.startSession({ snapshot: true });
-        try {
-          // Its own read concern would replace the snapshot.
-          return await readPage({ db: scanner.db(db.databaseName), session, signal }, from, limit);
-        } finally {
-          await session.endSession();
-        }
-      }, PAGE_MS),
+    page: (from, limit) => snapshot((reading) => readPage(reading, from, limit)),
+    pageOf: (wallet, seq, limit) => snapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
     unknownCharges: (after, limit) => read((signal) => unknownCharges({ db: plain, signal }, after, limit), PAGE_MS),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
@@ -59,17 +64,23 @@ function find(reading: Reading, collection: string, filter: Document, query: Que
     .toArray();
 }
 
-async function readPage(reading: Reading, from: JournalPosition | undefined, limit: number): Promise<JournalPage> {
+async function readPage(
+  reading: Reading,
+  from: JournalPosition | undefined,
+  limit: number,
+  only?: string,
+): Promise<JournalPage> {
   const { id, seq } = from ?? { id: '', seq: null };
-  const entries = await readEntries(reading, { id, seq }, limit);
-  const end = entries.length < limit ? {} : { $lte: entries.at(-1)?.wallet };
+  const entries = await readEntries(reading, { id, seq }, limit, only);
+  const last = only ?? (entries.length < limit ? undefined : entries.at(-1)?.wallet);
+  const end = last === undefined ? {} : { $lte: last };
   const between = { _id: { [seq === null ? '$gt' : '$gte']: id, ...end } };
   const inOrder = { sort: { _id: 1 }, limit };
   const wallets = await find(reading, 'wallets', between, inOrder);
   const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded'] });
   const keysAdded = new Map(accounts.map((row) => [row._id, Number(row.keysAdded)]));
   const rows = { entries, wallets: wallets.map(walletOf), accounts: accounts.map((row) => ({ id: row._id })) };
-  const cut = cutPage(rows, limit);
+  const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
   const ended = { wallet: { $in: cut.wallets.map((wallet) => wallet.id) } };
@@ -87,11 +98,16 @@ async function readPage(reading: Reading, from: JournalPosition | undefined, lim
 }
 
 /** Two queries, each along the index: for a single one with `$or` the server may choose to sort. */
-async function readEntries(reading: Reading, { id, seq }: JournalPosition, limit: number): Promise<Entry[]> {
+async function readEntries(
+  reading: Reading,
+  { id, seq }: JournalPosition,
+  limit: number,
+  only: string | undefined,
+): Promise<Entry[]> {
   const behind = (wallet: Document | string, above: Document, most: number) =>
     find(reading, 'entries', { wallet, ...above }, { sort: { wallet: 1, seq: 1 }, limit: most });
   const rest = seq === null ? [] : await behind(id, { seq: { $gt: seq } }, limit);
-  const more = rest.length === limit ? [] : await behind({ $gt: id }, {}, limit - rest.length);
+  const more = rest.length === limit || only !== undefined ? [] : await behind({ $gt: id }, {}, limit - rest.length);
   return [...rest, ...more].map(entryOf);
 }
 

@@ -185,6 +185,13 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
   },
   { name: 'usage_cursors', validator: fields({ _id: name, seq: { ...count, minimum: 1 } }) },
   {
+    name: 'checkpoints',
+    validator: fields({
+      ...{ _id: name, seq: { ...count, minimum: 1 }, avail: money, held: money, charged: money },
+      ...{ topped: money, adjusted: money, overshoot: money },
+    }),
+  },
+  {
     name: 'users',
     validator: fields({
       ...{ _id: name, email: name, password: orNull(text), totpSecret: orNull(text), totpStep: integer },

@@ -9,6 +9,7 @@ import { auditLogStore } from './audit-log.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
 import { read } from './call.ts';
+import { checkpointStore } from './checkpoints.ts';
 import { NOW } from './clock.ts';
 import { type Connection, connect } from './connection.ts';
 import { toStoreError } from './failure.ts';
@@ -66,6 +67,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
       ...ledgerReads(connection),
     },
     journal: journalStore(connection),
+    checkpoints: checkpointStore(connection),
     accounts: accountStore(connection, transactions),
     keys: keyStore(connection, transactions),
     limits: limitStore(connection, transactions),

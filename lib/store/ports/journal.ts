@@ -7,6 +7,8 @@ export interface JournalStore {
   size(): Promise<{ readonly wallets: number; readonly entries: number }>;
   /** The rows after a position, or from the start: at most `limit` entries, wallets and accounts. */
   page(from: JournalPosition | undefined, limit: number): Promise<JournalPage>;
+  /** The same of one wallet alone, behind this entry. */
+  pageOf(wallet: string, seq: number, limit: number): Promise<JournalPage>;
   /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
   unknownCharges(
     after: string,

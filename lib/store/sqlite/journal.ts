@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
-import { cutPage } from '../journal.ts';
+import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -39,6 +39,8 @@ export function journalReads(db: DatabaseSync) {
   return {
     journalSize: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
     journalPage: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
+    journalPageOf: (wallet: string, seq: number, limit: number) =>
+      inRead(db, () => readPage({ id: wallet, seq }, limit, wallet)),
     unknownCharges: (after: string, limit: number) =>
       inRead(db, () => {
         const next = bound.get(after, limit - 1)?.id as string | undefined;
@@ -56,7 +58,7 @@ export interface LostRow {
 }
 
 /** All statements of a read transaction see the same commit. */
-function inRead<T>(db: DatabaseSync, work: () => T): T {
+export function inRead<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {
     return work();
@@ -65,10 +67,16 @@ function inRead<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-function createPage(db: DatabaseSync): (from: JournalPosition | undefined, limit: number) => JournalPage {
+type ReadPage = (from: JournalPosition | undefined, limit: number, only?: string) => JournalPage;
+
+function createPage(db: DatabaseSync): ReadPage {
   const entries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE (wallet, seq) > (?, ?) ORDER BY wallet, seq LIMIT ?`,
+  );
+  const entriesOf = prepareBig(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
   );
   const between = 'id >= ?1 AND (?2 OR id <> ?1) AND id <= ?3 ORDER BY id LIMIT ?4';
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
@@ -76,17 +84,18 @@ function createPage(db: DatabaseSync): (from: JournalPosition | undefined, limit
   const budgets = prepareBig(db, `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE wallet IN ${LISTED} ORDER BY key`);
   const related = createRelated(db);
 
-  return (from, limit) => {
+  return (from, limit, only) => {
     const { id, seq } = from ?? { id: '', seq: null };
-    const found = entries.all(id, seq ?? SEQ_MAX, limit).map(entryOf);
-    const end = found.length < limit ? LAST : (found.at(-1) as Entry).wallet;
+    const behind = only === undefined ? entries : entriesOf;
+    const found = behind.all(id, seq ?? SEQ_MAX, limit).map(entryOf);
+    const end = only ?? (found.length < limit ? LAST : (found.at(-1) as Entry).wallet);
     const range = [id, seq === null ? 0 : 1, end, limit] as const;
     const rows = {
       entries: found,
       wallets: wallets.all(...range).map(walletOf),
       accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
     };
-    const cut = cutPage(rows, limit);
+    const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
     const ended = JSON.stringify(cut.wallets.map((wallet) => wallet.id));
     return { ...cut, budgets: budgets.all(ended).map(budgetOf), ...related(cut.entries) };
   };

@@ -4,6 +4,7 @@ import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
+import { checkpointReads, checkpointWrites } from './checkpoints.ts';
 import { type ConnectionOptions, openForReads, openForWrites } from './connection.ts';
 import { idempotencyReads, idempotencyWrites } from './idempotency.ts';
 import { jobReads, jobWrites } from './jobs.ts';
@@ -36,6 +37,7 @@ export function openWriter(options: ConnectionOptions) {
     ...paymentWrites(connection),
     ...mediaWrites(connection),
     ...usageWrites(connection),
+    ...checkpointWrites(connection),
     ...userWrites(connection),
     ...sessionWrites(connection),
     ...linkWrites(connection),
@@ -61,6 +63,7 @@ export function openReader(options: ConnectionOptions) {
     ...mediaReads(db),
     backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
     ...usageReads(db),
+    ...checkpointReads(db),
     ...userReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),

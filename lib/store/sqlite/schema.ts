@@ -194,6 +194,17 @@ const MIGRATIONS: readonly string[] = [
     seq INTEGER NOT NULL CHECK (seq > 0)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE checkpoints (
+    wallet TEXT NOT NULL PRIMARY KEY,
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    avail INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    charged INTEGER NOT NULL,
+    topped INTEGER NOT NULL,
+    adjusted INTEGER NOT NULL,
+    overshoot INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE users (
     id TEXT NOT NULL PRIMARY KEY,
     email TEXT NOT NULL UNIQUE,

@@ -84,8 +84,13 @@ function createStore(parts: Parts): Store {
     journal: {
       size: () => scanner.call('journalSize'),
       page: (from, limit) => scanner.call('journalPage', from, limit),
+      pageOf: (wallet, seq, limit) => scanner.call('journalPageOf', wallet, seq, limit),
       unknownCharges: (after, limit) => scanner.call('unknownCharges', after, limit),
       keys: (after, limit) => scanner.call('journalKeys', after, limit),
+    },
+    checkpoints: {
+      page: (after, limit) => scanner.call('checkpointPage', after, limit),
+      put: (checkpoints) => writer.call('putCheckpoints', checkpoints),
     },
     accounts: {
       create: ({ id, name, createdAt }) => writer.call('createAccount', id, name, createdAt),

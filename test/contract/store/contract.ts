@@ -3,6 +3,7 @@ import { accountContract } from './accounts.ts';
 import { alertContract } from './alerts.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
+import { checkpointContract } from './checkpoints.ts';
 import type { StoreKind } from './context.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
@@ -28,6 +29,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: charges of a wallet`, () => chargeListContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
+  describe(`${kind.name}: checkpoints of the audit`, () => checkpointContract(kind));
   describe(`${kind.name}: accounts`, () => accountContract(kind));
   describe(`${kind.name}: keys`, () => keyContract(kind));
   describe(`${kind.name}: limits`, () => limitContract(kind));

@@ -98,6 +98,32 @@ export function journalContract(kind: StoreKind): void {
     }
   });
 
+  it('reads one wallet alone behind an entry', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await makeCalls(store, wallet, 3);
+    await makeCalls(store, await newWallet(store), 2);
+    const entries = (await store.ledger.entries(wallet, { limit: 100 })).toReversed();
+    for (const seq of [0, 2, entries.length]) {
+      for (const limit of [1, 3, 100]) {
+        const found = [];
+        let page = await store.journal.pageOf(wallet, seq, limit);
+        for (; page.next; page = await store.journal.pageOf(wallet, page.next.seq ?? 0, limit)) {
+          found.push(...page.entries);
+          expect([page.next.id, page.wallets]).to.deep.equal([wallet, []]);
+        }
+        expect([...found, ...page.entries]).to.deep.equal(entries.slice(seq));
+        expect(page.wallets).to.deep.equal([await store.ledger.wallet(wallet)]);
+        expect(page.accounts).to.deep.equal([{ id: wallet }]);
+      }
+    }
+    expect(await store.journal.pageOf(newId('none'), 0, 10)).to.deep.include({
+      entries: [],
+      wallets: [],
+      accounts: [],
+    });
+  });
+
   it('names the gateways that are alive', async () => {
     const { store } = context;
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: true });

@@ -1,0 +1,12 @@
+// Wallets beside their checkpoints, the same for each store.
+import type { Wallet } from '../money/decide.ts';
+import { compareIds } from './journal.ts';
+import type { Checkpoint, Verified } from './ports/checkpoints.ts';
+
+/** Both are of the same range of ids. */
+export function paired(wallets: readonly Wallet[], checkpoints: readonly Checkpoint[]): readonly Verified[] {
+  const byId = new Map(wallets.map((wallet) => [wallet.id, wallet]));
+  const byWallet = new Map(checkpoints.map((checkpoint) => [checkpoint.wallet, checkpoint]));
+  const ids = [...new Set([...byId.keys(), ...byWallet.keys()])].sort(compareIds);
+  return ids.map((id) => ({ id, wallet: byId.get(id), checkpoint: byWallet.get(id) }));
+}

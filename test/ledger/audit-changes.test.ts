@@ -1,0 +1,130 @@
+// The audit of what has changed: it reads no entry twice, finds what is wrong with the new ones and with every wallet, and
+// goes on saying so.
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { verifyLedger } from '../../lib/ledger/audit.ts';
+import { verifyChanges } from '../../lib/ledger/audit-changes.ts';
+import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+
+const CLEAN = { ok: true, drift: 0n, problems: [], more: 0 };
+
+describe('audit of what has changed', () => {
+  let faulty: FaultyStore;
+  let wallets: string[];
+  let calls = 0;
+
+  beforeEach(async () => {
+    faulty = await openFaultyStore();
+    wallets = [await faulty.wallet(), await faulty.wallet(), await faulty.wallet()];
+    for (const wallet of wallets) await call(wallet);
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 3, entries: 9 });
+  });
+  afterEach(() => faulty.close());
+
+  /** A hold and its charge. */
+  async function call(wallet: string): Promise<void> {
+    calls += 1;
+    const of = { wallet, chargeId: `req_${calls}`, at: Date.now() };
+    const start = { key: 'k', chargeKind: 'text', model: 'm', prices: '{}', owner: 'me', lease: Date.now() } as const;
+    await faulty.apply({ kind: 'reserve', ...of, ...start, amount: 10n });
+    await faulty.apply({ kind: 'settle', ...of, amount: 15n, usage: '{"tokens_input":1,"tokens_output":1}' });
+  }
+
+  /** Changes the file past the store, and past its own checks. */
+  function tamper(sql: string): void {
+    const db = new DatabaseSync(faulty.path, { timeout: 5000 });
+    db.exec(`DROP TRIGGER IF EXISTS entries_stay; DROP TRIGGER IF EXISTS entries_remain; PRAGMA foreign_keys = OFF;
+      PRAGMA ignore_check_constraints = ON; ${sql}`);
+    db.close();
+  }
+  const problems = async () =>
+    (await verifyChanges(faulty.store)).problems.map(({ wallet, problem }) => [wallet, problem]);
+
+  it('reads what came since the last one, and nothing when nothing did', async () => {
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 3, entries: 0 });
+    await call(wallets[1] as string);
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 3, entries: 2 });
+    await faulty.wallet();
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 4, entries: 1 });
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 4, entries: 0 });
+  });
+
+  it('ends a call whose hold it has read before', async () => {
+    const wallet = wallets[0] as string;
+    const of = { wallet, chargeId: 'long', at: Date.now() };
+    const start = { key: 'k', chargeKind: 'text', model: 'm', prices: '{}', owner: 'me', lease: Date.now() } as const;
+    await faulty.apply({ kind: 'reserve', ...of, ...start, amount: 10n });
+    expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 1 });
+    await faulty.apply({ kind: 'release', ...of });
+    expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 1 });
+  });
+
+  it('reads a wallet of many pages once', async () => {
+    const wallet = wallets[0] as string;
+    const at = Date.now();
+    for (let count = 0; count < 1100; count += 1) {
+      await faulty.apply({ kind: 'adjust', wallet, amount: 1n, reason: 'r', adjustId: `a${count}`, at });
+    }
+    expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 1100 });
+    expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 0 });
+  });
+
+  const damages: readonly (readonly [what: string, sql: (wallet: string) => string, says: RegExp])[] = [
+    [
+      'a wallet with other sums',
+      (id) => `UPDATE wallets SET avail = avail + 1, adjusted = adjusted + 1 WHERE id = '${id}'`,
+      /avail: 99\d+ instead of/,
+    ],
+    ['a wallet that is gone', (id) => `DELETE FROM wallets WHERE id = '${id}'`, /there is no such wallet/],
+    [
+      'a wallet without its last entries',
+      (id) => `UPDATE wallets SET seq = 1 WHERE id = '${id}'`,
+      /seq 1 with 5 entries/,
+    ],
+    ['an entry that is lost', (id) => `DELETE FROM entries WHERE wallet = '${id}' AND seq = 4`, /seq 5 with 4 entries/],
+    [
+      'an entry with another amount',
+      (id) => `UPDATE entries SET avail = avail - 1, charged = charged + 1 WHERE wallet = '${id}' AND seq = 5`,
+      /charged so far|instead of/,
+    ],
+    [
+      'a call with another charge',
+      (id) => `UPDATE charges SET charged = 14 WHERE wallet = '${id}' AND id = 'req_LAST'`,
+      /charged/,
+    ],
+  ];
+  for (const [what, sql, says] of damages) {
+    it(`finds ${what}, and says so again`, async () => {
+      const id = wallets[1] as string;
+      await call(id);
+      tamper(sql(id).replace('LAST', `${calls}`));
+      const first = await problems();
+      expect(first.map(([wallet]) => wallet)).to.include(id);
+      expect(new Set(first.map(([wallet]) => wallet)).size).to.equal(1);
+      expect(first.map(([, problem]) => problem).join('\n')).to.match(says);
+      await call(wallets[0] as string);
+      expect(await problems()).to.deep.equal(first);
+    });
+  }
+
+  it('leaves to the whole audit what was changed before its checkpoint', async () => {
+    tamper(`UPDATE entries SET at = 0, note = 'x', kind = 'adjust' WHERE wallet = '${wallets[2]}' AND seq = 1`);
+    expect(await problems()).to.deep.equal([]);
+    expect((await verifyLedger(faulty.store)).ok).to.equal(false);
+  });
+
+  it('reads again what it could not note, and fails when the store does', async () => {
+    await call(wallets[0] as string);
+    for (const behaviour of [refuse, lose]) {
+      faulty.next('checkpoints.put', behaviour);
+      expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.match(/by the test/);
+    }
+    // The second was noted: only its answer was lost.
+    expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 0 });
+    for (const name of ['checkpoints.page', 'journal.pageOf'] as const) {
+      await call(wallets[0] as string);
+      faulty.next(name, refuse);
+      expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.equal('refused by the test');
+    }
+  });
+});
