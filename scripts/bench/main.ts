@@ -1,3 +1,5 @@
-// `npm run bench`: the gateway beside a bare pipe; with `--store sqlite|mongodb` the ledger of a store alone.
-const ledger = process.argv.some((argument) => /^--(store|url)(=|$)/.test(argument));
-await import(ledger ? './store.ts' : './run.ts');
+// `npm run bench`: the gateway beside a bare pipe; with `--store sqlite|mongodb` the ledger of a store alone; with `--growth`
+// stores of several sizes.
+const has = (name: RegExp) => process.argv.some((argument) => name.test(argument));
+const ledger = has(/^--(store|url)(=|$)/) ? './store.ts' : './run.ts';
+await import(has(/^--growth$/) ? './growth.ts' : ledger);

@@ -1,23 +1,20 @@
 // What two workers carry beside one: calls for each second of processor time that the whole start uses, when all
 // processors are busy. The clients and the upstream need time too, and two workers leave no core free for them: so calls
 // a second cannot be compared, but those that a second of the gateway's own time is worth can.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 import { asked } from '../../testkit/talk.ts';
 import { openBenchAccount, writeBenchCatalog } from './account.ts';
+import { startAlone } from './beside.ts';
 import { type Case, casesOf } from './cases.ts';
 import { median } from './compare.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { CHAT_PATH, cpuOf, GATEWAY_CORE, pin } from './process.ts';
 
-const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
 const BOTH_CORES = '0,1';
 const SECONDS = 6;
-const START_MS_MAX = 30_000;
 
 interface Crew {
   readonly target: string;
@@ -101,43 +98,17 @@ function report(workers: number, list: readonly Measured[]): void {
   console.log(columns.join(''));
 }
 
-/** As `npm start` starts them. */
 async function startGroup(workers: number, target: string): Promise<Group> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   writeBenchCatalog(folder, target);
-  const output = join(folder, 'log');
-  const env = {
-    ...startVariables(),
-    PATH: process.env.PATH ?? '',
-    WORKERS: `${workers}`,
-    PORT: '0',
-    DATABASE_URL: `sqlite:${join(folder, 'bench.db')}`,
-    DATA_DIR: folder,
-    CATALOG_DIR: folder,
-    SANDBOX: 'off',
-    RATE_LIMIT_PER_MINUTE: '1000000000',
-  };
-  const stdio = ['ignore', openSync(output, 'a'), 'inherit'] as const;
-  const child = spawn(process.execPath, [...startFlags(), MAIN], { env, stdio: [...stdio] });
-  const url = await listening(child, output);
+  const database = `sqlite:${join(folder, 'bench.db')}`;
+  const { child, url, env, stop } = await startAlone(folder, database, { WORKERS: `${workers}` });
   const { key } = await openBenchAccount(env);
   return {
     ...{ workers, child, url, key },
     async stop() {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
+      await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function listening(child: ChildProcess, output: string): Promise<string> {
-  const until = performance.now() + START_MS_MAX;
-  while (child.exitCode === null && performance.now() < until) {
-    const url = /^Tollgate is listening on (\S+) /m.exec(readFileSync(output, 'utf8'))?.[1];
-    if (url !== undefined) return url;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  child.kill('SIGKILL');
-  throw new Error(`the gateway did not start: ${readFileSync(output, 'utf8')}`);
 }
