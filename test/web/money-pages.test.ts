@@ -65,6 +65,17 @@ describe('pages about money', () => {
     expect(filtered.text).to.contain('No calls match.');
   });
 
+  it('find a call by its request id, and none of another account', async () => {
+    const found = await owner.get(`/account/calls?id=%20${ids[1]}`);
+    expect([found.status, found.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);
+    for (const id of [foreignId, 'req_none']) {
+      const none = await owner.get(`/account/calls?id=${id}`);
+      expect([none.status, none.text.includes('No calls match.'), none.text.includes(ids[1] ?? '')]).to.deep.equal([
+        ...[200, true, false],
+      ]);
+    }
+  });
+
   it('filter calls, and ignore what is no filter', async () => {
     const of = async (query: string) =>
       (await owner.get(`/account/calls.csv?${query}`)).text.trim().split('\r\n').length - 1;
@@ -122,6 +133,15 @@ describe('pages about money', () => {
     ]) {
       expect((await owner.get(`/account/models?${query}`)).status, query).to.equal(200);
     }
+    const priceOf = async (query: string) =>
+      /<strong class="big">([^<]+)</.exec((await owner.get(`/account/models?${query}`)).text)?.[1];
+    expect(await priceOf('model=sandbox-image&pictures=3')).to.equal('₽15.00');
+    const [plain, seen] = [
+      await priceOf('model=sandbox-heavy&characters=4000&answer=0'),
+      await priceOf('model=sandbox-heavy&characters=4000&answer=0&pictures=2'),
+    ];
+    // A thousand tokens of text, and two thousand of pictures.
+    expect([plain, seen]).to.deep.equal(['₽1.50', '₽4.50']);
   });
 
   it('let an operator find any call, and verify the ledger', async () => {

@@ -68,6 +68,13 @@ describe('settings of a person', () => {
     expect([(await owner.get('/account')).status, (await other.get('/account')).status]).to.deep.equal([200, 303]);
   });
 
+  it('show who it is, and for which account', async () => {
+    const owner = await comeIn();
+    expect((await owner.get(PATH)).text)
+      .to.contain(`<dd>${owner.email}</dd>`)
+      .and.to.contain(`<code>${owner.account}</code>`);
+  });
+
   it('choose language and time zone, and refuse a zone that is none', async () => {
     const owner = await comeIn();
     for (const timeZone of ['', 'Mars/Olympus', 'x'.repeat(100)]) {

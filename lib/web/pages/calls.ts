@@ -7,7 +7,8 @@ import { type Cell, csvOf } from '../csv.ts';
 import { html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import type { OwnerVisit } from '../visit.ts';
+import { field } from '../parts.ts';
+import { linkTo, type OwnerVisit } from '../visit.ts';
 import { chargeTable, chargeWords, spentOf } from './charge-table.ts';
 
 const WORDS = defineWords({
@@ -38,6 +39,9 @@ export const calls = page({
   async get(visit) {
     const { account, query, services } = visit;
     const words = WORDS[visit.language];
+    const id = query.get('id')?.trim() ?? '';
+    const sought = await ownCharge(visit, id === '' ? null : id);
+    if (sought) return { to: linkTo(visit, `/account/calls/${encodeURIComponent(sought.id)}`) };
     const wanted = readChargeQuery(visit);
     const before = await ownCharge(visit, query.get('before'));
     const [charges, keys] = await Promise.all([
@@ -51,8 +55,8 @@ export const calls = page({
     const last = charges.length === PER_PAGE ? charges.at(-1) : undefined;
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
     const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined })}`;
-    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states })}
-${charges.length === 0 ? html`<p>${words.none}</p>` : chargeTable(visit, charges)}
+    const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
+${charges.length === 0 || id !== '' ? html`<p>${words.none}</p>` : chargeTable(visit, charges)}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`;
     return { title: words.title, body };
   },

@@ -5,6 +5,7 @@ import type { Model } from '../../catalog/model.ts';
 import { isFault } from '../../faults.ts';
 import type { Micro } from '../../money/money.ts';
 import { textCost, textReserve } from '../../money/price.ts';
+import { TOKENS_PER_IMAGE } from '../../text/estimate.ts';
 import { select } from '../charge-query.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
@@ -30,10 +31,11 @@ const WORDS = defineWords({
     answer: 'Characters of the answer',
     max: 'max_tokens',
     seconds: 'Seconds of video',
+    pictures: 'Pictures',
     button: 'Calculate',
     held: 'Held at the start',
     cost: 'Estimated cost',
-    hint: 'A token is taken as 4 characters here; you are charged for the actual count.',
+    hint: 'A token is taken as 4 characters here, a picture to look at as 1,000 tokens; you are charged for the actual count.',
     aliases: (names: string) => `also ${names}`,
   },
   ru: {
@@ -53,10 +55,11 @@ const WORDS = defineWords({
     answer: 'Символов в ответе',
     max: 'max_tokens',
     seconds: 'Секунд видео',
+    pictures: 'Картинок',
     button: 'Посчитать',
     held: 'Удержится в начале',
     cost: 'Стоимость, примерно',
-    hint: 'Токен здесь считается за 4 символа; спишется по настоящему счёту.',
+    hint: 'Токен здесь считается за 4 символа, картинка в запросе — за 1000 токенов; спишется по настоящему счёту.',
     aliases: (names: string) => `также ${names}`,
   },
 });
@@ -112,6 +115,7 @@ function calculator(visit: OwnerVisit, listed: readonly ModelListing[]): Html {
     answer: number('answer', 2000),
     max: number('max', 8192),
     seconds: number('seconds', 5),
+    pictures: number('pictures', 0),
   };
   const priced = listed.filter(({ price_rub }) => price_rub !== null).map(({ id }) => id);
   const chosen = query.get('model') ?? priced[0];
@@ -133,7 +137,7 @@ ${select(
   { name: 'model', label: words.model, chosen },
   priced.map((id) => [id, id]),
 )}
-${input('characters')}${input('answer')}${input('max')}${input('seconds')}
+${input('characters')}${input('answer')}${input('max')}${input('pictures')}${input('seconds')}
 <p><button>${words.button}</button></p></form>
 ${
   cost &&
@@ -161,6 +165,8 @@ interface Wanted {
   readonly answer: number;
   readonly max: number;
   readonly seconds: number;
+  /** To look at, with a text; to make, of an image model: at least one. */
+  readonly pictures: number;
 }
 
 const TOKEN_CHARACTERS = 4;
@@ -169,13 +175,14 @@ function costOf(model: Model | undefined, wanted: Wanted): { held: Micro; cost: 
   if (!model) return undefined;
   if (model.type === 'text') {
     const [input, output] = [wanted.characters, wanted.answer].map((count) => Math.ceil(count / TOKEN_CHARACTERS));
-    const tokens = { input: input ?? 0, output: output ?? 0 };
+    const tokens = { input: (input ?? 0) + wanted.pictures * TOKENS_PER_IMAGE, output: output ?? 0 };
     return {
       held: textReserve(model.price, { ...tokens, maxTokens: wanted.max }),
       cost: textCost(model.price, tokens),
     };
   }
-  const price = model.type === 'image' ? model.price.request : videoCost(model.price, wanted.seconds);
+  const pictures = BigInt(Math.max(1, wanted.pictures));
+  const price = model.type === 'image' ? model.price.request * pictures : videoCost(model.price, wanted.seconds);
   return { held: price, cost: price };
 }
 

@@ -8,7 +8,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, isLanguage, isTimeZone, LANGUAGE_NAMES, wordOf } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
-import { field, form, message, table } from '../parts.ts';
+import { facts, field, form, message, table } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { codesPage } from './codes.ts';
@@ -17,6 +17,8 @@ const WORDS = defineWords({
   en: {
     title: 'Settings',
     profile: 'Language and time',
+    email: 'Email',
+    account: 'Account',
     language: 'Language',
     zone: 'Time zone',
     zoneHint: 'A name such as Europe/Moscow or Asia/Omsk.',
@@ -56,6 +58,8 @@ const WORDS = defineWords({
   ru: {
     title: 'Настройки',
     profile: 'Язык и время',
+    email: 'Почта',
+    account: 'Аккаунт',
     language: 'Язык',
     zone: 'Часовой пояс',
     zoneHint: 'Название вроде Europe/Moscow или Asia/Omsk.',
@@ -151,7 +155,11 @@ function profile(visit: OwnerVisit, problems: Problem): Html {
     Object.entries(LANGUAGE_NAMES),
   )}
 ${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;
-  return html`<h2>${words.profile}</h2>${section(visit, 'profile', words.save, fields)}`;
+  const who = facts([
+    [words.email, user.email],
+    [words.account, html`${visit.account.name} <code>${visit.account.id}</code>`],
+  ]);
+  return html`<h2>${words.profile}</h2>${who}${section(visit, 'profile', words.save, fields)}`;
 }
 
 function password(visit: OwnerVisit, problems: Problem): Html {
