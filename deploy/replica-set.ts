@@ -1,10 +1,10 @@
-// Makes one replica set of three servers and gives it its users: node deploy/replica-set.ts. Every step looks first
-// whether it is done, so that it can run at every start.
+// Sets up one replica set of three servers with its users: node deploy/replica-set.ts. Every step first checks whether
+// it is already done, so that it can run at every start.
 import { type Db, MongoClient, type MongoClientOptions, MongoServerError } from 'mongodb';
 
 /** As `replSetName` of mongod.conf. */
 export const SET_NAME = 'tollgate';
-/** A dead primary is replaced after 2 to 3 s; with the defaults of the server it takes 11 s. */
+/** A dead primary is replaced after 2 to 3 s; with the server's defaults it takes 11 s. */
 export const ELECTION = { electionTimeoutMillis: 2000, heartbeatTimeoutSecs: 2 };
 /** The database of the gateways, the only one their user may use. */
 export const DATABASE = 'tollgate';
@@ -12,21 +12,21 @@ export const ADMIN = 'admin';
 export const GATEWAY = 'gateway';
 
 export interface SetOptions {
-  /** host:port of every member, as members and gateways reach them. */
+  /** host:port of every member, as used by members and gateways. */
   readonly members: readonly string[];
-  /** host:port of the first member over the loopback interface: only there it takes its first user. */
+  /** host:port of the first member on the loopback interface: only there it accepts its first user. */
   readonly local: string;
   readonly adminPassword: string;
   readonly gatewayPassword: string;
   /** How long each step may take. */
   readonly withinMs?: number;
-  /** Told of every change. */
+  /** Called with every change. */
   readonly say?: (line: string) => void;
 }
 
 type Say = (line: string) => void;
 
-/** A mistake that waiting does not mend. */
+/** A mistake that waiting does not fix. */
 class Refusal extends Error {}
 
 interface Config {
@@ -51,7 +51,7 @@ export async function makeReplicaSet(options: SetOptions): Promise<void> {
   for (const step of steps) await patiently(options.withinMs ?? WITHIN_MS, () => step(options.say ?? print));
 }
 
-/** With one member at first: it is primary for sure, and takes the users; the others then join. */
+/** Starts with one member, which is certainly primary and accepts the users; the others then join. */
 async function initiate({ members, local }: SetOptions, say: Say): Promise<void> {
   await onMember(local, {}, async (admin) => {
     const hello = await admin.command({ hello: 1 });
@@ -71,7 +71,7 @@ async function makeAdmin({ local, adminPassword }: SetOptions, say: Say): Promis
     );
     say('made the user admin');
   } catch (error) {
-    // A server that has users takes no first one.
+    // A server that already has users accepts no first one.
     if (!(error instanceof MongoServerError && error.code === UNAUTHORIZED)) throw error;
     throw new Refusal('MONGODB_ADMIN_PASSWORD is not the password that the replica set was made with');
   }
@@ -90,14 +90,14 @@ async function addMembers(admin: Db, wanted: readonly string[], say: Say): Promi
     replSetReconfig: { ...config, version: version + 1, members: [...members, ...added], settings },
   });
   say(missing === undefined ? 'changed the settings of elections' : `added ${missing}`);
-  // One at a time: the server takes no other change before.
+  // One at a time: the server accepts no other change before.
   throw new Error('the last change is under way');
 }
 
 async function checkMembers(admin: Db, say: Say): Promise<void> {
   const { members, votingMembersCount: votes } = await admin.command({ replSetGetStatus: 1 });
   const states = (members as { name: string; stateStr: string }[]).map(({ name, stateStr }) => `${name} ${stateStr}`);
-  // A member votes only some seconds after it has joined: until then the set may not survive the loss of another.
+  // A member votes only some seconds after joining: until then the set may not survive losing another.
   const settled = votes === states.length && states.every((state) => / (PRIMARY|SECONDARY)$/.test(state));
   if (!settled) throw new Error(`${states.join(', ')}, ${votes} of them vote`);
   say(states.join(', '));
@@ -115,7 +115,7 @@ async function makeGatewayUser(options: SetOptions, say: Say): Promise<void> {
   });
 }
 
-/** Whether a member knows the user by this password. */
+/** Whether a member accepts the user with this password. */
 async function takes(local: string, user: string, password: string): Promise<boolean> {
   try {
     await onMember(local, credentials(user, password), (admin) => admin.command({ connectionStatus: 1 }));

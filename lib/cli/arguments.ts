@@ -34,7 +34,7 @@ export function readText(text: string): string {
   return trimmed;
 }
 
-/** A day, which begins at midnight UTC, or a moment with its zone; ms since the epoch. */
+/** A day, which starts at midnight UTC, or a time with its zone; ms since the epoch. */
 export function readTime(text: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
   const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);

@@ -1,4 +1,4 @@
-// `tollgate catalog`: looks at the catalog as a start would.
+// `tollgate catalog`: checks the catalog as a start would.
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { type Answer, formatPairs } from './output.ts';

@@ -1,4 +1,4 @@
-// The options by which `charge list` and `usage` choose the calls of an account.
+// The options by which `charge list` and `usage` select calls of an account.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CHARGE_KINDS, CHARGE_STATES } from '../money/decide.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
@@ -6,8 +6,8 @@ import { readTime } from './arguments.ts';
 
 export function addChargeFilter(command: Command): Command {
   return command
-    .option('--from <time>', 'calls that began at this time or later: a day (UTC), or a time with its zone', readTime)
-    .option('--to <time>', 'calls that began before this time; the day or moment itself is not included', readTime)
+    .option('--from <time>', 'calls that started at this time or later: a day (UTC), or a time with its zone', readTime)
+    .option('--to <time>', 'calls that started before this time (exclusive)', readTime)
     .option('--key <id>', 'calls made with this key')
     .option('--model <id>', 'calls billed as this model')
     .addOption(new Option('--kind <kind>', 'calls of this kind').choices(CHARGE_KINDS))

@@ -73,7 +73,7 @@ async function show({ store }: Session, id: string): Promise<Answer> {
 interface Found {
   readonly charge: Charge;
   readonly entries: readonly Entry[];
-  /** The video that it pays for. */
+  /** The video it pays for. */
   readonly job: Job | undefined;
 }
 
@@ -83,7 +83,7 @@ async function jobOf({ jobs }: Session['store'], { id, kind }: Charge): Promise<
 
 const jobFacts = ({ facts }: Job): Readonly<Record<string, string | number | null>> => JSON.parse(facts);
 
-/** What a video is and how far: its progress counts only while it runs. */
+/** A video and its state; progress only counts while it is running. */
 function videoJson(job: Job) {
   const { id, upstream, phase, progress, error, deadline } = job;
   const { seconds, size, aspect, resolution } = jobFacts(job);

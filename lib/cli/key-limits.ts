@@ -16,10 +16,10 @@ export interface LimitOptions {
   readonly models?: readonly string[] | typeof LIFTED;
 }
 
-/** A limit that is taken away; the library of options turns a null into an empty text. */
+/** A removed limit; the option library turns a null into an empty text. */
 const LIFTED = Symbol('lifted');
 
-/** With `lifts` the words that take a limit away are read too. */
+/** With `lifts`, the words that remove a limit are read too. */
 export function addLimitOptions(command: Command, { lifts }: { readonly lifts: boolean }): Command {
   const or = (word: string) => (lifts ? `, or "${word}"` : '');
   const orLifted =
@@ -28,20 +28,18 @@ export function addLimitOptions(command: Command, { lifts }: { readonly lifts: b
       lifts && text === word ? LIFTED : read(text);
   return command
     .option('--budget <rub>', `the most it may spend between two resets${or('none')}`, orLifted('none', readPayment))
-    .addOption(
-      new Option('--reset <period>', 'when its budget starts anew, in the time zone of its owner').choices(RESETS),
-    )
-    .option('--expires <time>', `until when it lives, such as 2026-12-31${or('never')}`, orLifted('never', readTime))
+    .addOption(new Option('--reset <period>', 'when its budget resets, in the time zone of its owner').choices(RESETS))
+    .option('--expires <time>', `when it expires, such as 2026-12-31${or('never')}`, orLifted('never', readTime))
     .option('--models <ids>', `the models it may be used for, such as a,b${or('all')}`, orLifted('all', readModels));
 }
 
 function readModels(text: string): readonly string[] {
   const models = text.split(',').map((id) => id.trim());
-  if (models.includes('')) throw new InvalidArgumentError('Give ids of models with commas between, such as a,b.');
+  if (models.includes('')) throw new InvalidArgumentError('Give model ids separated by commas, such as a,b.');
   return models;
 }
 
-/** What was asked for; the rest stays. */
+/** The requested changes; the rest stays. */
 export function limitsOf({ budget, reset, expires, models }: LimitOptions): Partial<WishedLimits> {
   return {
     ...(budget !== undefined && { budget: liftedOr(budget) }),

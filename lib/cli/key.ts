@@ -24,7 +24,7 @@ export function addKeyCommands(program: Command): void {
   addLimitOptions(
     key
       .command('limit')
-      .description('Changes limits of a key that is in use: within a second they hold. Those that are not named stay.')
+      .description('Changes the given limits of an active key within a second; the others stay.')
       .argument('<key-id>', 'the key, as "key list" shows it'),
     { lifts: true },
   )
@@ -33,10 +33,10 @@ export function addKeyCommands(program: Command): void {
   key
     .command('rotate')
     .description(
-      'Issues a key in the place of another, with its name and limits; that one works for some hours more. Both spend one budget.',
+      'Issues a replacement key with the same name and limits; the old key keeps working for some hours. Both share one budget.',
     )
     .argument('<key-id>', 'the key, as "key list" shows it')
-    .option('--hours <number>', 'how long the key before it goes on, at most 720', readCount, 24)
+    .option('--hours <number>', 'how long the old key keeps working, at most 720', readCount, 24)
     .addHelpText('after', '\nExample:\n  tollgate key rotate key_83d1… --hours 48')
     .action(onStore(rotate));
   key

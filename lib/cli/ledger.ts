@@ -1,4 +1,4 @@
-// `tollgate ledger`: the journal of a wallet, and the audit of all of them.
+// `tollgate ledger`: the journal of a wallet, and the audit of all wallets.
 import type { Command } from 'commander';
 import type { Entry } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of Tollgate: the operator's way to accounts, keys and money, also beside a running server.
+// The command line of Tollgate: the operator's access to accounts, keys and money, also alongside a running server.
 import { keepCompiled } from '../compile-cache.ts';
 
 keepCompiled();

@@ -1,4 +1,4 @@
-// Shows wallets and the changes of entries.
+// Formats wallets and the changes of entries.
 import type { Entry, Wallet } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { formatMoney, formatPairs } from './output.ts';

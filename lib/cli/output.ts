@@ -6,11 +6,11 @@ import { formatRub, type Micro } from '../money/money.ts';
 export interface Answer {
   readonly json: object;
   readonly text: string;
-  /** Instead of the text, where it was asked for. */
+  /** Printed instead of the text if requested. */
   readonly csv?: string;
-  /** The store that was worked on. */
+  /** The store that was used. */
   readonly store?: string;
-  /** A check found something wrong: printed all the same, with exit code 1. */
+  /** A check found something wrong: printed anyway, with exit code 1. */
   readonly failed?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// `tollgate payment`: what was ordered and paid, and what only an operator does about it. A refund is asked of the provider
-// by a gateway that runs on the store.
+// `tollgate payment`: orders and payments, and what only an operator does about them. Refunds are sent to the provider
+// by a gateway running on the store.
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { Micro } from '../money/money.ts';
@@ -30,21 +30,23 @@ export function addPaymentCommands(program: Command): void {
     .action(onStore(list));
   payment
     .command('show')
-    .description('Shows a payment, what its provider said of it, and what went back.')
+    .description('Shows a payment, what its provider said about it, and its refunds.')
     .argument('<id>', ID)
     .action(onStore(show));
   payment
     .command('refund')
-    .description('Asks the provider to give money back; a running gateway sends it and books it once it has gone.')
+    .description(
+      'Requests a refund from the provider; a running gateway sends the request and books the refund once it is made.',
+    )
     .argument('<id>', ID)
     .argument('<rub>', RUB, readPayment)
     .requiredOption('--reason <text>', 'the reason', readText)
-    .option('--refund-id <id>', 'an id of your own: a repeat with it asks once', readText)
-    .addHelpText('after', '\nExample:\n  tollgate payment refund pay_019a… 300 --reason "wish of the owner"')
+    .option('--refund-id <id>', 'your own id, which makes a repeat idempotent', readText)
+    .addHelpText('after', '\nExample:\n  tollgate payment refund pay_019a… 300 --reason "requested by the owner"')
     .action(onStore(refund));
   payment
     .command('decide')
-    .description('Decides, once, about a payment that is not what was ordered.')
+    .description('Decides, once, on a payment that does not match its order.')
     .argument('<id>', ID)
     .addOption(new Option('--credit <rub>', `credits this much: ${RUB}`).argParser(readPayment).conflicts('reject'))
     .option('--reject', 'credits nothing; give the money back at the provider')
@@ -52,13 +54,15 @@ export function addPaymentCommands(program: Command): void {
     .action(onStore(decide));
   payment
     .command('dispute')
-    .description("Enters that a payer's bank reclaims a payment (--open), or how that ended (--won, --lost).")
+    .description("Records that a payer's bank reclaims a payment (--open), or how the dispute ended (--won, --lost).")
     .argument('<id>', ID)
-    .addOption(new Option('--open <number>', "the bank's number of it").argParser(readText).conflicts(['won', 'lost']))
-    .option('--amount <rub>', `with --open: ${RUB}; all that is left by default`, readPayment)
+    .addOption(
+      new Option('--open <number>', "the bank's reference for it").argParser(readText).conflicts(['won', 'lost']),
+    )
+    .option('--amount <rub>', `with --open: ${RUB}; by default all that is left`, readPayment)
     .addOption(new Option('--won', 'the money stays').conflicts('lost'))
-    .option('--lost', 'the money is taken from the wallet as far as it is there')
-    .option('--suspend', 'with --lost: suspends the account if there is less; by default as the catalog says')
+    .option('--lost', 'the money is taken from the wallet as far as available')
+    .option('--suspend', 'with --lost: suspends the account if the wallet has less; by default as set in the catalog')
     .option('--no-suspend', 'with --lost: does not suspend it')
     .addHelpText('after', '\nExample:\n  tollgate payment dispute pay_019a… --open CB-7741')
     .action(onStore(dispute));
@@ -107,7 +111,7 @@ interface RefundOptions {
 async function refund({ store }: Session, id: string, amount: Micro, options: RefundOptions): Promise<Answer> {
   const { reason, refundId } = options;
   const wish = { at: Date.now(), amount, reason, ...(refundId !== undefined && { refund: refundId }) };
-  return answerOf(id, await askRefund(store, id, wish), 'Asked for the refund; a running gateway sends it.');
+  return answerOf(id, await askRefund(store, id, wish), 'Refund requested; a running gateway sends it.');
 }
 
 interface DecideOptions {
@@ -117,7 +121,7 @@ interface DecideOptions {
 }
 
 async function decide({ store }: Session, id: string, { credit, reject, reason }: DecideOptions): Promise<Answer> {
-  if (credit === undefined && !reject) throw new OperatorError('Say --credit with an amount, or --reject.');
+  if (credit === undefined && !reject) throw new OperatorError('Use --credit with an amount, or --reject.');
   const verdict = { at: Date.now(), reason, credit: credit ?? null };
   return answerOf(id, await decideReview(store, id, verdict), 'Decided.');
 }
@@ -136,9 +140,9 @@ async function dispute(session: Session, id: string, options: DisputeOptions): P
   const at = Date.now();
   if (open !== undefined) {
     const entered = { at, dispute: open, ...(amount !== undefined && { amount }) };
-    return answerOf(id, await openDispute(store, id, entered), 'Entered; no money has moved.');
+    return answerOf(id, await openDispute(store, id, entered), 'Recorded; no money has moved.');
   }
-  if (!won && !lost) throw new OperatorError('Say --open with its number, --won or --lost.');
+  if (!won && !lost) throw new OperatorError('Use --open with its number, --won or --lost.');
   const suspend = lost === true && (options.suspend ?? (await wouldSuspend(session, id)));
   return answerOf(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
 }

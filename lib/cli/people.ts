@@ -10,23 +10,21 @@ export function addPeopleCommands(program: Command): void {
   operator
     .command('create')
     .description(
-      'Prints a link by which a new operator chooses a password and an authenticator app, once, within an hour.',
+      'Prints a one-time link, valid for an hour, for a new operator to set a password and an authenticator app.',
     )
     .argument('<email>', 'what the operator signs in with')
     .addHelpText('after', '\nExample:\n  tollgate operator create ann@example.com')
     .action(onStore(createOperator));
   operator
     .command('reset')
-    .description(
-      'Prints a link by which an operator chooses a new password and app; every session of theirs ends then.',
-    )
+    .description('Prints a one-time link for an operator to set a new password and app, which ends all their sessions.')
     .argument('<email>', 'the operator')
     .addHelpText('after', '\nExample:\n  tollgate operator reset ann@example.com')
     .action(onStore(resetOperator));
   const user = program.command('user').description('owners of accounts: invite');
   user
     .command('invite')
-    .description('Prints a link by which somebody becomes an owner of an account, once, within a week.')
+    .description('Prints a one-time link, valid for a week, that makes somebody an owner of an account.')
     .argument('<account>', ID_OR_NAME)
     .argument('<email>', 'what the owner signs in with')
     .addHelpText('after', '\nExample:\n  tollgate user invite "Acme" bob@example.com')
@@ -36,7 +34,7 @@ export function addPeopleCommands(program: Command): void {
 async function createOperator(session: Session, text: string): Promise<Answer> {
   const email = await checkEmail(text);
   const user = await session.store.users.find(email);
-  if (user) throw new OperatorError(`Somebody signs in with ${email} already.`);
+  if (user) throw new OperatorError(`The address ${email} is already in use.`);
   return answer(session, { purpose: 'operator', email });
 }
 

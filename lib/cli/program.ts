@@ -1,4 +1,4 @@
-// Puts the commands together, runs one, and turns whatever goes wrong into one line and an exit code.
+// Assembles the commands, runs one, and turns any failure into one line and an exit code.
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../package.ts';
 import { addAccountCommands } from './account.ts';
@@ -49,7 +49,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const program = new Command('tollgate')
     .description(
-      'Runs a Tollgate gateway and its books: accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store, people.',
+      'Runs a Tollgate gateway and manages its accounts, keys, wallets, payments, charges, usage, ledger, catalog, providers, store and people.',
     )
     .option('--json', 'print one JSON object instead of text')
     .version(readVersion(), '--version', 'print the version')

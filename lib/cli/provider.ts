@@ -1,4 +1,4 @@
-// `tollgate provider`: the contract suite on a plugin of one's own, from a checkout or the packed package.
+// `tollgate provider`: the contract suite for your own plugin, from a checkout or the packed package.
 import type { Command } from 'commander';
 import { addCheckCommand } from './checks.ts';
 

@@ -12,8 +12,8 @@ export interface Session {
 }
 
 /**
- * The action of a command on the store, which must be there unless `opening` says otherwise; the answer tells which it
- * was. Modules are loaded only now, so that usage errors and help come at once.
+ * A command's action on the store, which must exist unless `opening` says otherwise; the answer names the store.
+ * Modules are loaded only now, so that usage errors and help are immediate.
  */
 export function onStore<Args extends readonly unknown[]>(
   work: (session: Session, ...args: Args) => Promise<Answer>,
@@ -31,7 +31,7 @@ export function onStore<Args extends readonly unknown[]>(
   });
 }
 
-/** By id, or by a name that only one account has. */
+/** By id, or by name if only one account has it. */
 export async function findAccount({ store, config }: Session, idOrName: string): Promise<Account> {
   const { createAccounts } = await import('../accounts/accounts.ts');
   return createAccounts({ store, keyPrefix: config.keyPrefix }).find(idOrName);

@@ -1,4 +1,4 @@
-// `tollgate store copy`: moves the books to another database, and back.
+// `tollgate store copy`: moves the whole store to another database, and back.
 import { type Command, InvalidArgumentError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import type { StorePlace } from '../store/open.ts';

@@ -1,4 +1,4 @@
-// Plugin for every upstream that speaks messages as Anthropic does.
+// Plugin for upstreams with the messages API of Anthropic.
 import type { Host, MessageQuirks, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import {
   AUTH_STYLES,

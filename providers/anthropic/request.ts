@@ -1,4 +1,4 @@
-// Settings of an upstream that speaks messages, and the request one text call becomes.
+// Settings of a messages upstream, and the request for one text call.
 import type { AccountSettings, Host, JsonBody, KeyHeaders, ReasoningOn, TextCall } from '../../lib/plugin/contract.ts';
 
 export const AUTH_STYLES = ['x-api-key', 'bearer'] as const;
@@ -15,7 +15,9 @@ export interface Wire {
   readonly auth: (typeof AUTH_STYLES)[number];
   /** How thinking is asked for: `adaptive` with an effort, or, of older models, by a `budget` of tokens. */
   readonly thinking: (typeof THINKING_STYLES)[number];
-  /** How it is turned off: of models that think between calls of tools all the same, or always and then at `low` effort. */
+  /**
+   * How reasoning is turned off: for models that reason between tool calls anyway, or always and then at `low` effort.
+   */
   readonly thinkingOff: (typeof OFF_STYLES)[number];
 }
 
@@ -41,20 +43,20 @@ export function bodyOf(call: TextCall, wire: Wire, { message }: Host): JsonBody 
   return (base64) => ({ ...message.body(call, base64), ...thinkingOf(call, wire), ...outputOf(call, wire) });
 }
 
-/** Newer models decide themselves how long they think and are told an effort; older ones are told a number of tokens. */
+/** Newer models decide how long to reason and take an effort; older ones take a number of tokens. */
 function thinkingOf({ reasoning, messages, tools }: TextCall, { thinking: style, thinkingOff }: Wire): object {
   if (!reasoning) return {};
   if (reasoning.mode === 'off') return thinkingOff === 'low' ? {} : { thinking: { type: thinkingOff } };
-  // Refused where a call is demanded.
+  // Refused where a call is required.
   if (tools?.choice === 'any' || typeof tools?.choice === 'object') return {};
   if (style === 'adaptive') return { thinking: { type: 'adaptive' } };
-  // They want the thoughts before a call of a tool back, which stay with us.
+  // They want the reasoning before a tool call back, which we do not keep.
   const hasCalls = messages.some(({ content }) => content.some(({ type }) => type === 'tool-call'));
   if (reasoning.mode === 'auto' || reasoning.budgetTokens === undefined || hasCalls) return {};
   return { thinking: { type: 'enabled', budget_tokens: reasoning.budgetTokens } };
 }
 
-/** JSON without a schema is not sold here. */
+/** JSON without a schema is not supported here. */
 function outputOf({ format, reasoning }: TextCall, { thinking, thinkingOff }: Wire): object {
   const config = {
     ...(format?.type === 'json-schema' && { format: { type: 'json_schema', schema: format.schema } }),

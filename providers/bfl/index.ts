@@ -1,4 +1,4 @@
-// Plugin for Black Forest Labs: a picture is a task, which is submitted to a model and looked at until it ends.
+// Plugin for Black Forest Labs: a picture is a task, submitted to a model and polled until it ends.
 import type { Host, JsonObject, KeyHeaders, MediaSource, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { bodyOf, POLLING_ORIGINS, type Settings } from './request.ts';
 
@@ -43,7 +43,7 @@ function createProvider(settings: Settings, host: Host): Provider {
   };
 }
 
-/** A task is known in the region that it was given to; the key goes only where the settings say. */
+/** A task is known only in its own region; the key is sent only where the settings allow. */
 function isNamed(url: unknown, { baseUrl, pollingUrl }: Settings): url is string {
   const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
   return origin !== undefined && [baseUrl, pollingUrl].flat().some((named) => URL.parse(named)?.origin === origin);

@@ -2,7 +2,7 @@
 import type { AccountSettings, Base64, ImageCall, Picture, Size } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
-  /** Where tasks may be looked at, beside `baseUrl`: a submission names the one that knows the task. */
+  /** Additional origins for polling: a submission names the one that knows the task. */
   readonly pollingUrl: string | readonly string[];
   /** What to ask for instead of a size (`1792x1024`) or an aspect (`16:9`): either of the two. */
   readonly sizeMap: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface Settings extends AccountSettings {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The vendor's regions. A region that nobody named could not be asked, and its pictures would be paid for and lost. */
+/** The vendor's regions. A region missing here could not be polled, and its pictures would be paid for and lost. */
 const REGIONS = ['eu', 'us', 'eu1', 'us1', 'eu2', 'us2', 'eu3', 'us3', 'eu4', 'us4'];
 
 export const POLLING_ORIGINS: readonly string[] = REGIONS.map((region) => `https://api.${region}.bfl.ai`);

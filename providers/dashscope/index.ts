@@ -1,7 +1,7 @@
-// Plugin for the videos of Alibaba Model Studio: tasks of Wan and its neighbours.
+// Plugin for videos of Alibaba Model Studio: tasks of Wan and related models.
 import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
 
-/** Without it the vendor refuses the request: it makes no videos while one waits. */
+/** Required: the vendor makes videos only asynchronously. */
 const HEADERS = { 'x-dashscope-async': 'enable' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
@@ -33,7 +33,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** Text is given a size in pixels; a first picture has a shape already, and is given a resolution. */
+/** For text, a size in pixels; a first frame already has a shape, so a resolution. */
 function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, size, resolution, image } = call;
   const spelled = image

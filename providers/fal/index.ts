@@ -1,4 +1,4 @@
-// Plugin for fal: a picture or a video is a request in a queue, which is submitted, asked for its status, and fetched.
+// Plugin for fal: a picture or a video is a queued request that is submitted, polled for its status, and fetched.
 import type {
   AccountSettings,
   Host,
@@ -12,11 +12,11 @@ import type {
 import { resultUrlOf, submissionOf } from './queue.ts';
 
 interface Settings extends AccountSettings {
-  /** The submit path of edits, and of videos from a first picture, where it is another one. */
+  /** The submit path for edits, and for videos from a first frame, if it differs. */
   readonly editModel?: string;
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** The template of the input; pictures and videos have one of their own each. */
+  /** The template of the input, separately for pictures and videos. */
   readonly input?: JsonObject;
 }
 
@@ -62,7 +62,7 @@ const EVERY_MS = 500;
 /** Some models answer inline, with data URLs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The documented end is `COMPLETED`, also of what failed. */
+/** The documented end is `COMPLETED`, even for failures. */
 const ENDS: ReadonlySet<unknown> = new Set(['COMPLETED', 'FAILED', 'ERROR', 'CANCELED', 'CANCELLED']);
 
 const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
@@ -70,7 +70,7 @@ const auth: KeyHeaders = (key) => ({ authorization: `Key ${key}` });
 function createProvider(settings: Settings, host: Host): Provider {
   const { fault, image, video } = host;
 
-  /** Of a request that failed, although it is completed, the result is a refusal: it is thrown. */
+  /** A failed request is completed too, but its result is a refusal: it is thrown. */
   async function resultOf({ ref, signal }: JobLooking): Promise<JsonObject> {
     const get = { method: 'GET', auth, keyId: ref.keyId, signal } as const;
     return host.fields((await host.json(resultUrlOf(ref), get, REPLY_BYTES_MAX)).value);
@@ -88,7 +88,7 @@ function createProvider(settings: Settings, host: Host): Provider {
       async sourcesOf(job, looking) {
         if (job.error || job.error_type) await resultOf(looking);
         if (job.error || job.status !== 'COMPLETED') throw fault.ofComplaint(job, true);
-        // The picture is made and paid: trouble on the way to it is no reason to give up.
+        // The picture is made and paid for: trouble fetching it is no reason to give up.
         const ask = async () => ({ value: await resultOf(looking) });
         return picturesOf(await host.poll({ everyMs: EVERY_MS, signal: looking.signal, ask }), host);
       },
@@ -116,7 +116,7 @@ function picturesOf(result: JsonObject, { fault, image }: Host): readonly MediaS
   const found = Array.isArray(result.images) ? result.images : result.image ? [result.image] : undefined;
   if (!found) throw fault.ofComplaint(result) ?? fault.make('protocol', 'a result without pictures');
   const flags = result.has_nsfw_concepts;
-  // A flagged picture comes blackened.
+  // A flagged picture is returned blacked out.
   const clean = found.filter((_, at) => !(Array.isArray(flags) && flags[at] === true));
   if (clean.length > 0 || found.length === 0) return image.sourcesOf(clean);
   throw fault.make('request', 'all pictures have NSFW concepts', { about: 'content' });

@@ -1,4 +1,4 @@
-// The queue of fal: where a request is submitted, asked for, and fetched.
+// The queue of fal: where a request is submitted, polled and fetched.
 import type { JobSubmission, JsonBody, VideoRef } from '../../lib/plugin/contract.ts';
 
 export function submissionOf(base: string, model: string, body: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
@@ -10,7 +10,7 @@ export function submissionOf(base: string, model: string, body: JsonBody): Omit<
   };
 }
 
-/** Where the result is, of a request that is looked at by its status. */
+/** The result of a request that is polled by its status. */
 export function resultUrlOf({ url }: VideoRef): string {
   return String(url).replace(/\/status$/, '');
 }
@@ -18,7 +18,7 @@ export function resultUrlOf({ url }: VideoRef): string {
 /** Before owner and name of these apps. */
 const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy']);
 
-/** A request is known by its app alone, without what follows its name in the submit path. */
+/** A request belongs to its app alone, without what follows the app's name in the submit path. */
 function appOf(model: string): string {
   const parts = model.split('/');
   return parts.slice(0, NAMESPACES.has(parts[0] ?? '') ? 3 : 2).join('/');

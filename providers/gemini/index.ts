@@ -15,7 +15,7 @@ const plugin: ProviderPlugin<Settings> = {
       thinking: joi.string().valid('level', 'budget').default('level'),
     });
   },
-  // A bad key is a 400 with a reason of its own. A failed precondition is ours: the account's country, or no billing.
+  // A bad key is a 400 with its own reason. A failed precondition is ours: the account's country, or no billing.
   faultWords: { auth: 'api_key_invalid api_key_service_blocked failed_precondition' },
   create: createProvider,
 };

@@ -1,4 +1,4 @@
-// Settings of the Gemini API, and the requests that calls become.
+// Settings of the Gemini API, and the requests for calls.
 import type { AccountSettings, Host, ImageCall, JsonBody, Reasoning, TextCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
@@ -15,7 +15,7 @@ export function urlOf({ baseUrl }: Settings, model: string, method: string): str
   return `${baseUrl}/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
-/** From the third generation on calls are refused without the signatures that the model gave them; this one it takes. */
+/** From the third generation on, calls without the model's signatures are refused; this one is accepted. */
 function noSignatureOf(model: string): string | undefined {
   return /gemini-[12]\b/.test(model) ? undefined : 'skip_thought_signature_validator';
 }
@@ -33,7 +33,7 @@ export function textBodyOf(call: TextCall, { thinking }: Settings, { contents }:
   });
 }
 
-/** What a level can say: from Gemini 3 on thinking is not turned off. */
+/** Supported levels: from Gemini 3 on, reasoning cannot be turned off. */
 const LEVELS: Readonly<Record<string, string>> = { off: 'minimal', xhigh: 'high', max: 'high' };
 
 /** A budget of 0 turns it off, and of -1 leaves it to the model. */
@@ -48,14 +48,14 @@ function thinkingOf(reasoning: Reasoning, style: Settings['thinking']): object {
   return { thinkingConfig: { thinkingLevel: LEVELS[level] ?? level } };
 }
 
-/** What the models draw in: other aspects are refused. */
+/** The supported aspects: others are refused. */
 const ASPECTS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
 export function imageBodyOf(call: ImageCall, { sizeMap }: Settings, { contents, image }: Host): JsonBody {
   const { prompt, images, size } = call;
   const pictures = images.map((picture) => ({ type: 'image', ...picture }) as const);
   const asked = { role: 'user', content: [{ type: 'text', text: prompt }, ...pictures] } as const;
-  // What is undefined is not sent.
+  // Undefined fields are not sent.
   const imageSize = size && sizeMap?.[`${size.width}x${size.height}`];
   const imageConfig = { aspectRatio: image.aspectOf(call, ASPECTS), imageSize };
   return (base64) => ({

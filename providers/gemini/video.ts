@@ -1,4 +1,4 @@
-// The videos of the Gemini API: operations that run long, and are looked at until they are done.
+// Videos of the Gemini API: long-running operations, polled until they are done.
 import type { Host, JsonBody, KeyHeaders, VideoCall, VideoProvider } from '../../lib/plugin/contract.ts';
 import { type Settings, urlOf } from './request.ts';
 
@@ -12,7 +12,7 @@ export function createVideo(settings: Settings, { authorize, fields, video }: Ho
       // The name of an operation is a path.
       lookAt: (id) => `${base}/${decodeURIComponent(id)}`,
     }),
-    /** An operation has no word for its state. What the safety rules took away is done without a sample. */
+    /** An operation has no word for its state. A video removed by safety rules is done without a sample. */
     read({ done, error, response }, { ref }) {
       if (done !== true) return { status: 'processing' };
       if (error) return { status: 'failed', error };

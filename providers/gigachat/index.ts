@@ -14,7 +14,7 @@ const plugin: ProviderPlugin<Settings> = {
       ca: joi.string(),
     });
   },
-  // What the exchange of a key is refused for: the header, the scope, the key, the scope of the key.
+  // Why the exchange of a key is refused: the header, the scope, the key, the scope of the key.
   faultWords: { auth: '4 5 6 7' },
   faultTexts: { auth: /scope data format/i, missing: /does not support functions/i },
   create: createProvider,
@@ -32,7 +32,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     async *text(call, signal) {
       const base = baseOf(call);
       const ids: string[] = [];
-      // All files, and the answer that reads them, are of one account.
+      // All files, and the answer that uses them, belong to one account.
       let keyId: string | undefined;
       try {
         for (const picture of picturesOf(call, host)) {
@@ -50,7 +50,7 @@ function createProvider(settings: Settings, host: Host): Provider {
     },
   };
 
-  /** Nobody waits for it: a file that stays is a matter for the log, without words that may quote a prompt. */
+  /** Not awaited: a file that stays is only logged, without words that may quote a prompt. */
   function remove(url: string, keyId: string | undefined): void {
     const init = { ...request, keyId, signal: AbortSignal.timeout(REMOVE_MS) };
     host.json(url, init).catch(({ kind, status }) => host.log.warn('a picture was not deleted', { kind, status }));

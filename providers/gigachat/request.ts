@@ -1,4 +1,4 @@
-// Settings of GigaChat, and the request one text call becomes.
+// Settings of GigaChat, and the request for one text call.
 import type { AccountSettings, Host, Multipart, Picture, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
@@ -6,11 +6,11 @@ export interface Settings extends AccountSettings {
   readonly authUrl: string;
   /** Of the contract: `GIGACHAT_API_PERS`, `GIGACHAT_API_B2B` or `GIGACHAT_API_CORP`. */
   readonly scope: string;
-  /** The vendor's certificates come from an authority that few systems know. */
+  /** The vendor's certificates come from an authority that few systems trust. */
   readonly ca?: string;
 }
 
-/** The files of a call, in order. Throws at formats that the vendor does not take. */
+/** The files of a call, in order. Throws for formats that the vendor does not accept. */
 export function picturesOf({ messages }: TextCall, { fault }: Host): readonly Picture[] {
   const pictures = messages.flatMap(({ content }) => content.filter((part) => part.type === 'image'));
   const wrong = pictures.find(({ mediaType }) => !['image/jpeg', 'image/png'].includes(mediaType));
@@ -32,7 +32,7 @@ export function bodyOf(call: TextCall, ids: readonly string[], textOf: Host['tex
   return JSON.stringify({ model, messages, max_tokens: maxTokens, stream: true });
 }
 
-/** A message takes one picture: what it has more comes in messages before it. */
+/** A message takes one picture: further ones go into messages before it. */
 function messagesOf({ role, content }: TextMessage, files: Iterator<string>, textOf: Host['textOf']): object[] {
   const attached = content.flatMap(({ type }) => (type === 'image' ? [files.next().value] : []));
   const earlier = attached.slice(0, -1).map((id, at) => ({ role, content: `Image ${at + 1}`, attachments: [id] }));

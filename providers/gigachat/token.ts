@@ -1,4 +1,4 @@
-// The exchange of a key of GigaChat for a token of half an hour.
+// Exchanges a GigaChat key for a token valid for half an hour.
 import { randomUUID } from 'node:crypto';
 import type { Host, TokenSource } from '../../lib/plugin/contract.ts';
 import type { Settings } from './request.ts';

@@ -1,4 +1,4 @@
-// Plugin for Kling: videos from text or from a first picture, each with an endpoint of its own.
+// Plugin for Kling: videos from text or from a first frame, each with its own endpoint.
 import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
 import { createAuth } from './token.ts';
 
@@ -11,7 +11,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
     const apiKey = joi.alternatives(key, joi.array().items(key).min(1)).required().meta({ secret: true });
     return account('https://api-singapore.klingai.com/v1', { apiKey });
   },
-  // A 403 (1103) says that the account may not use the model, a 429 may be about money.
+  // A 403 (1103) means that the account may not use the model; a 429 may be about money.
   faultWords: {
     quota: '1100 1101 1102',
     auth: '1000 1001 1002 1003 1004 1103',
@@ -45,14 +45,14 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** The mode is what the vendor has for a resolution: 720p and 1080p unless the route says otherwise. */
+/** The mode stands for a resolution: 720p and 1080p unless the route says otherwise. */
 function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   const { model, prompt, seconds, aspect, resolution, image } = call;
   return {
     model_name: model,
     prompt,
     duration: String(seconds),
-    // A first picture has an aspect already. Its base64 comes without the head of a URL.
+    // A first frame already has an aspect. Its base64 is sent without a data URL's head.
     ...(image ? { image: base64(image.bytes) } : { aspect_ratio: aspect }),
     ...video.resolution(call, 'mode', resolution === '1080p' ? 'pro' : 'std'),
   };

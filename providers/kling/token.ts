@@ -1,15 +1,15 @@
-// Makes the tokens that Kling takes for a key: JSON Web Tokens (RFC 7519), signed with the account's secret by HS256.
+// Makes the tokens that Kling accepts for a key: JSON Web Tokens (RFC 7519), signed with the account's secret by HS256.
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import type { HostClock, KeyHeaders } from '../../lib/plugin/contract.ts';
 
-/** A token is good for this long at least, and twice as long at most. */
+/** A token is valid for at least this long, and at most twice as long. */
 const SLOT_SECONDS = 900;
 
 /** The vendor's clock may be behind ours. */
 const EARLY_SECONDS = 60;
 
-/** Calls of one slot send the same token; the next slot has a new one, long before the old one ends. */
+/** Calls within one slot send the same token; the next slot has a new one, long before the old one expires. */
 export function createAuth(clock: Pick<HostClock, 'now'>): KeyHeaders {
   return (key) => {
     const slot = Math.floor(clock.now() / 1000 / SLOT_SECONDS) * SLOT_SECONDS;

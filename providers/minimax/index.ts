@@ -1,4 +1,4 @@
-// Plugin for MiniMax: both versions of its API for videos, told apart by the end of `baseUrl`.
+// Plugin for MiniMax: both versions of its video API, distinguished by the end of `baseUrl`.
 import type { AccountSettings, Host, JsonBody, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { bodyOf, reportOf } from './task.ts';
 

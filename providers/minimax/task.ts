@@ -1,4 +1,4 @@
-// What a task of MiniMax is asked for with, and what it reports, in both versions.
+// A MiniMax task's request and what it reports, in both versions.
 import type {
   Base64,
   Host,
@@ -23,12 +23,12 @@ export function bodyOf(call: VideoCall, { video, base64, isSecond }: Asking): ob
   const common = { model, duration: seconds, ...spelled };
   if (!isSecond) return { ...common, prompt, ...(image && { first_frame_image: url }) };
   const text = { type: 'text', text: prompt };
-  // A first picture has an aspect already.
+  // A first frame already has an aspect.
   if (!image) return { ...common, content: [text], ratio: aspect };
   return { ...common, content: [text, { type: 'image_url', role: 'first_frame', image_url: { url } }] };
 }
 
-/** Version 2 has a task, with the URL of its video; version 1 names a file, and a failed task's code says why. */
+/** Version 2 returns a task with the video's URL; version 1 names a file, and a failed task's code says why. */
 export function reportOf(value: JsonObject, looking: JobLooking, host: Host): VideoReport {
   const { status, content, error } = host.fields(value.task);
   if (value.task !== undefined) return { status, error, url: host.fields(content).url };

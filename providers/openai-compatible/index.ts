@@ -1,4 +1,4 @@
-// Plugin for every upstream that speaks chat completions as OpenAI does, or nearly so.
+// Plugin for upstreams with the chat completions API of OpenAI, or nearly so.
 import type { CountsPlace, Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { authOf, bodyOf, type Settings, STYLES } from './request.ts';
 
@@ -28,7 +28,7 @@ export default plugin;
 
 const HEADERS = { accept: 'text/event-stream, application/json' };
 
-/** Where counts are that are not where the format has them. */
+/** Counts in places where the format does not have them. */
 const COUNTS: readonly CountsPlace[] = [
   { at: ['x_groq', 'usage'] },
   { at: ['amazon-bedrock-invocationMetrics'], names: { input: ['inputTokenCount'], output: ['outputTokenCount'] } },

@@ -1,4 +1,4 @@
-// Settings of an upstream that speaks chat completions, and the request one text call becomes.
+// Settings of a chat completions upstream, and the request for one text call.
 import type {
   AccountSettings,
   Host,
@@ -9,7 +9,7 @@ import type {
   TextCall,
 } from '../../lib/plugin/contract.ts';
 
-/** What each setting may be; the first is the default. */
+/** The values of each setting; the first is the default. */
 export const STYLES = {
   maxTokensParam: ['max_tokens', 'max_completion_tokens'],
   usage: ['stream_options', 'usage_include', 'none'],
@@ -29,8 +29,8 @@ export interface Wire {
   /** The field that limits the answer: the vendor's reasoning models often take only `max_completion_tokens`. */
   readonly maxTokensParam: Style<'maxTokensParam'>;
   /**
-   * How token counts are asked for: `stream_options` sends `stream_options: {include_usage: true}`, `usage_include`
-   * sends `usage: {include: true}` (OpenRouter), `none` sends nothing, for servers that refuse both or count unasked.
+   * How token counts are requested: `stream_options` sends `stream_options: {include_usage: true}`, `usage_include`
+   * sends `usage: {include: true}` (OpenRouter), `none` sends nothing, for servers that refuse both or count anyway.
    */
   readonly usage: Style<'usage'>;
   /** The header of the key: `authorization: Bearer`, `api-key` (Azure), `x-api-key`, or none. */
@@ -38,13 +38,13 @@ export interface Wire {
   /** `cumulative` for an upstream whose every delta repeats the whole text so far. */
   readonly deltas: Style<'deltas'>;
   /**
-   * How reasoning is asked for: by `reasoning_effort`; by OpenRouter's object `reasoning`; by `thinking: {type}` beside
-   * `reasoning_effort`, as DeepSeek and GLM have it; `none` for servers that know none of these.
+   * How reasoning is requested: by `reasoning_effort`; by OpenRouter's object `reasoning`; by `thinking: {type}` plus
+   * `reasoning_effort`, as DeepSeek and GLM do; `none` for servers that know none of these.
    */
   readonly reasoning: Style<'reasoning'>;
-  /** Beside tools: `off`, or `blank` for the thoughts before earlier calls, and off where a call is demanded. */
+  /** With tools: `off`, or `blank` for the reasoning before earlier calls, and off where a call is required. */
   readonly toolReasoning: Style<'toolReasoning'>;
-  /** `whole` for servers that stream no answer of a schema. */
+  /** `whole` for servers that do not stream answers with a schema. */
   readonly schemas: Style<'schemas'>;
 }
 
@@ -82,7 +82,7 @@ function formatOf(format: OutputFormat): object {
   return { type: 'json_schema', json_schema: schema };
 }
 
-/** Without a word the model thinks as it sees fit. */
+/** If nothing is said, the model reasons as it sees fit. */
 function reasoningOf(wish: Reasoning, style: Wire['reasoning']): object {
   if (style === 'none' || wish.mode === 'auto') return {};
   const effort = wish.mode === 'off' ? 'none' : wish.effort;

@@ -1,4 +1,4 @@
-// Plugin for every upstream that makes and edits pictures by OpenAI's images API, or nearly so.
+// Plugin for upstreams that make and edit pictures with OpenAI's images API, or nearly so.
 import type { ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { picturesOf } from './reply.ts';
 import { EDIT_TRANSPORTS, requestOf, type Settings } from './request.ts';

@@ -1,4 +1,4 @@
-// Reads the pictures of a reply: inline, or where they lie.
+// Reads the pictures of a reply, inline or by URL.
 import { Buffer } from 'node:buffer';
 import type { Host, JsonObject, MediaSource } from '../../lib/plugin/contract.ts';
 

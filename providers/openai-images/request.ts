@@ -1,4 +1,4 @@
-// Settings of an upstream with the images API, and the request one call becomes.
+// Settings of an images upstream, and the request for one call.
 import type { AccountSettings, Host, ImageCall, JsonBody, Multipart, Picture } from '../../lib/plugin/contract.ts';
 
 export const EDIT_TRANSPORTS = ['multipart', 'json'] as const;

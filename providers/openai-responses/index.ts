@@ -1,4 +1,4 @@
-// Plugin for upstreams that speak responses, the newer API beside chat completions.
+// Plugin for upstreams with the responses API, the newer one beside chat completions.
 import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';

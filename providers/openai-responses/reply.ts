@@ -1,10 +1,10 @@
-// Reads the events of a response by their type, or a whole response.
+// Reads the events of a response by type, or a whole response.
 import type { AnswerReader, AnswerWriter, Host, JsonObject } from '../../lib/plugin/contract.ts';
 
 export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
   let isRefused = false;
 
-  /** The last event has the whole response: why it ends, and what it used. */
+  /** The last event contains the whole response: why it ended, and what it used. */
   function end(response: JsonObject, out: AnswerWriter): void {
     const { input_tokens: input, output_tokens: output } = fields(response.usage);
     out.usage({ input, output });
@@ -19,7 +19,7 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
     if (typeof text === 'string') out.text(text, block);
   }
 
-  /** A call is named by its item; its arguments come in pieces, or with the item. */
+  /** A call is identified by its item; its arguments arrive in pieces, or with the item. */
   function takeCall(item: JsonObject, at: unknown, out: AnswerWriter): void {
     if (item.type !== 'function_call') return;
     const { call_id: id, name, arguments: json } = item;
@@ -52,7 +52,7 @@ export function readerOf({ fault, fields, finishReason }: Host): AnswerReader {
 
 const ENDS = /^response\.(completed|incomplete|failed)$/;
 
-/** The parts of messages, and the other items: calls of tools, reasoning. */
+/** The parts of messages, and other items: tool calls, reasoning. */
 function contentsOf({ output }: JsonObject, fields: Host['fields']): readonly JsonObject[] {
   const items = Array.isArray(output) ? output.map((item) => fields(item)) : [];
   const partsOf = ({ content }: JsonObject) => (Array.isArray(content) ? content.map((part) => fields(part)) : []);

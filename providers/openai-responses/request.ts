@@ -1,12 +1,12 @@
-// Settings of an upstream that speaks responses, and the request one text call becomes.
+// Settings of a responses upstream, and the request for one text call.
 import type { AccountSettings, Base64, Content, JsonBody, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
-  /** The effort of no reasoning: `low` for models that cannot go without. */
+  /** The effort sent for no reasoning: `low` for models that cannot do without. */
   readonly off: 'none' | 'low';
 }
 
-/** Nothing is kept there for a later call. */
+/** Nothing is stored there for a later call. */
 export function bodyOf(call: TextCall, { off }: Pick<Settings, 'off'>): JsonBody {
   const { model, system, messages, maxTokens, tools, format, reasoning } = call;
   return (base64) => ({
@@ -23,7 +23,7 @@ export function bodyOf(call: TextCall, { off }: Pick<Settings, 'off'>): JsonBody
   });
 }
 
-/** Calls and results are items of their own beside messages; results come first, and calls last. */
+/** Calls and results are separate items beside messages; results come first, calls last. */
 function itemsOf({ role, content }: TextMessage, base64: Base64): readonly object[] {
   const said = content.filter(({ type }) => type === 'text' || type === 'image');
   const blocks = said.map((part) => (role === 'assistant' ? { ...part, type: 'output_text' } : inputOf(part, base64)));
@@ -48,7 +48,7 @@ function inputOf(content: Content, base64: Base64): object {
   return { type: 'input_image', image_url: `data:${content.mediaType};base64,${base64(content.bytes)}` };
 }
 
-/** Unless it is said, arguments have to keep to the schema here, which few schemas are made for. */
+/** By default arguments must conform to the schema here, which few schemas are made for. */
 function toolsOf({ list, choice, single }: NonNullable<TextCall['tools']>): object {
   const type = 'function';
   const named = typeof choice === 'object' ? { type, name: choice.name } : choice;

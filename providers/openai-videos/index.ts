@@ -1,4 +1,4 @@
-// Plugin for every upstream that makes videos in the shape POST /videos, GET /videos/{id}, GET /videos/{id}/content.
+// Plugin for upstreams with videos in the shape POST /videos, GET /videos/{id}, GET /videos/{id}/content.
 import type {
   AccountSettings,
   Host,
@@ -33,7 +33,7 @@ function createProvider(settings: AccountSettings, host: Host): Provider {
   };
 }
 
-/** A form, as the first of these servers took nothing else; all values are text, the seconds too. */
+/** A form, because the first of these servers accepted nothing else; all values are text, including the seconds. */
 function formOf(call: VideoCall, host: Host): Multipart {
   const { model, prompt, seconds, size, image } = call;
   const resolution = host.video.resolution(call, 'size', `${size.width}x${size.height}`);

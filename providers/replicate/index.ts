@@ -1,4 +1,4 @@
-// Plugin for Replicate: a picture or a video is a prediction, which is created and asked for until it ends.
+// Plugin for Replicate: a picture or a video is a prediction, which is created and polled until it ends.
 import type {
   AccountSettings,
   Host,
@@ -12,7 +12,7 @@ import type {
 interface Settings extends AccountSettings {
   /** What a model calls a size (`1792x1024`) or an aspect (`16:9`). */
   readonly sizeMap: Readonly<Record<string, string>>;
-  /** The template of the input; pictures and videos have one of their own each. */
+  /** The template of the input, separately for pictures and videos. */
   readonly input?: JsonObject;
 }
 
@@ -26,9 +26,9 @@ const plugin: ProviderPlugin<Settings> = {
     });
   },
   faultTexts: {
-    // Of the route, not of the client's input, which is refused with the same status.
+    // About the route, not the client's input, which is refused with the same status.
     missing: /version does not exist|invalid version/i,
-    // Models refuse contents in words of their own.
+    // Models refuse content in their own words.
     content: /\bnsfw\b|flagged|sensitive|\bsafety\b|moderat|\(E005\)/i,
   },
   create: createProvider,
@@ -52,7 +52,7 @@ const VIDEO_TEMPLATE = {
   image: '{image}',
 };
 
-/** Small files come inline, as data URLs. */
+/** Small files are sent inline, as data URLs. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 
 const ENDS: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted']);
@@ -83,7 +83,7 @@ function createProvider(settings: Settings, { fault, image, video }: Host): Prov
   };
 }
 
-/** `owner/name` runs what its owner keeps current, `owner/name:version` that version. */
+/** `owner/name` runs the version that its owner keeps current, `owner/name:version` that version. */
 function submissionOf(base: string, model: string, input: JsonBody): Omit<JobSubmission, 'auth' | 'signal'> {
   const [name, version] = model.split(':', 2);
   return {

@@ -1,7 +1,7 @@
-// Plugin for Runway: videos from text or from a first picture, each with an endpoint of its own.
+// Plugin for Runway: videos from text or from a first frame, each with its own endpoint.
 import type { AccountSettings, JsonObject, ProviderPlugin } from '../../lib/plugin/contract.ts';
 
-/** The version that the vendor asks for with every request. */
+/** The API version that the vendor requires with every request. */
 const VERSION = { 'x-runway-version': '2024-11-06' };
 
 const plugin: ProviderPlugin<AccountSettings> = {
@@ -34,7 +34,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** The end of a failure code says where it was found; its beginning says what it is. */
+/** The end of a failure code says where it was found; its start says what it is. */
 function errorOf({ failure, failureCode }: JsonObject): JsonObject {
   const code = String(failureCode ?? '');
   const message = failure ?? code;

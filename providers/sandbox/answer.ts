@@ -1,11 +1,11 @@
-// The words of the sandbox: what it answers to a prompt, the same every time, and how it counts.
+// The sandbox's words: what it answers to a prompt, the same every time, and how it counts.
 import type { Content, Size, TextCall, TextMessage } from '../../lib/plugin/contract.ts';
 import { lastResults, promptAt, withoutWishes } from './calls.ts';
 import type { Colour } from './colours.ts';
 import { withoutMarkers } from './markers.ts';
 import phrases from './phrases.json' with { type: 'json' };
 
-/** The words of the system prompt, of all messages, and of the definitions of tools. */
+/** The words of the system prompt, of all messages, and of the tool definitions. */
 export function countWords({ system = '', messages, tools }: TextCall): number {
   const texts = messages.flatMap(({ content }) => content.flatMap(wordsIn));
   const definitions = tools?.list.map(
@@ -20,7 +20,7 @@ function wordsIn(part: Content): readonly string[] {
   return part.type === 'text' ? [part.text] : [];
 }
 
-/** The answer as words, each with the white space after it; exactly `count` of them if it is given. */
+/** The answer as words, each with the white space after it; exactly `count` of them if given. */
 export function composeAnswer(call: TextCall, count: number | undefined, sights: readonly Seen[]): readonly string[] {
   const prompt = lastPrompt(call.messages);
   const words = splitWords(call.model === 'vision' ? describe(prompt, sights) : compose(prompt, call));
@@ -28,7 +28,7 @@ export function composeAnswer(call: TextCall, count: number | undefined, sights:
   return Array.from({ length: count }, (_, at) => words[at % words.length] as string);
 }
 
-/** The first `max` words; nothing but a word comes last. */
+/** The first `max` words, without trailing white space. */
 export function cutWords(words: readonly string[], max: number): readonly string[] {
   const kept = words.slice(0, max);
   const last = kept.pop();

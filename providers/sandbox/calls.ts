@@ -1,17 +1,17 @@
-// The calls of tools that a prompt asks the sandbox for: `[[tool:name]]`, how often, and with which arguments.
+// The tool calls that a prompt asks the sandbox for: `[[tool:name]]`, how often, and with which arguments.
 import { randomBytes } from 'node:crypto';
 import type { Content, TextCall, TextMessage, ToolCallContent } from '../../lib/plugin/contract.ts';
 
 interface Wish {
   readonly name: string;
-  /** Answers in a row that make the call. */
+  /** How many consecutive answers make the call. */
   readonly times: number;
   readonly json: string;
 }
 
 const BEGINNING = /\[\[tool:([\w-]+)(?:\*(\d+))?\s*/g;
 const TIMES_MAX = 1000;
-/** A prompt may be made to be slow to look through. */
+/** A prompt may be crafted to be slow to scan. */
 const WISHES_MAX = 20;
 const TRIES_MAX = 8;
 const JSON_CHARACTERS_MAX = 128 * 1024;
@@ -40,7 +40,7 @@ function findWishes(prompt: string): readonly (Wish & { readonly start: number; 
   return found;
 }
 
-/** Where the arguments end: at the first `]]` that makes them JSON, or else at the first; -1 when there is none. */
+/** Where the arguments end: at the first `]]` that makes them JSON, or else at the first; -1 if there is none. */
 function endOf(prompt: string, from: number): number {
   const first = prompt.indexOf(']]', from);
   if (prompt[from] !== '{') return first;
@@ -65,7 +65,7 @@ export function promptAt(messages: readonly TextMessage[]): number {
   return messages.findLastIndex(({ role, content }) => role === 'user' && content.some(({ type }) => type === 'text'));
 }
 
-/** The calls of the next answer, which may be none. */
+/** The calls of the next answer, possibly none. */
 export function planCalls({ tools, messages }: TextCall, prompt: string): readonly ToolCallContent[] {
   if (!tools || tools.choice === 'none') return [];
   const { list, choice, single } = tools;
@@ -79,7 +79,7 @@ export function planCalls({ tools, messages }: TextCall, prompt: string): readon
   return typeof choice === 'object' ? [callOf({ name: choice.name, json: '' })] : [];
 }
 
-/** One call an answer. */
+/** One call per answer. */
 function inTurn(wishes: readonly Wish[], answered: number): readonly Wish[] {
   return wishes.flatMap((wish) => Array.from({ length: wish.times }, () => wish)).slice(answered, answered + 1);
 }

@@ -1,4 +1,4 @@
-// Draws the pictures of the sandbox: the prompt decides colours and pattern, references are laid out on it side by side.
+// Draws the sandbox's pictures: the prompt decides colours and pattern, references are laid out side by side on it.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ const LONG_SIDE = 1024;
 const CELL = 64;
 const MARGIN = 32;
 
-/** The size of a picture; without one its long side is 1024 pixels. */
+/** The size of a picture; by default its long side is 1024 pixels. */
 export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonly aspect?: string }): Size {
   if (size) return size;
   const [width = 1, height = 1] = aspect.split(':').map(Number);
@@ -21,7 +21,7 @@ export function sizeOf({ size, aspect = '1:1' }: { readonly size?: Size; readonl
   return { width: Math.round(width * unit), height: Math.round(height * unit) };
 }
 
-/** The room of one of `count` references on a picture. */
+/** The space for one of `count` references on a picture. */
 export function roomOf({ width, height }: Size, count: number): Size {
   return {
     width: Math.max(1, Math.floor(width / count) - 2 * MARGIN),
@@ -29,7 +29,7 @@ export function roomOf({ width, height }: Size, count: number): Size {
   };
 }
 
-/** A PNG, made band by band: the event loop runs between them, and zlib works outside it. */
+/** A PNG, made band by band: the event loop runs in between, and zlib works outside it. */
 export async function draw(prompt: string, size: Size, references: readonly Sight[] = []): Promise<Uint8Array> {
   const bands = Readable.from(paint(prompt, size, references));
   const data = await pipeline(bands, createDeflate({ level: constants.Z_BEST_SPEED }), (source) => buffer(source));
@@ -49,7 +49,7 @@ function chunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** Rows of cells of one height, as PNG has them: a byte that says no filter, then three bytes a pixel. */
+/** Rows of cells of one height, in PNG's format: a byte for no filter, then three bytes per pixel. */
 function* paint(prompt: string, size: Size, references: readonly Sight[]): Generator<Buffer> {
   const colourOf = patternOf(prompt);
   for (let top = 0; top < size.height; top += CELL) {
@@ -93,7 +93,7 @@ interface Band {
   readonly size: Size;
 }
 
-/** Lays what a band shows of a reference into the middle of its column. */
+/** Places the part of a reference that a band shows in the middle of its column. */
 function lay(
   { seen, rgb }: Sight,
   column: { readonly at: number; readonly of: number },

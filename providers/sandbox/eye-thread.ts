@@ -1,10 +1,10 @@
-// The thread that decodes one call's pictures: a large one takes long, and a broken one kills the decoder.
+// The thread that decodes one call's pictures: a large one takes long, and a broken one crashes the decoder.
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PhotonImage, resize, SamplingFilter } from '@silvia-odwyer/photon-node';
 import type { Look, Sight } from './eye.ts';
 
-// On Linux this applies to the thread alone: where cores are few, callers come first.
+// On Linux this affects only the thread: if cores are scarce, callers come first.
 if (process.platform === 'linux') setPriority(10);
 
 parentPort?.postMessage((workerData as readonly Look[]).map(see));

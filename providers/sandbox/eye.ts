@@ -1,9 +1,9 @@
-// Looks at pictures in a thread of its own: one call after the other, so that many calls take no more memory than one.
+// Looks at pictures in a separate thread, one call at a time, so that many calls take no more memory than one.
 import { Worker } from 'node:worker_threads';
 import type { Host, Picture, Size } from '../../lib/plugin/contract.ts';
 import { untilAborted } from './markers.ts';
 
-/** A picture, and the size it is wanted in: as large as fits. */
+/** A picture, and the size to fit it into. */
 export interface Look {
   readonly bytes: Uint8Array;
   readonly within: Size;
@@ -11,18 +11,18 @@ export interface Look {
 
 /** What a picture looks like. */
 export interface Sight extends Size {
-  /** The size it was brought to. */
+  /** The size it was scaled to. */
   readonly seen: Size;
-  /** Three bytes a pixel, of `seen`. */
+  /** Three bytes per pixel, of `seen`. */
   readonly rgb: Uint8Array;
 }
 
 export type Eye = (pictures: readonly Picture[], within: Size, signal: AbortSignal) => Promise<readonly Sight[]>;
 
-/** `tsc` renames imports, not this. */
+/** `tsc` rewrites imports, but not this. */
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? './eye-thread.ts' : './eye-thread.js', import.meta.url);
 
-/** Decoded it takes several times four bytes a pixel. */
+/** Decoding takes several times four bytes per pixel. */
 const PIXELS_MAX = 50_000_000;
 
 export function createEye(host: Host): Eye {
@@ -36,7 +36,7 @@ export function createEye(host: Host): Eye {
     const looks = pictures.map(({ bytes }) => ({ bytes, within }));
     const turn = last.then(() => inThread(looks, signal));
     last = turn.catch(() => {});
-    // Whoever aborts does not wait for the turns before its own.
+    // An aborted call does not wait for the calls before it.
     return Promise.race([turn, untilAborted(signal)]).catch((error) => {
       signal.throwIfAborted();
       throw host.fault.make('request', `a picture does not decode: ${error}`, { status: 400, about: 'picture' });

@@ -1,4 +1,4 @@
-// A provider without a network: it answers on this machine, so that everything around a model can be tried for nothing.
+// A provider without a network: it answers on this machine, so that everything around a model can be tried for free.
 import { Buffer } from 'node:buffer';
 import type {
   Content,
@@ -21,7 +21,7 @@ import { createVideo } from './video.ts';
 interface SandboxSettings {
   /** Pause before every word but the first. */
   readonly wordMs: number;
-  /** What a video takes. */
+  /** How long a video takes. */
   readonly videoMs: number;
 }
 
@@ -48,7 +48,7 @@ const plugin: ProviderPlugin<SandboxSettings> = {
 
 export default plugin;
 
-/** What `[[slow]]` waits before every word but the first. */
+/** The pause of `[[slow]]` before every word but the first. */
 const SLOW_WORD_MS = 100;
 /** And before a picture. */
 const SLOW_PICTURE_MS = 5_000;
@@ -64,7 +64,7 @@ interface Answering extends Calling<TextCall> {
   readonly settings: SandboxSettings;
 }
 
-/** One word is one token, in the prompt and in the answer; so is a piece of the arguments of a call. */
+/** One word is one token, in prompts and answers; so is a piece of a call's arguments. */
 async function* answer({ call, signal, host, settings, eye }: Answering): AsyncGenerator<readonly ProviderPart[]> {
   const prompt = lastPrompt(call.messages);
   const markers = readMarkers(prompt);
@@ -123,7 +123,7 @@ function toolBlock({ id, name, json }: ToolCallContent): Planned {
 
 const PIECE = new RegExp(`[^]{1,${PIECE_CHARACTERS}}`, 'gu');
 
-/** So many pixels a side are enough to tell the main colour. */
+/** This many pixels a side are enough to find the main colour. */
 const GLANCE = { width: 32, height: 32 };
 
 /** Only the model `vision` looks at the pictures of the last message. */
@@ -151,7 +151,7 @@ async function makePicture({ call, signal, host, eye }: Calling<ImageCall>): Pro
   return { images: [{ bytes: await draw(prompt, size, references) }] };
 }
 
-/** At least a turn of the event loop, as between the packets of a real upstream. */
+/** At least one turn of the event loop, as between the packets of a real upstream. */
 async function pause(wordMs: number, host: Host, signal: AbortSignal): Promise<void> {
   if (wordMs > 0) return host.clock.sleep(wordMs, signal);
   await new Promise((resolve) => setImmediate(resolve));

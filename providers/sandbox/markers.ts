@@ -1,12 +1,12 @@
-// What `[[…]]` in a prompt asks for: an upstream on a bad day, or an answer of a certain length.
+// What `[[…]]` in a prompt asks for: an upstream having a bad day, or an answer of a certain length.
 import type { Host } from '../../lib/plugin/contract.ts';
 
 const MARKER = /\[\[(?:fail|fail-mid|slow|stall|refuse|empty|undecodable|words:\d+)\]\]/g;
 
-/** More words than any call may have tokens need not be made. */
+/** No call may have more tokens than this, so no more words are made. */
 const WORDS_MAX = 40_000;
 
-/** Those of a prompt, as they stand there. */
+/** The markers of a prompt, verbatim. */
 export type Markers = ReadonlySet<string>;
 
 export function readMarkers(prompt: string): Markers {
@@ -23,7 +23,7 @@ export function wordsOf(markers: Markers): number | undefined {
   return marker === undefined ? undefined : Math.min(Number(/\d+/.exec(marker)), WORDS_MAX);
 }
 
-/** Stalls, fails or refuses before anything was made, if the prompt asks for it. */
+/** Stalls, fails or refuses before anything is made, if the prompt asks for it. */
 export async function sufferFrom(markers: Markers, host: Host, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (markers.has('[[stall]]')) await untilAborted(signal);

@@ -15,7 +15,7 @@ const FILM = readFileSync(new URL('film.mp4', import.meta.url));
 /** What the prompt may ask for; the first one counts. */
 const MARKER = /\[\[(fail-start|fail|moderated|stall|unknown|lost)\]\]/;
 
-/** Before it a job waits its turn. */
+/** Before this time a job is queued. */
 const QUEUED_SHARE = 0.1;
 
 export function createVideo({ videoMs }: { readonly videoMs: number }, host: Host): VideoProvider {
@@ -40,7 +40,7 @@ function stateOf({ marker = '', startedAt, readyAt }: VideoRef, host: Host): Vid
   const isReady = marker !== 'stall' && now >= Number(readyAt);
   if (isReady) return endOf(marker, host);
   if (marker === 'lost') throw host.fault.make('network', 'the prompt asked for lost looks with [[lost]]');
-  // What a provider makes of a word for the state that it does not know.
+  // What a provider makes of an unknown word for the state.
   if (marker === 'unknown') return { status: 'processing' };
   const share = Math.max((now - Number(startedAt)) / (Number(readyAt) - Number(startedAt)), 0);
   const progress = Math.min(Math.floor(share * 100), 99);

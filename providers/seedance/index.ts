@@ -1,4 +1,4 @@
-// Plugin for Seedance, as BytePlus and Volcengine serve it: tasks made of a list of contents.
+// Plugin for Seedance as served by BytePlus and Volcengine: tasks made of a list of contents.
 import type { AccountSettings, Base64, HostVideo, ProviderPlugin, VideoCall } from '../../lib/plugin/contract.ts';
 
 const plugin: ProviderPlugin<AccountSettings> = {
@@ -43,7 +43,7 @@ function bodyOf(call: VideoCall, video: HostVideo, base64: Base64): object {
   };
 }
 
-/** What was found to be sensitive, and why. */
+/** What was flagged as sensitive, and why. */
 function sensitiveWords(): string {
   const where = ['', 'InputText', 'InputImage', 'OutputText', 'OutputVideo', 'OutputAudio', 'Audio'];
   const why = ['', '.SevereViolation', '.Violence', '.PolicyViolation', '.PrivacyInformation'];

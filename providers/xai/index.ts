@@ -14,7 +14,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
           model: call.model,
           prompt: call.prompt,
           duration: call.seconds,
-          // A first picture has an aspect already.
+          // A first frame already has an aspect.
           ...(call.image ? { image: { url: video.dataUrl(call.image, base64) } } : { aspect_ratio: call.aspect }),
           ...video.resolution(call, 'resolution', call.resolution ?? undefined),
         }),
@@ -28,7 +28,7 @@ const plugin: ProviderPlugin<AccountSettings> = {
 
 export default plugin;
 
-/** A request that the moderation blocks is done all the same: without a URL, and with a reason or a flag. */
+/** A request blocked by moderation is still done: without a URL, and with a reason or a flag. */
 function reportOf({ status, progress, video, error }: JsonObject): VideoReport {
   const { url, respect_moderation: isRespected } = (video ?? {}) as JsonObject;
   const reason = typeof error === 'string' ? error : '';

@@ -1,4 +1,4 @@
-// Plugin for YandexGPT: a value per line, each with the whole text so far.
+// Plugin for YandexGPT: one value per line, each with the whole text so far.
 import type { Host, Provider, ProviderPlugin } from '../../lib/plugin/contract.ts';
 import { readerOf } from './reply.ts';
 import { bodyOf, type Settings } from './request.ts';

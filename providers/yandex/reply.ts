@@ -1,4 +1,4 @@
-// Reads the lines of an answer of YandexGPT: each repeats the text so far, and counts so far as text.
+// Reads the lines of a YandexGPT answer: each repeats the text so far, with counts as text.
 import type { AnswerReader, FinishReason, Host } from '../../lib/plugin/contract.ts';
 
 export function readerOf({ fault, fields }: Host): AnswerReader {
@@ -18,7 +18,7 @@ export function readerOf({ fault, fields }: Host): AnswerReader {
         out.text(text.slice(sent.length));
         sent = text;
       } else if (typeof text === 'string' && reason !== 'filter') {
-        // A filter puts words of its own in place of the answer. Nothing else may take back what the client has.
+        // A filter replaces the answer with its own words. Nothing else may take back what the client has.
         throw fault.make('protocol', 'the text so far was replaced');
       }
       if (reason !== undefined) out.finish(reason, status);
@@ -26,7 +26,7 @@ export function readerOf({ fault, fields }: Host): AnswerReader {
   };
 }
 
-/** What is not here, such as `PARTIAL`, ends nothing. */
+/** Anything not listed, such as `PARTIAL`, ends nothing. */
 const REASONS = new Map<string, FinishReason>([
   ['FINAL', 'stop'],
   ['TRUNCATED_FINAL', 'length'],

@@ -1,14 +1,14 @@
-// Settings of YandexGPT, and the request one text call becomes.
+// Settings of YandexGPT, and the request for one text call.
 import type { AccountSettings, Host, TextCall } from '../../lib/plugin/contract.ts';
 
 export interface Settings extends AccountSettings {
   /** The origin alone. */
   readonly baseUrl: string;
-  /** The folder that pays: models are named within it. */
+  /** The folder that is billed: models are named within it. */
   readonly folder: string;
 }
 
-/** A model is `yandexgpt/latest`; a tuned one is named by its whole URI. The models see no pictures. */
+/** A model is `yandexgpt/latest`; a tuned one is named by its full URI. The models see no pictures. */
 export function bodyOf(
   { model, system, messages, maxTokens }: TextCall,
   folder: string,

@@ -26,7 +26,7 @@ describe('cli people', () => {
     const ann = await comeIn(test, here(url));
     expect((await ann.get('/admin')).status).to.equal(200);
     expect(await rig.refused(1, 'operator', 'create', 'ann@example.com')).to.match(
-      /signs in with ann@example.com already/,
+      /ann@example.com is already in use/,
     );
   });
 
