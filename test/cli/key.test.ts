@@ -118,7 +118,7 @@ describe('cli key', () => {
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', '2001-01-01')).to.include('in the past');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--expires', 'soon')).to.include('Give a day such as');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--models', 'a,,b')).to.include('separated by commas');
-    expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--models', '')).to.include('with commas');
+    expect(await rig.refused(2, 'key', 'issue', account, '--name', 'x', '--models', '')).to.include('by commas');
     expect(await rig.refused(1, 'key', 'limit', 'key_none', '--models', 'all')).to.include('no key "key_none"');
   });
 
