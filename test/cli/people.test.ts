@@ -25,9 +25,7 @@ describe('cli people', () => {
     expect(more).to.deep.equal({});
     const ann = await comeIn(test, here(url));
     expect((await ann.get('/admin')).status).to.equal(200);
-    expect(await rig.refused(1, 'operator', 'create', 'ann@example.com')).to.match(
-      /ann@example.com is already in use/,
-    );
+    expect(await rig.refused(1, 'operator', 'create', 'ann@example.com')).to.match(/ann@example.com is already in use/);
   });
 
   it('resets an operator: a new password and app, and every session ends', async () => {
