@@ -1,5 +1,6 @@
 // `npm run bench`: the gateway beside a bare pipe; with `--store sqlite|mongodb` the ledger of a store alone; with `--growth`
-// stores of several sizes.
+// stores of several sizes; with `--fields` the check of a request's fields.
 const has = (name: RegExp) => process.argv.some((argument) => name.test(argument));
 const ledger = has(/^--(store|url)(=|$)/) ? './store.ts' : './run.ts';
-await import(has(/^--growth$/) ? './growth.ts' : ledger);
+const other = has(/^--growth$/) ? './growth.ts' : ledger;
+await import(has(/^--fields$/) ? './fields.ts' : other);

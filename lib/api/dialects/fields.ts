@@ -1,5 +1,5 @@
 // The definition of a request field in one place: its check, the words of its refusal, and its schema in the API
-// document.
+// document. joi takes 4 µs a call, 1.1 % of its CPU, and 12 µs with the messages (docs/decisions/table-of-fields.md).
 import { type Fault, fault } from '../../faults.ts';
 import { type Json, object } from '../openapi/schema.ts';
 
