@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { journalPages } from '../../../lib/store/journal.ts';
 import type { JournalPage } from '../../../lib/store/ports/journal.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { longer } from '../../../testkit/long.ts';
 import {
   AT,
   adjust,
@@ -85,13 +86,13 @@ export function journalContract(kind: StoreKind): void {
   it('reads each wallet at one moment while it changes', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
-    await makeCalls(store, wallet, 300);
+    await makeCalls(store, wallet, longer(100, 300));
     let writing = true;
     const writer = (async () => {
       while (writing) await makeCalls(store, wallet, 1);
     })();
     try {
-      for (let turn = 0; turn < 10; turn += 1) expect(await problemsOf(store, wallet)).to.deep.equal([]);
+      for (let turn = 0; turn < longer(5, 10); turn += 1) expect(await problemsOf(store, wallet)).to.deep.equal([]);
     } finally {
       writing = false;
       await writer;
