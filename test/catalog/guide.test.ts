@@ -35,8 +35,8 @@ describe('the guide to the catalog', () => {
       'llama.cpp',
       'Ollama',
       'LM Studio',
-      'A proxy before a subscription',
-      'A server of videos',
+      'A subscription proxy',
+      'A video server',
     ])
       expect(guide).to.match(new RegExp(`^${name.replace('.', '\\.')} ?[(,bi]?`, 'm'));
     for (const order of ORDERS) expect(guide).to.contain(`\`"order": "${order}"\``);
