@@ -30,14 +30,7 @@ describe('the guide to the catalog', () => {
 
   it('has an example for each kind of server', () => {
     expect(examples).to.have.length(6);
-    for (const name of [
-      'vLLM',
-      'llama.cpp',
-      'Ollama',
-      'LM Studio',
-      'A subscription proxy',
-      'A video server',
-    ])
+    for (const name of ['vLLM', 'llama.cpp', 'Ollama', 'LM Studio', 'A subscription proxy', 'A video server'])
       expect(guide).to.match(new RegExp(`^${name.replace('.', '\\.')} ?[(,bi]?`, 'm'));
     for (const order of ORDERS) expect(guide).to.contain(`\`"order": "${order}"\``);
   });
