@@ -1,0 +1,78 @@
+// Sessions: how long they last without and with use, that only their hash is stored, and what a code proves for how long.
+import { expect } from 'chai';
+import { createSessions, isProven } from '../../lib/users/sessions.ts';
+import { hashToken } from '../../lib/users/token.ts';
+import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const CLIENT = { address: '127.0.0.1', agent: 'test' };
+
+describe('sessions', () => {
+  let store: FaultyStore;
+  let now: number;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  beforeEach(() => {
+    now = 1_800_000_000_000;
+  });
+  after(() => store.close());
+
+  async function open(operator: boolean) {
+    const user = makeUser({ operator });
+    await store.real.users.add(user);
+    const sessions = createSessions({ store: store.real, now: () => now });
+    return { user, sessions, token: await sessions.open(user, CLIENT) };
+  }
+
+  for (const [who, operator, idleMs, wholeMs] of [
+    ['an owner', false, 12 * HOUR_MS, 30 * DAY_MS],
+    ['an operator', true, 30 * MINUTE_MS, 12 * HOUR_MS],
+  ] as const) {
+    it(`of ${who} end when nobody uses them`, async () => {
+      const { sessions, token } = await open(operator);
+      now += idleMs - 1;
+      expect(await sessions.find(token)).not.to.equal(undefined);
+      now += idleMs;
+      expect(await sessions.find(token)).to.equal(undefined);
+    });
+
+    it(`of ${who} end at last, however often they are used`, async () => {
+      const { sessions, token } = await open(operator);
+      const endsAt = now + wholeMs;
+      for (; now < endsAt; now += idleMs / 2) expect(await sessions.find(token)).not.to.equal(undefined);
+      expect(await sessions.find(token)).to.equal(undefined);
+    });
+  }
+
+  it('are known by a random token of 256 bits, of which the store has the hash', async () => {
+    const { sessions, token, user } = await open(false);
+    expect(Buffer.from(token, 'base64url')).to.have.length(32);
+    const [row] = await sessions.list(user);
+    expect(row?.hash).to.equal(hashToken(token));
+    expect(JSON.stringify(await store.real.sessions.list(user.id))).not.to.contain(token);
+    expect(await sessions.find(hashToken(token))).to.equal(undefined);
+    expect(await sessions.open(user, CLIENT)).not.to.equal(token);
+  });
+
+  it('end at once with the suspension of the user', async () => {
+    const { sessions, token, user } = await open(false);
+    await store.real.users.change({ ...user, status: 'suspended' });
+    expect(await sessions.find(token)).to.equal(undefined);
+  });
+
+  it('are proven by a code for ten minutes', async () => {
+    const { sessions, token } = await open(true);
+    const sessionOf = async () => (await sessions.find(token))?.session;
+    expect(isProven((await sessionOf()) as never, now)).to.equal(false);
+    await sessions.prove((await sessionOf()) as never);
+    now += 10 * MINUTE_MS - 1;
+    expect(isProven((await sessionOf()) as never, now)).to.equal(true);
+    now += 1;
+    expect(isProven((await sessionOf()) as never, now)).to.equal(false);
+  });
+});

@@ -1,0 +1,51 @@
+// Signing in makes the hash of a password anew where its parameters are old.
+import { argon2Sync } from 'node:crypto';
+import { expect } from 'chai';
+import { isOutdated, verifyPassword } from '../../lib/users/password.ts';
+import { createSignIn } from '../../lib/users/sign-in.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { makeUser } from '../contract/store/people.ts';
+
+const PASSWORD = 'a rather long one';
+
+function oldHash(): string {
+  const nonce = Buffer.from('somesaltsomesalt');
+  const parameters = { message: PASSWORD, nonce, memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
+  const [salt, digest] = [nonce, argon2Sync('argon2id', parameters)].map((bytes) =>
+    bytes.toString('base64').replaceAll('=', ''),
+  );
+  return `$argon2id$v=19$m=4096,t=3,p=1$${salt}$${digest}`;
+}
+
+describe('signing in with an old hash', () => {
+  let store: FaultyStore;
+
+  before(async () => {
+    store = await openFaultyStore();
+  });
+  after(() => store.close());
+
+  async function comeIn(password: string) {
+    const user = makeUser({ password: oldHash(), totpSecret: null });
+    await store.real.users.add(user);
+    const credentials = { email: user.email, password, code: '', address: '127.0.0.1' };
+    const result = await createSignIn({ store: store.store })
+      .signIn(credentials)
+      .then(({ status }) => status, String);
+    return { result, hash: (await store.real.users.get(user.id))?.password ?? '' };
+  }
+
+  it('keeps the password under a new one', async () => {
+    const { result, hash } = await comeIn(PASSWORD);
+    expect([result, isOutdated(hash)]).to.deep.equal(['ok', false]);
+    expect(await verifyPassword(hash, PASSWORD)).to.equal(true);
+  });
+
+  it('changes nothing with a wrong password, nor when the store fails', async () => {
+    expect((await comeIn('another long one')).hash).to.equal(oldHash());
+    store.next('users.change', refuse);
+    const { result, hash } = await comeIn(PASSWORD);
+    expect(result).not.to.equal('ok');
+    expect(hash).to.equal(oldHash());
+  });
+});
