@@ -204,7 +204,7 @@ function openCatalog(
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
   const onCostly = (upstream: string) =>
     void noteCost(store.settings, upstream).catch((err: unknown) =>
-      log.warn({ err }, 'what upstreams cost was not noted'),
+      log.warn({ err }, 'could not record that an upstream costs real money'),
     );
   return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), memoryOf, onCostly });
 }
