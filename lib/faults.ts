@@ -370,6 +370,11 @@ export function toFault(thrown: unknown): Fault {
   return isFault(thrown) ? thrown : fault('internal', {}, thrown);
 }
 
+/** Where the owner of a wallet adds money. */
+export function walletPage(publicUrl: string): string {
+  return `${publicUrl}/account/wallet`;
+}
+
 /** The same fault with the page to add money at, if money is what is missing. */
 export function faultWithWallet(original: Fault, walletUrl: string): Fault {
   const { code, detail } = original.data as FaultData;

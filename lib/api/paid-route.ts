@@ -1,7 +1,7 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, GONE } from '../call/context.ts';
-import { faultWithWallet, isFault } from '../faults.ts';
+import { faultWithWallet, isFault, walletPage } from '../faults.ts';
 import type { Share } from '../http/budget.ts';
 import { clocked, type LiveCall, stateOf } from '../http/context.ts';
 import { commonHeaders } from '../http/reply.ts';
@@ -65,7 +65,8 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     return await handle({ ...asked, call, share, repeat });
   } catch (error) {
     if (endUnanswered(request, error)) return h.abandon;
-    if (!(error instanceof Replay)) throw isFault(error) ? faultWithWallet(error, walletUrlOf(services)) : error;
+    if (!(error instanceof Replay))
+      throw isFault(error) ? faultWithWallet(error, walletPage(services.publicUrl())) : error;
     writeText(request, error.reply, { stallMs: services.clientStallMs, isReplay: true });
     return h.abandon;
   } finally {
@@ -73,11 +74,6 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     share.giveBack();
     call.close();
   }
-}
-
-/** Where the owner of a wallet adds money. */
-function walletUrlOf({ publicUrl }: Pick<Services, 'publicUrl'>): string {
-  return `${publicUrl()}/account/wallet`;
 }
 
 export function contextOf({

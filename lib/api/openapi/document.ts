@@ -48,7 +48,7 @@ export function describeApi(publicUrl: string): Json {
         bearer: { type: 'http', scheme: 'bearer' },
       },
       headers: headerComponents,
-      responses: errorComponents(),
+      responses: errorComponents(publicUrl),
       schemas: Object.assign({}, textSchemas, errorSchemas, ...CHAPTERS.map(({ schemas }) => schemas)),
     },
   };

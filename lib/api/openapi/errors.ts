@@ -1,6 +1,6 @@
 // Errors in the API document: the envelopes, and a reply per status with examples from the fault table.
 
-import { type Fault, fault } from '../../faults.ts';
+import { type Fault, fault, faultWithWallet, walletPage } from '../../faults.ts';
 import { chatFault } from '../dialects/chat/fault.ts';
 import { messageFault } from '../dialects/message/fault.ts';
 import { choice, constant, headers, type Json, json, object, ref, text } from './schema.ts';
@@ -111,15 +111,16 @@ export function errorResponses(envelope: Envelope, statuses: readonly number[]):
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
 }
 
-/** All replies that `errorResponses` may refer to. */
-export function errorComponents(): Json {
+/** All replies that `errorResponses` may refer to, of a service with this `publicUrl`. */
+export function errorComponents(publicUrl: string): Json {
+  const asSent = (example: Fault) => faultWithWallet(example, walletPage(publicUrl));
   const entries = Object.values(ENVELOPES).flatMap(({ schema, prefix, render }) =>
     Object.entries(REFUSALS).map(([status, { description, examples }]) => [
       `${prefix}${status}`,
       {
         description,
         headers: headers('x-request-id', 'request-id', status === '429' ? 'retry-after' : 'x-should-retry'),
-        content: json(ref(schema), { examples: examplesOf(examples, render) }),
+        content: json(ref(schema), { examples: examplesOf(examples.map(asSent), render) }),
       },
     ]),
   );
