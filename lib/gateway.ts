@@ -124,7 +124,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   const sandbox = await decideSandbox(store, config, { facts, log });
   const catalog = await openCatalog(config, { sandbox, store, log });
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
-  const series = { catalog: catalog.current, routes: () => http.server.table() };
+  const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
   const usage = openUsage(store, log);
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
@@ -153,7 +153,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     clientStallMs: config.clientStallMs,
   };
   await http.server.register({ plugin: apiPlugin, options: services });
-  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment };
+  const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
   const web = openWeb({ ...services, payments, topups, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
@@ -332,6 +332,7 @@ function openEngines(settings: Config & Timings, { catalog, ledger, metrics, log
   const upstreams = () => healthOfUpstreams({ catalog: catalog.current, keyHealth: catalog.keyHealth, health });
   const videos = openVideos({ ...more, catalog: catalog.current, ledger, health, metrics, log, results, settings });
   metrics?.watchJobs(more.store.jobs);
+  metrics?.watchReviews(more.store.payments);
   return { text, images, upstreams, videos };
 }
 

@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
 import { createMediaMetrics, type MediaMetrics } from './media.ts';
 import { createMoneyMetrics } from './money.ts';
+import { createPaymentMetrics, type PaymentMetrics } from './payments.ts';
 import { createRequestMetrics } from './requests.ts';
 import type { SeriesFacts } from './series.ts';
 import { createServiceMetrics, type ServiceFacts } from './service.ts';
@@ -16,7 +17,7 @@ import { createUpstreamMetrics } from './upstreams.ts';
 import { createJobMetrics, type JobMetrics } from './videos.ts';
 import { createWorkerMetrics, type WorkerFacts } from './workers.ts';
 
-export interface Metrics extends JobMetrics {
+export interface Metrics extends JobMetrics, PaymentMetrics {
   /** A request whose reply is over. */
   readonly onPast: (past: PastRequest) => void;
   /** What was not an HTTP request. */
@@ -61,6 +62,7 @@ export function createMetrics(facts: SeriesFacts): Metrics {
     ...createRequestMetrics(registry, facts),
     onRouteChange,
     ...createJobMetrics(registry, facts),
+    ...createPaymentMetrics(registry, facts),
     onAudit,
     media: createMediaMetrics(registry),
     watchStore,

@@ -11,6 +11,8 @@ import type { RefusalCause } from '../plugin/fault-contract.ts';
 export interface SeriesFacts {
   /** The current catalog. */
   readonly catalog: () => Catalog;
+  /** The payment providers that are switched on, by name. */
+  readonly providers?: () => ReadonlyMap<string, unknown>;
   readonly routes: () => readonly { readonly method: string; readonly path: string }[];
 }
 

@@ -6,6 +6,7 @@ import { createLeaseLoop, type LoopClock } from '../jobs/lease-loop.ts';
 import { FIRST_TOPUP_MINIMUM } from '../money/decide.ts';
 import { formatRub, type Micro } from '../money/money.ts';
 import { type NewPayment, PAYMENT_PHASES, type Payment } from '../money/payment-rules.ts';
+import type { UpstreamFault } from '../plugin/fault-contract.ts';
 import type { MethodKind, Order, RawNotice } from '../plugin/payment-contract.ts';
 import type { AutoTopupRow } from '../store/ports/payments.ts';
 import type { Store } from '../store/store.ts';
@@ -28,6 +29,16 @@ export interface PaymentsOptions {
   readonly log: PaymentLog;
   /** Called after every stored change of a payment's phase or money made by this process. */
   readonly onChange?: (payment: Payment) => void;
+  readonly counts?: PaymentCounts | undefined;
+}
+
+/** Told of what happens in this process, for metrics. */
+export interface PaymentCounts {
+  onOrder(provider: string, origin: Payment['origin']): void;
+  onCredit(provider: string): void;
+  onNotice(provider: string, end: NoticeEnd): void;
+  /** A provider could not be asked, or refused. */
+  onFailure(provider: string, kind: UpstreamFault['kind']): void;
 }
 
 /** What an owner wants to pay. */
@@ -84,11 +95,11 @@ const CLEAN_EVERY_MS = 6 * 3_600_000;
 const ASK_MS = 30_000;
 
 export function createPayments(options: PaymentsOptions): Payments {
-  const { store, providers, publicUrl, ownerId, leaseMs, clock, log, onChange } = options;
+  const { store, providers, publicUrl, ownerId, leaseMs, clock, log, counts } = options;
   const now = clock.now;
   const follow = createFollow({ store, now, log, onChange });
   const notices = createNotices({ store, follow, now, log });
-  const work = createWork({ store, follow, providers, now, log });
+  const work = createWork({ store, follow, providers, now, log, onFailure: counts?.onFailure });
   const life = new AbortController();
   let cleaning: NodeJS.Timeout | undefined;
   const loop = createLeaseLoop<Payment>({
@@ -97,6 +108,12 @@ export function createPayments(options: PaymentsOptions): Payments {
     onClaimError: (err) => log.warn({ err }, 'could not claim the payments that are due'),
     onWorkError: (err, payment) => log.warn({ err, payment: payment.id }, 'could not process a payment'),
   });
+
+  function onChange(payment: Payment): void {
+    // A refund of it changes it too, and leaves it credited when it is refused.
+    if (payment.phase === 'credited' && payment.refunds === '[]') counts?.onCredit(payment.provider);
+    options.onChange?.(payment);
+  }
 
   function limit(): AbortSignal {
     return AbortSignal.any([life.signal, AbortSignal.timeout(ASK_MS)]);
@@ -200,6 +217,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     const release = loop.hold(start.id);
     try {
       if ((await store.payments.create(start, auto)) === 'stale') return undefined;
+      counts?.onOrder(start.provider, start.origin);
       const made = (await store.payments.get(start.id)) as Payment;
       const payment = await work(made, limit()).catch((err: unknown) => {
         // It is stored: whoever claims it next continues.
@@ -224,7 +242,9 @@ export function createPayments(options: PaymentsOptions): Payments {
 
   async function notice(name: string, raw: RawNotice): Promise<NoticeEnd | undefined> {
     const open = providers().get(name);
-    return open && notices.take(open, raw, limit());
+    const end = open && (await notices.take(open, raw, limit()));
+    if (end) counts?.onNotice(name, end);
+    return end;
   }
 
   return {

@@ -3,6 +3,7 @@ import type { OpenPayment } from '../catalog/payments.ts';
 import { NEVER_BEGAN } from '../money/payment.ts';
 import { type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { isUpstreamFault, upstreamFault } from '../plugin/fault.ts';
+import type { UpstreamFault } from '../plugin/fault-contract.ts';
 import type { PaymentState, RefundOrder, Started } from '../plugin/payment-contract.ts';
 import type { Store } from '../store/store.ts';
 import { factsOf, orderOf } from './facts.ts';
@@ -16,6 +17,8 @@ export interface WorkOptions {
   readonly providers: () => ReadonlyMap<string, OpenPayment>;
   readonly now: () => number;
   readonly log: PaymentLog;
+  /** A provider could not be asked, or refused. */
+  readonly onFailure?: ((provider: string, kind: UpstreamFault['kind']) => void) | undefined;
 }
 
 /** Resolves to the payment afterwards; rejects with `StoreError`, or when the signal aborts. */
@@ -30,7 +33,7 @@ const MINUTE_MS = 60_000;
 /** How soon a provider that is switched off is checked for again. */
 const ABSENT_MS = 600_000;
 
-export function createWork({ store, follow: { follow, change }, providers, now, log }: WorkOptions): Work {
+export function createWork({ store, follow: { follow, change }, providers, now, log, onFailure }: WorkOptions): Work {
   async function work(payment: Payment, signal: AbortSignal): Promise<Payment> {
     const open = providers().get(payment.provider);
     if (!open) return later(payment, now() + ABSENT_MS);
@@ -42,6 +45,7 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     } catch (error) {
       if (!isUpstreamFault(error) || signal.aborted) throw error;
       const { kind, detail, status } = error;
+      onFailure?.(payment.provider, kind);
       log.warn({ payment: payment.id, provider: payment.provider, kind, status, detail }, 'a payment provider failed');
       const known = await store.payments.get(payment.id);
       return known ? later(known, nextAt(known)) : payment;

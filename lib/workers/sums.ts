@@ -9,6 +9,7 @@ const AGGREGATORS: Readonly<Record<string, 'max' | 'min'>> = {
   tollgate_build_info: 'max',
   tollgate_models: 'max',
   tollgate_open_videos: 'max',
+  tollgate_payments_in_review: 'max',
   tollgate_store_up: 'min',
   tollgate_upstream_keys_resting: 'max',
   tollgate_upstream_routes_open: 'max',

@@ -5,6 +5,7 @@ import { fault } from '../../lib/faults.ts';
 import { createMetrics } from '../../lib/metrics/metrics.ts';
 import { toClientFault } from '../../lib/plugin/client-fault.ts';
 import { FAULT_KINDS, upstreamFault } from '../../lib/plugin/fault.ts';
+import { TILLS } from '../../testkit/bank.ts';
 import { ask, CHAT, MESSAGES, send } from '../../testkit/client.ts';
 import { type Exposition, parseExposition, type Sample, scrape } from '../../testkit/exposition.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
@@ -36,6 +37,8 @@ function selectorsIn(text: string): readonly Selector[] {
   });
 }
 
+const PAYMENTS = { till: { plugin: 'till', settings: { baseUrl: 'http://127.0.0.1:9' } } };
+
 const seriesOf = ({ name, labels }: Sample) => `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
 
 describe('alerts', () => {
@@ -45,7 +48,8 @@ describe('alerts', () => {
 
   before(async () => {
     upstream = await startUpstream();
-    gateway = await startGateway({ catalog: chatCatalog(upstream.url), env: { METRICS_PORT: '0' } });
+    const env = { METRICS_PORT: '0', PAYMENTS_PATH: TILLS };
+    gateway = await startGateway({ catalog: chatCatalog(upstream.url, { payments: PAYMENTS }), env });
     first = await scrape(gateway.gateway.facts.metricsUrl ?? '');
   });
   after(async () => {
@@ -71,7 +75,8 @@ describe('alerts', () => {
       byName: new Map([['model-a', {}]]),
     };
     const routes = [MESSAGES, CHAT].map((path) => ({ method: 'post', path }));
-    const metrics = createMetrics({ catalog: () => catalog as never, routes: () => routes });
+    const providers = () => new Map([['till', {}]]);
+    const metrics = createMetrics({ catalog: () => catalog as never, providers, routes: () => routes });
     const scraped = async () => parseExposition(await metrics.scrape());
     const watched = metrics.watchLedger({
       size: () => 0,
@@ -95,6 +100,8 @@ describe('alerts', () => {
     for (const code of ['upstream_timeout', 'upstream_truncated', 'internal'] as const) {
       metrics.onAttempt('up', { type: 'error', fault: fault(code) });
     }
+    for (const kind of FAULT_KINDS) metrics.payments.onFailure('till', kind);
+    for (const end of ['done', 'again', 'rejected'] as const) metrics.payments.onNotice('till', end);
     await watched.settle({ charge: { model: 'model-a' } } as never, {} as never);
     await watched.expireOrphans({} as never);
     await store.ledger.apply([]).catch(() => undefined);
@@ -114,7 +121,7 @@ describe('alerts', () => {
   });
 
   it('see the first call of a model that an edit brought', async () => {
-    const more = chatCatalog(upstream.url) as { models: object[] };
+    const more = chatCatalog(upstream.url, { payments: PAYMENTS }) as { models: object[] };
     const model = { ...more.models[0], id: 'model-new', aliases: [] };
     gateway.writeCatalog({ ...more, models: [...more.models, model] });
     expect(await gateway.gateway.reload()).to.equal(true);

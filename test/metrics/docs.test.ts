@@ -12,7 +12,8 @@ const none = buildCatalog(readCatalogFiles([], []), new Map());
 
 /** Every family with its labels: each is touched once, as a family without a series shows none. */
 async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const metrics = createMetrics({ catalog: () => none, routes: () => [{ method: 'post', path: '/' }] });
+  const routes = () => [{ method: 'post', path: '/' }];
+  const metrics = createMetrics({ catalog: () => none, providers: () => new Map([['till', {}]]), routes });
   const charge = { model: 'm' } as never;
   const settled = { charged: 2n, reserved: 1n, balance: 0n, confirmed: true };
   const ledger = metrics.watchLedger({
@@ -37,6 +38,7 @@ async function families(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   metrics.onPoll('up', 'processing');
   metrics.onJobEnd({ model: 'm' } as never, 'completed', 1000);
   metrics.watchJobs({ open: async () => 1 });
+  metrics.watchReviews({ list: async () => [] });
   metrics.watchWorkers({ alive: () => 2, replaced: () => 0 });
   metrics.onAudit(0);
   metrics.media.onStored({ kind: 'image', bytes: 1 });

@@ -4,7 +4,7 @@ import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { createPayments, type Payments } from '../../lib/payments/payments.ts';
+import { createPayments, type PaymentCounts, type Payments } from '../../lib/payments/payments.ts';
 import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
 import { createProvider, type OpenProvider } from '../../lib/plugin/settings.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -111,7 +111,7 @@ export class PaymentStage {
   }
 
   /** A gateway's service; `name` is its process. */
-  service(name = 'own_1', store = this.store): Service {
+  service(name = 'own_1', store = this.store, counts?: PaymentCounts): Service {
     const changes: Payment[] = [];
     const note = (level: string) => (_fields: object, message: string) => void this.lines.push({ level, message });
     const settings = { baseUrl: this.bank.url, ...this.settings };
@@ -127,6 +127,7 @@ export class PaymentStage {
       clock: { now: this.now, trusts: () => true },
       log: { info: note('info'), warn: note('warn'), error: note('error') },
       onChange: (payment) => void changes.push(payment),
+      counts,
     });
     const made = { payments, store, changes };
     this.#services.push(made);

@@ -1,0 +1,88 @@
+// Metrics of payments: orders, credits and notices, what waits for an operator, and how often providers fail.
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { FAULT_KINDS } from '../plugin/fault.ts';
+import type { UpstreamFaultKind } from '../plugin/fault-contract.ts';
+import type { PaymentStore } from '../store/ports/payments.ts';
+import { begin, type SeriesFacts } from './series.ts';
+
+export interface PaymentMetrics {
+  readonly payments: PaymentCounts;
+  /** Counts what waits in a store at each scrape. */
+  watchReviews(payments: Pick<PaymentStore, 'list'>): void;
+}
+
+/** Where the payments service says what happens. */
+export interface PaymentCounts {
+  readonly onOrder: (provider: string, origin: 'manual' | 'auto') => void;
+  readonly onCredit: (provider: string) => void;
+  readonly onNotice: (provider: string, outcome: (typeof NOTICE_ENDS)[number]) => void;
+  /** A provider could not be asked, or refused. */
+  readonly onFailure: (provider: string, kind: UpstreamFaultKind) => void;
+}
+
+const ORIGINS = ['manual', 'auto'] as const;
+const NOTICE_ENDS = ['done', 'again', 'rejected'] as const;
+/** More than that many are not counted. */
+const REVIEWS_MAX = 1000;
+
+export function createPaymentMetrics(registry: Registry, { providers }: SeriesFacts): PaymentMetrics {
+  const registers = [registry];
+  function counter<Label extends string>(
+    name: string,
+    help: string,
+    { label, values }: { readonly label?: Label; readonly values: readonly string[] },
+  ): Counter<'provider' | Label> {
+    return new Counter({
+      name,
+      help,
+      labelNames: ['provider', ...(label ? [label] : [])],
+      registers,
+      collect() {
+        const each = (provider: string) => values.map((value) => ({ provider, ...(label && { [label]: value }) }));
+        begin(this as Counter<string>, [...(providers?.().keys() ?? [])].flatMap(each));
+      },
+    });
+  }
+  const orders = counter('tollgate_payment_orders_total', 'Orders made, by who made them (manual or auto).', {
+    ...{ label: 'origin', values: ORIGINS },
+  });
+  const credits = counter(
+    'tollgate_payment_credits_total',
+    'Payments credited because their provider confirmed them.',
+    {
+      values: [''],
+    },
+  );
+  const notices = counter('tollgate_payment_notices_total', 'Notices, by outcome (done, again or rejected).', {
+    ...{ label: 'outcome', values: NOTICE_ENDS },
+  });
+  const failures = counter(
+    'tollgate_payment_failures_total',
+    'Times a provider did not do what it was asked, by kind.',
+    {
+      ...{ label: 'kind', values: FAULT_KINDS },
+    },
+  );
+  return {
+    payments: {
+      onOrder: (provider, origin) => orders.inc({ provider, origin }),
+      onCredit: (provider) => credits.inc({ provider }),
+      onNotice: (provider, outcome) => notices.inc({ provider, outcome }),
+      onFailure: (provider, kind) => failures.inc({ provider, kind }),
+    },
+    watchReviews(payments) {
+      new Gauge({
+        name: 'tollgate_payments_in_review',
+        help: 'Payments of the store that wait for an operator, at most 1000.',
+        registers,
+        async collect() {
+          await payments.list({ phases: ['review'], limit: REVIEWS_MAX }).then(
+            (found) => this.set(found.length),
+            // If the store does not answer, an old number would pass for a new one.
+            () => this.remove(),
+          );
+        },
+      });
+    },
+  };
+}
