@@ -129,7 +129,7 @@ function paymentTable({ language, format }: UserVisit, payments: readonly Paymen
     format.time(createdAt),
     html`<a href="/admin/payments/${id}"><code>…${id.slice(-8)}</code></a>`,
     phases[phase],
-    html`<a href="/admin/accounts/${wallet}"><code>${wallet}</code></a>`,
+    html`<a href="/admin/accounts/${wallet}"><code title="${wallet}">…${wallet.slice(-8)}</code></a>`,
     ...[provider, origins[origin]],
     ...[amount, credited, refunded].map((micro) => format.rub(micro)),
   ]);

@@ -16,7 +16,7 @@ import { codesPage } from './codes.ts';
 const WORDS = defineWords({
   en: {
     title: 'Settings',
-    profile: 'Language and time',
+    profile: 'Profile',
     email: 'Email',
     account: 'Account',
     language: 'Language',
@@ -57,7 +57,7 @@ const WORDS = defineWords({
   },
   ru: {
     title: 'Настройки',
-    profile: 'Язык и время',
+    profile: 'Профиль',
     email: 'Почта',
     account: 'Аккаунт',
     language: 'Язык',

@@ -47,7 +47,7 @@ export async function historySection(visit: OwnerVisit): Promise<Html | undefine
     format.time(createdAt),
     format.rub(amount),
     html`${phases[phase]}${credited > 0n && html`<br><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a>`}`,
-    html`<a href="${to(`?order=${id}`)}">…${id.slice(-6)}</a>`,
+    html`<a href="${to(`?order=${id}`)}"><code>…${id.slice(-6)}</code></a>`,
     origins[origin],
   ]);
   const last = found.length === PER_PAGE ? found.at(-1) : undefined;
@@ -68,7 +68,7 @@ export function refundTable(visit: OwnerVisit, payments: readonly Payment[]): Ht
     format.time(at),
     format.rub(BigInt(amount)),
     refunds[state],
-    html`<a href="${linkTo(visit, `/account/wallet?order=${order}`)}">…${order.slice(-6)}</a>`,
+    html`<a href="${linkTo(visit, `/account/wallet?order=${order}`)}"><code>…${order.slice(-6)}</code></a>`,
   ]);
   const columns = [words.state, words.order].map((title) => ({ title }));
   return html`<h2>${words.refunds}</h2>
