@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { longer } from '../../testkit/long.ts';
 import { rejection } from '../contract/store/context.ts';
 
 const NOBODY = 65_534;
@@ -58,7 +59,7 @@ describe('openStore', () => {
     await once(watcher, 'online');
     const before = process.umask(0);
     try {
-      for (let round = 0; round < 4; round += 1) {
+      for (let round = 0; round < longer(2, 4); round += 1) {
         const store = await openStore(`sqlite:${join(made, `${round}.db`)}`);
         await store.backup(join(made, `${round}.backup`));
         await store.close();
