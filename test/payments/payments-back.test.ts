@@ -8,9 +8,6 @@ import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
 import { type Service, useStage } from './service-stage.ts';
 
-const MINUTE_MS = 60_000;
-const _HOUR_MS = 60 * MINUTE_MS;
-
 for (const kind of longer([SQLITE], STORES)) describe(`payments that go back, on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
@@ -20,7 +17,6 @@ function suite(kind: StoreKind): void {
   beforeEach(() => {
     service = use.service();
   });
-  const _refOf = (payment: Payment) => stage.refOf(payment);
   const credited = (rub?: number) => stage.credited(service, rub);
 
   describe('money that goes back', () => {

@@ -8,9 +8,6 @@ import { RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
 
-const MINUTE_MS = 60_000;
-const _HOUR_MS = 60 * MINUTE_MS;
-
 for (const kind of longer([SQLITE], STORES)) describe(`saved methods on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
