@@ -22,14 +22,19 @@ const { values } = parseArgs({
     entries: { type: 'string', default: '10000,200000,2000000' },
     store: { type: 'string', default: 'sqlite,mongodb' },
     seconds: { type: 'string', default: '4' },
+    only: { type: 'string' },
   },
 });
 const sizes = values.entries.split(',').map(Number);
 const seconds = Number(values.seconds);
+/** `calls`, `audit`, `gateway`, `operator`, `keys` or `reload`; all of them by default. */
+const wanted = (part: string) => values.only === undefined || values.only === part;
 
 /** So many entries a wallet in the mean, three quarters of all; the large wallet has the rest. */
 const ENTRIES_PER_WALLET = 40;
 const CALLS_OF_SMALL = 14;
+/** As many wallets have calls whatever the size: more of them are more pages in use, however few entries there are. */
+const BUSY_WALLETS = Math.ceil(Math.min(...sizes) / ENTRIES_PER_WALLET);
 const CALLERS = 64;
 const FIRST_CALLS = 200;
 const BALANCES = 100;
@@ -50,14 +55,15 @@ interface Place {
 
 async function main(): Promise<void> {
   console.log(`node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`);
-  for (const kind of values.store.split(',')) {
+  const onStores = ['calls', 'audit', 'gateway', 'operator'].some(wanted);
+  for (const kind of onStores ? values.store.split(',') : []) {
     const all: Figures[] = [];
     for (const entries of sizes) all.push(await measure(kind, entries));
     report(kind, all);
   }
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-growth-'));
-  await reportKeys(folder);
-  await reportReload(folder);
+  if (wanted('keys')) await reportKeys(folder);
+  if (wanted('reload')) await reportReload(folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -77,9 +83,10 @@ async function measure(kind: string, entries: number): Promise<Figures> {
     const filled = await fillLedger(place.url, { entries, wallets, calls: CALLS_OF_SMALL });
     note('fill, s', (performance.now() - startedAt) / 1000);
     note('bytes a call', ((await place.size()) - empty) / (filled / 2));
-    await measureCalls(place.url, wallets, note);
-    await measureGateway(place.url, folder, note);
-    await measureOperator(place.url, folder, note);
+    if (wanted('calls')) await measureCalls(place.url, wallets, note);
+    if (wanted('audit')) await measureAudit(place.url, note);
+    if (wanted('gateway')) await measureGateway(place.url, folder, note);
+    if (wanted('operator')) await measureOperator(place.url, folder, note);
   } finally {
     await place.remove();
     rmSync(folder, { recursive: true, force: true });
@@ -91,24 +98,37 @@ type Note = (name: string, value: number) => void;
 
 async function measureCalls(url: string, wallets: number, note: Note): Promise<void> {
   const child = await startChild(url);
-  const many = Array.from({ length: Math.min(1000, wallets) }, (_, at) => smallWallet(at));
-  const load: Load = { what: 'pairs', wallets: [LARGE, ...many], callers: CALLERS, seconds };
-  const some = Array.from({ length: Math.min(FIRST_CALLS, wallets) }, (_, at) => smallWallet(wallets - 1 - at));
-  const ask = (more: Partial<Load>) => asked<LoadFigures>(child, { ...load, ...more });
-  note('first call p50, ms', (await ask({ what: 'first', wallets: some })).p50);
+  const ask = (more: Partial<Load>) => asked<LoadFigures>(child, { ...loadOf(), ...more });
+  const last = Array.from({ length: Math.min(FIRST_CALLS, wallets) }, (_, at) => smallWallet(wallets - 1 - at));
+  note('first call p50, ms', (await ask({ what: 'first', wallets: last })).p50);
   await ask({ seconds: 1 });
   const pairs = await ask({});
   note('pairs a second', pairs.perSecond);
   note('pair p99, ms', pairs.p99);
-  const calm = await ask({ callers: 8 });
-  const whole = await ask({ what: 'audit', callers: 8 });
-  await ask({});
-  const changes = await ask({ what: 'audit', callers: 8 });
+  await endChild(child);
+}
+
+/** The first reads everything, the next what came meanwhile. */
+async function measureAudit(url: string, note: Note): Promise<void> {
+  const child = await startChild(url);
+  const ask = (more: Partial<Load>) => asked<LoadFigures>(child, { ...loadOf(), callers: 8, ...more });
+  note('pair p99 of 8 callers, ms', (await ask({})).p99);
+  const whole = await ask({ what: 'audit' });
   note('first audit, s', whole.besideMs / 1000);
+  note('pair p99 beside it, ms', whole.p99);
+  await ask({});
+  const changes = await ask({ what: 'audit' });
   note('audit of what changed, s', changes.besideMs / 1000);
-  note('pair p99 of 8 callers, ms', calm.p99);
-  note('beside the first audit, ms', whole.p99);
-  note('beside that of changes, ms', changes.p99);
+  note('pair p99 beside that, ms', changes.p99);
+  await endChild(child);
+}
+
+function loadOf(): Load {
+  const many = Array.from({ length: BUSY_WALLETS }, (_, at) => smallWallet(at));
+  return { what: 'pairs', wallets: [LARGE, ...many], callers: CALLERS, seconds };
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
   child.disconnect();
   await new Promise((resolve) => child.once('exit', resolve));
 }
@@ -129,6 +149,8 @@ async function measureGateway(databaseUrl: string, folder: string, note: Note): 
   await store.keys.add({ ...row, createdAt: Date.now() }, 10);
   await store.close();
   writeBenchCatalog(folder, 'http://127.0.0.1:1');
+  // The first start of a store also looks whether it is empty.
+  await (await startAlone(folder, databaseUrl)).stop();
   const gateway = await startAlone(folder, databaseUrl);
   note('start until ready, ms', gateway.readyMs);
   const times: number[] = [];

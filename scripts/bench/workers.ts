@@ -42,7 +42,7 @@ interface Measured {
 
 export async function reportWorkers(crew: Crew, rounds: number): Promise<void> {
   const [test] = casesOf({ only: 'call, 100', quick: false }) as [Case];
-  console.log(`\nworkers, ${test.name}, ${2 * test.atOnce} at once, SQLite, ${rounds} rounds, medians`);
+  console.log(`\nworkers, ${test.name}, ${2 * test.atOnce} at once for each, SQLite, ${rounds} rounds, medians`);
   console.log('            calls/s  CPU µs/call  calls per CPU second   p50 ms   processors busy');
   const groups = [await startGroup(1, crew.target), await startGroup(2, crew.target)];
   const measured = groups.map((): Measured[] => []);
@@ -71,7 +71,16 @@ async function measure({ workers, child, url, key }: Group, crew: Crew, test: Ca
   const all = () => [child, load, upstream].map(cpuOf) as [number, number, number];
   const before = all();
   const { model, stream, atOnce } = test;
-  const job: LoadJob = { url, path: CHAT_PATH, key, model, stream, calls: 0, seconds: SECONDS, atOnce: 2 * atOnce };
+  const job: LoadJob = {
+    url,
+    path: CHAT_PATH,
+    key,
+    model,
+    stream,
+    calls: 0,
+    seconds: SECONDS,
+    atOnce: 2 * atOnce * workers,
+  };
   const { total, failed, ms, p50 } = await asked<LoadResult>(load, job);
   if (failed > 0) throw new Error(`${failed} of ${total} calls failed`);
   const [own, ...theirs] = all().map((cpu, index) => cpu - (before[index] ?? 0)) as [number, number, number];
