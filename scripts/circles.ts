@@ -1,9 +1,9 @@
-// Circles among imports: each as the files on it, in the order in which they import one another.
+// Import cycles: each as its files, in the order in which they import one another.
 
-/** By file, the files that it imports. */
+/** The files that each file imports. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** One circle for each file that closes one; none where every import leads on. */
+/** One cycle for each file that closes one; empty if there are none. */
 export function findCircles(imports: Imports): readonly (readonly string[])[] {
   const circles: (readonly string[])[] = [];
   const path: string[] = [];

@@ -1,4 +1,4 @@
-// Kills the service again and again in mid-stream and reports whether a kopeck went missing: node scripts/crash.ts --rounds N
+// Kills the service mid-stream again and again and says whether a kopeck went missing: node scripts/crash.ts --rounds N
 // [--store mongodb]
 import { parseArgs } from 'node:util';
 import { openCrashRig, type Round } from '../testkit/crash.ts';

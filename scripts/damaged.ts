@@ -1,6 +1,6 @@
-// `npm run damaged [-- --store mongodb] [--rounds N]`: what a damaged wallet costs the others. Callers hold and settle on
-// sound wallets while a call and a sweep fail on another wallet again and again: first a sound one, then a damaged one, in
-// turns. The slowest hundredth of the others' holds may be a tenth slower beside the damaged wallet.
+// `npm run damaged [-- --store mongodb] [--rounds N]`: what a damaged wallet costs others. Callers hold and settle on
+// sound wallets while a call and a sweep keep failing on another wallet: a sound one and a damaged one in alternating
+// rounds. The slowest hundredth of the others' holds may be a tenth slower beside the damaged wallet.
 import { parseArgs } from 'node:util';
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import { createLedger, type Ledger } from '../lib/ledger/ledger.ts';
@@ -63,7 +63,7 @@ async function compare(url: string): Promise<boolean> {
   return during <= SLOWER_MAX * before && left === 0 && ok;
 }
 
-/** The middle of the rounds' own: one pause of the disk in one of them says nothing about the other side. */
+/** The median of the rounds: a single disk pause in one of them says nothing about the other side. */
 function p99Of(all: readonly (readonly number[])[]): number {
   const p99s = all.map((times) => [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] as number);
   return p99s.sort((a, b) => a - b)[Math.floor(p99s.length / 2)] as number;

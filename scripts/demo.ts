@@ -1,4 +1,4 @@
-// The product in ten seconds: a service on a temporary store, one paid answer in each dialect, two pictures, a refund, and the books.
+// The product in ten seconds: a temporary service, a paid answer in each dialect, two pictures, a refund, the books.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { createLog } from '../lib/http/log.ts';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const WIDTH = Math.max(40, Math.min(process.stdout.columns || 80, 84));
 const INDENT = '   ';
-/** The sandbox speaks about as fast as a model does. */
+/** The sandbox answers about as fast as a real model. */
 const WORD_MS = 20;
 
 interface Billing {
@@ -26,7 +26,7 @@ interface Billing {
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
-// A reader that has seen enough, as in `npm run demo | head`.
+// The reader has seen enough, as in `npm run demo | head`.
 process.stdout.on('error', () => process.exit(0));
 
 await run();
@@ -73,7 +73,7 @@ async function run(): Promise<void> {
   if (!verified) process.exitCode = 1;
 }
 
-/** The shipped sandbox at a pace that can be read. */
+/** The shipped sandbox at a readable pace. */
 function writeCatalog(): string {
   const shipped = JSON.parse(readFileSync(join(ROOT, 'catalog', 'sandbox.json'), 'utf8'));
   shipped.upstreams.sandbox.settings = { wordMs: WORD_MS };
@@ -91,7 +91,7 @@ interface Call {
   readonly prompt: string;
 }
 
-/** Streams one answer to the terminal as it comes, and what it cost. */
+/** Streams one answer to the terminal as it arrives, with its cost. */
 async function stream({ url, key, path, model, prompt }: Call): Promise<void> {
   print(`${INDENT}${dim(`${model} is asked:`)} ${prompt}`, '');
   const response = await fetch(url + path, {
@@ -121,7 +121,7 @@ async function stream({ url, key, path, model, prompt }: Call): Promise<void> {
   print('');
 }
 
-/** Makes a picture, and lets its link be edited. */
+/** Makes a picture, then edits it by its link. */
 async function paint(url: string, key: string): Promise<void> {
   const made = await post(url, key, '/api/v1/images/generations', { prompt: 'A red lighthouse', size: '1792x1024' });
   const image = made.data[0].url;
@@ -143,7 +143,7 @@ async function post(url: string, key: string, path: string, body: object): Promi
   return response.json();
 }
 
-/** The JSON of a stream's events, of either dialect. */
+/** The JSON of a stream's events, in either dialect. */
 // biome-ignore lint/suspicious/noExplicitAny: two dialects on one wire
 async function* eventsOf(response: Response): AsyncGenerator<any> {
   let rest = '';
@@ -154,10 +154,10 @@ async function* eventsOf(response: Response): AsyncGenerator<any> {
   }
 }
 
-/** Writes words as they come, indented and wrapped. */
+/** Writes words as they arrive, indented and wrapped. */
 function createPaper(): { write(text: string): void; end(): void } {
   let column = 0;
-  /** White space that is written only when a word follows on the line. */
+  /** White space that is written only if a word follows on the line. */
   let gap = '';
   const breakLine = () => {
     process.stdout.write('\n');
@@ -189,7 +189,7 @@ async function readBalance(url: string, key: string): Promise<number> {
   return ((await response.json()) as { balance_rub: number }).balance_rub;
 }
 
-/** Asks the command line, as an operator does beside the running service. */
+/** Runs the command line, like an operator beside the running service. */
 function verifyLedger(databaseUrl: string): Promise<boolean> {
   const args = [join(ROOT, 'lib', 'cli', 'main.ts'), 'ledger', 'verify'];
   const child = spawn(process.execPath, args, {
@@ -224,12 +224,12 @@ function amount(rub: number): string {
   return rub.toFixed(3).padStart(9);
 }
 
-/** Since this process began. */
+/** Since this process started. */
 function seconds(): string {
   return `${(performance.now() / 1000).toFixed(1)} s`;
 }
 
-/** Colours only where a person looks: on a terminal, and without NO_COLOR. */
+/** Colours only for people: on a terminal, and without NO_COLOR. */
 function bold(text: string): string {
   return styleText('bold', text, { stream: process.stdout });
 }

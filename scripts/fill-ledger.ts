@@ -1,5 +1,5 @@
 // Fills an empty store with a large ledger: node scripts/fill-ledger.ts URL [ENTRIES]
-// `tollgate ledger verify`, `store backup` and `store copy` are then tried on it.
+// For trying `tollgate ledger verify`, `store backup` and `store copy` on it.
 import { openStore } from '../lib/store/open.ts';
 import { fillLedger } from './bench/fill.ts';
 
@@ -7,7 +7,7 @@ const SMALL = { wallets: 1000, calls: 20 };
 
 const [url = '', wanted = '2000000'] = process.argv.slice(2);
 const started = performance.now();
-// Makes its tables.
+// Creates its tables.
 await (await openStore(url)).close();
 const entries = await fillLedger(url, { entries: Number(wanted), ...SMALL });
 const seconds = Math.round((performance.now() - started) / 1000);

@@ -1,4 +1,4 @@
-// Makes the folder of a new provider plugin, which passes the contract suite as it is: `npm run provider:new -- <name>`.
+// Creates the folder of a new provider plugin that passes the contract suite as is: `npm run provider:new -- <name>`.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +12,9 @@ const USAGE = `usage: npm run provider:new -- <name> [options]
   --kind KIND     ${KINDS.join(', ')}; text by default
   --into FOLDER   the folder of plugin folders that it comes into; providers/ by default`;
 
-/** In the templates as in all examples. */
+/** The name used in the templates, as in all examples. */
 const [NAME, TITLE] = [/\bacme\b/g, /\bAcme\b/g];
-/** A plugin outside the checkout names the package. */
+/** A plugin outside the checkout imports from the package. */
 const CONTRACT = '../../../lib/plugin/contract.ts';
 
 try {

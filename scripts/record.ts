@@ -1,4 +1,4 @@
-// Records one real answer of an upstream as a fixture: the request's body comes on stdin, the recording goes to stdout.
+// Records one real upstream answer as a fixture: the request body comes from stdin, the recording goes to stdout.
 import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const USAGE = `usage: node scripts/record.ts <url> [options] < request.json
 const ANSWER_MS = 120_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Other headers are of the connection, or name an account. */
+/** Other headers belong to the connection, or name an account. */
 const KEPT_HEADERS = ['content-type', 'location', 'retry-after', 'x-should-retry'];
 
 const SECRET_HEADERS = /^(authorization|.*-key|.*token.*|cookie)$/i;
@@ -93,7 +93,7 @@ interface Answer {
   readonly broken: boolean;
 }
 
-/** One request, no redirect, nothing compressed; an answer that breaks off is kept as far as it came. */
+/** One request, without redirects or compression; an answer that breaks off is kept as far as it came. */
 async function ask({ url, method, headers, body, proxy }: Asking): Promise<Answer> {
   const dispatcher =
     proxy === undefined ? new Agent({ allowH2: false }) : new ProxyAgent({ uri: proxy, allowH2: false });
@@ -135,7 +135,7 @@ function replyOf({ status, headers, body, broken }: Answer, secrets: readonly st
   };
 }
 
-/** What the plugin of a folder makes of the recording, as an expectation. */
+/** What a folder's plugin makes of the recording, as an expectation. */
 async function observe(recording: object, folder: string): Promise<object> {
   const plugin = await loadPlugin(resolve(folder));
   const complete = parseRecording({ ...recording, expect: { finish: 'stop' } }, 'the recording');

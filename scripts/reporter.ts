@@ -1,4 +1,4 @@
-// Mocha's spec reporter with a closing line that names the totals.
+// Mocha's spec reporter with a closing line of totals.
 import Mocha from 'mocha';
 
 export default class Reporter extends Mocha.reporters.Spec {

@@ -1,5 +1,5 @@
-// `npm run shots -- FOLDER [NAME]`: pictures of every page with something on it, in both languages, narrow and wide, light
-// and dark, for people to look at; of some only, when a part of their names is given.
+// `npm run shots -- FOLDER [NAME]`: screenshots of every page with content, in both languages, narrow and wide, light
+// and dark, for people to look at; only some of them if part of their names is given.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -39,7 +39,7 @@ try {
   await mail.stop();
 }
 
-/** One more each time: an account holds ten. */
+/** A new one each time: an account holds at most ten. */
 async function revokeIssued(account: string): Promise<void> {
   const [last] = (await test.store.keys.list(account)).slice(-1);
   if (last) await test.store.keys.revoke(last.id, Date.now());

@@ -1,5 +1,5 @@
-// `npm run test:slow`: what takes minutes and is not needed at every change, one after the other. Names as arguments
-// run those alone. Its last line has the totals: a step that counts its own tests adds them, another counts as one.
+// `npm run test:slow`: what takes minutes and is not needed for every change, step by step. Names as arguments run only
+// those. The last line has the totals: a step that counts its own tests adds them, any other counts as one.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 interface Step {
@@ -49,12 +49,12 @@ console.log(`\n${lines.join('\n')}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** A step is a process group of its own, which no key press of the terminal reaches. */
+/** Each step has its own process group, which key presses in the terminal do not reach. */
 function endGroup(child: ChildProcess): void {
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
 }
 
-/** Runs one step, its output passed on; what takes too long is ended with all that it started. */
+/** Runs one step and passes on its output; on a timeout it is killed with everything it started. */
 function run({ command }: Step): Promise<Totals> {
   return new Promise((resolve, reject) => {
     const child = spawn('npm', ['run', '-s', ...command], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
@@ -80,7 +80,7 @@ function run({ command }: Step): Promise<Totals> {
   });
 }
 
-/** A step that ends badly has failed, whatever it counted. */
+/** A step that exits with an error has failed, whatever it counted. */
 function totalsOf(output: string, code: number | null): Totals {
   const [, passed = '0', failed = '0'] = /^(\d+) passed, (\d+) failed.*\s*$/m.exec(output) ?? [];
   const counted = { passed: Number(passed), failed: Number(failed) };

@@ -1,4 +1,4 @@
-// Prints how often the router is right on the labelled prompts: by tier, by language, and what it takes for what.
+// Prints how often the router is right on the labelled prompts: by tier, by language, and which tiers it confuses.
 
 import type { SmartTier } from '../lib/stream/smart.ts';
 import { type Judgement, judge } from '../test/smart/judgement.ts';

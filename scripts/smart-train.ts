@@ -1,13 +1,13 @@
-// Fits the points of the router's evidence to the labelled prompts, writes them to their file, and says what to expect of them.
+// Fits the weights of the router's evidence to the labelled prompts, writes them to their file, and says how they do.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SIGNAL_NAMES, type SignalName, signalOf } from '../lib/smart/names.ts';
 import { readEvidence, SMART_BASE, SMART_THRESHOLDS } from '../lib/smart/route.ts';
 import { SMART_TIERS, type SmartTier } from '../lib/stream/smart.ts';
 import { type Labelled, readSet, USED } from '../test/smart/prompts.ts';
 
-/** Points over which a tier turns into the next. */
+/** The number of points over which one tier turns into the next. */
 const SOFTNESS = 5;
-/** How dear it is to move a weight by ten points, counted in prompts. */
+/** The cost of moving a weight by ten points, counted in prompts. */
 const STIFFNESS = 0.25;
 /** Rarer evidence is left out: nothing can be learnt from it. */
 const SEEN_MIN = 4;
@@ -34,7 +34,7 @@ const weights = fitPoints(examples);
 writeWeights(new URL('../lib/smart/weights.json', import.meta.url));
 documentSignals(new URL('../docs/smart.md', import.meta.url));
 
-/** What prompts are answered that the weights have not seen, though words and rules have. */
+/** How prompts are answered that the weights have not seen, though words and rules have. */
 function reportFolds(): void {
   let right = 0;
   let swaps = 0;
@@ -56,7 +56,7 @@ function tierOf(example: Example, fitted: Weights): SmartTier {
   return score >= SMART_THRESHOLDS.standard ? 'standard' : 'lite';
 }
 
-/** Descends (Adam) along the likelihood of the accepted tiers. */
+/** Gradient descent (Adam) on the likelihood of the accepted tiers. */
 function fitPoints(all: readonly Example[]): Weights {
   const seen = new Map<string, number>();
   for (const { evidence } of all) for (const name of evidence) seen.set(name, (seen.get(name) ?? 0) + 1);
@@ -86,7 +86,7 @@ function fitPoints(all: readonly Example[]): Weights {
   return new Map(names.map((name, at) => [name, points[at]!]));
 }
 
-/** The slope of minus the logarithm of the chance that the score falls into an accepted tier. */
+/** The gradient of the negative log-likelihood that the score falls into an accepted tier. */
 function slopeOf(score: number, accept: readonly SmartTier[]): number {
   const overStandard = 1 / (1 + Math.exp((SMART_THRESHOLDS.standard - score) / SOFTNESS));
   const overHeavy = 1 / (1 + Math.exp((SMART_THRESHOLDS.heavy - score) / SOFTNESS));
@@ -98,7 +98,7 @@ function slopeOf(score: number, accept: readonly SmartTier[]): number {
   return -accept.reduce((sum, tier) => sum + rises[tier], 0) / Math.max(chance, 1e-9);
 }
 
-/** As few lines as the width allows: nobody reads hundreds of numbers one below the other. */
+/** As few lines as the width allows: nobody reads hundreds of numbers in a column. */
 function writeWeights(file: URL): void {
   const pairs = [...weights]
     .map(([name, points]): [string, number] => [name, Math.round(points * 10) / 10])
@@ -115,7 +115,7 @@ function writeWeights(file: URL): void {
   console.log(`${pairs.length} weights`);
 }
 
-/** Puts the strongest evidence of each signal into the table of the documentation: name, points, meaning. */
+/** Puts the strongest evidence of each signal into the documentation's table: name, points, meaning. */
 function documentSignals(file: URL): void {
   const strongest = new Map<SignalName, number>();
   for (const [name, points] of weights) {

@@ -1,5 +1,5 @@
-// `npm run soak -- --minutes N`: streams, calls, clients that leave and reloads, round after round. After the first minute
-// the memory in use must stay within a twentieth, and at the end every rouble must be where the ledger says.
+// `npm run soak -- --minutes N`: rounds of streams, calls, leaving clients and reloads. After the first minute, memory
+// in use must stay within a twentieth, and at the end every rouble must be where the ledger says.
 import { parseArgs } from 'node:util';
 import { asked, said } from '../testkit/talk.ts';
 import { MODELS } from './bench/cases.ts';
@@ -21,7 +21,7 @@ const LOADS: readonly Load[] = [
   { model: 'burst-500', stream: true, atOnce: 32 },
   { model: 'paced-50', stream: true, atOnce: 100 },
 ];
-/** Of each load in a round. */
+/** Of each kind of load, per round. */
 const LOAD_S = 2;
 
 interface Audit {
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     const figures = `${mebibytes(heapUsed + external)} MiB in use, ${mebibytes(rss)} resident`;
     console.log(`${(passed() / MINUTE_MS).toFixed(1)} min: ${calls} calls, ${figures}`);
   }
-  // Clients that left last are settled by then.
+  // The calls of the last clients to leave are settled by then.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const audit = await asked<Audit>(child, 'audit');
   for (const process of [child, load, upstream]) process.disconnect();

@@ -1,5 +1,5 @@
-// Holds the house in order: sizes of files, functions and vendors' folders, imports one way and in no circle, vendors'
-// names in their rooms only.
+// Keeps the house in order: sizes of files, functions and vendors' folders, one-way imports without cycles, vendors'
+// names only where they belong.
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
@@ -10,7 +10,7 @@ import { findCircles } from './circles.ts';
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
 
-/** From the ground up: a file imports from its own layer and from those below. */
+/** From the bottom up: a file imports only from its own layer and those below. */
 const LAYERS: readonly (readonly string[])[] = [
   [
     'lib/base62.ts',
@@ -36,13 +36,13 @@ const LAYERS: readonly (readonly string[])[] = [
   ['lib/main.ts', 'lib/serve.ts', 'lib/cli/'],
 ];
 
-/** Rooms that the others enter by one file. */
+/** Folders that others enter through one file only. */
 const DOORS: readonly (readonly [room: string, door: string])[] = [['lib/smart/', 'lib/smart/route.ts']];
 
-/** What a plugin may import of ours: types only. */
+/** What a plugin may import from us: types only. */
 const CONTRACTS = { providers: 'lib/plugin/contract.ts', payments: 'lib/plugin/payment-contract.ts' } as const;
 
-/** What a vendor's folder may have besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
+/** What a vendor's folder may hold besides recordings; docs/decisions/formats-and-vendors.md says why one has more. */
 const VENDOR_MAX = { files: 4, lines: 150 };
 const LARGER = new Map([['sandbox', { files: 9, lines: 705 }]]);
 
@@ -67,7 +67,7 @@ function filesUnder(folder: string): readonly string[] {
     .sort();
 }
 
-/** A folder is named after its vendor first. Some have none: what they sell, or who else sells it. */
+/** A folder name starts with its vendor. Some have no folder: what they sell, or who else sells it. */
 function namesOfVendors(): readonly string[] {
   const folders = [...providers, ...readdirSync(join(root, 'payments'))].filter((name) => /^[a-z]/.test(name));
   const names = folders.map((name) => name.split(/[-.]/, 1)[0] as string).filter((name) => name !== 'sandbox');
@@ -117,7 +117,7 @@ function checkFunctions(path: string, node: Node): void {
   }
 }
 
-/** A closure that holds state and functions is a room, not a function: its functions are measured one by one. */
+/** A closure with state and functions counts as a module, not a function: its functions are measured one by one. */
 function isFactory(node: Node): boolean {
   const { body } = node as unknown as { body: { body?: readonly Node[] } };
   const statements = body.body ?? [];
@@ -151,7 +151,7 @@ function checkImports(path: string, text: string): void {
   }
 }
 
-/** The contract that binds a plugin's file. */
+/** The contract that a plugin's file must follow. */
 function contractOf(path: string): string | undefined {
   return Object.entries(CONTRACTS).find(([room]) => path.startsWith(`${room}/`))?.[1];
 }

@@ -11,7 +11,7 @@ const SHARE_FAILED_MAX = 0.005;
 interface Case extends Trial {
   readonly name: string;
   readonly backMsMax: number;
-  /** Hardly a call may fail: one that the proxy has handed over in the very moment in which a gateway stops listening. */
+  /** Hardly any call may fail: only one that the proxy hands over just as a gateway stops listening. */
   readonly seamless?: boolean;
 }
 
@@ -42,7 +42,7 @@ async function freezePrimary({ cluster }: Topology): Promise<void> {
   primary.kill('SIGCONT');
 }
 
-/** What was promised and not kept. */
+/** The broken promises. */
 function missed(trial: Case, finding: Finding): readonly string[] {
   const { slowestMs, backMs, returnedMs, live, statuses, problems } = finding;
   const returnedMsMax = LEASE_MS + SWEEP_MS + LOOK_MS;

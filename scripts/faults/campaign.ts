@@ -1,5 +1,5 @@
-// A campaign: callers never stop while one fault follows the other, and after each the books are held against what the
-// callers were told.
+// A campaign: callers never stop while one fault follows another, and after each the books are checked against what
+// the callers were told.
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { ask, CHAT, DIALECTS, send, until } from '../../testkit/client.ts';
 import { compare, type Heard, listen } from '../../testkit/heard.ts';
@@ -19,7 +19,7 @@ export interface CampaignOptions {
 export interface Report {
   readonly steps: number;
   readonly calls: number;
-  /** Calls whose charge the client was told. */
+  /** Calls whose charge was reported to the client. */
   readonly told: number;
   readonly problems: readonly string[];
 }
@@ -27,11 +27,11 @@ export interface Report {
 const CALLERS = 8;
 /** Calls before and after a fault. */
 const MARGIN_MS = 300;
-/** For what waits by itself after a repair, and for the sessions of a dead process on MongoDB. */
+/** For what needs time after a repair, and for a dead process's sessions on MongoDB. */
 const RETURN_MS = 20_000;
 const SERVE_MS = 10_000;
 
-/** Ends at the first broken invariant. */
+/** Stops at the first broken invariant. */
 export async function runCampaign({ store, seed, faults, minutes, stepsMax, say }: CampaignOptions): Promise<Report> {
   const random = createRandom(seed);
   const usable = faults.filter(({ stores }) => stores.includes(store));
@@ -52,7 +52,7 @@ export async function runCampaign({ store, seed, faults, minutes, stepsMax, say 
       const line = `${heard.length} calls, ${answered} answered 200`;
       say(`${store} step ${steps}: ${fault.name} ${did}; ${line}${problems.length > 0 ? '; BROKEN' : ''}`);
     }
-    // What was acknowledged early is still there at the end.
+    // What was acknowledged early must still be there at the end.
     const last = await compare(rig.rig.books.store, all);
     told = last.told;
     problems.push(...last.wrong.filter((line) => !problems.includes(line)));
@@ -86,7 +86,7 @@ async function underLoad(rig: FaultRig, fault: Fault, random: Random) {
   return { heard, did };
 }
 
-/** What does not hold once all is mended: both gateways serve, nothing is held, the books add up and say what was told. */
+/** What is wrong after all repairs: both gateways must serve, no hold be left, and the books match what was told. */
 async function broken(rig: FaultRig, heard: readonly Heard[]): Promise<string[]> {
   const { books } = rig.rig;
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-// Loaded into a gateway before anything else: its wall clock is off by what a file says.
+// Preloaded into a gateway: shifts its wall clock by the offset in a file.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.CLOCK_FILE as string;

@@ -1,4 +1,4 @@
-// The faults of a campaign: each breaks something for a while and mends it.
+// The faults of a campaign: each breaks something for a while and repairs it.
 import { damageWallet } from '../../testkit/damage.ts';
 import type { TestAccount } from '../../testkit/gateway.ts';
 import type { Random } from './random.ts';
@@ -7,7 +7,7 @@ import type { FaultRig, StoreName } from './rig.ts';
 export interface Fault {
   readonly name: string;
   readonly stores: readonly StoreName[];
-  /** Breaks it, waits, and mends it; says what it did. */
+  /** Breaks it, waits, and repairs it; says what it did. */
   run(rig: FaultRig, random: Random): Promise<string>;
 }
 
@@ -17,7 +17,7 @@ const MICRO = 1_000_000n;
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Waits as long as a fault lasts. */
+/** Waits for the duration of a fault. */
 async function last(random: Random, mostMs: number): Promise<string> {
   const ms = Math.round(random.between(200, mostMs));
   await sleep(ms);

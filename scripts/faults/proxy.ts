@@ -1,13 +1,13 @@
-// The network between the gateways and their database: one loopback port that can be cut, or fall silent.
+// The network between the gateways and their database: one loopback port that can be cut or go silent.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface NetworkProxy {
   readonly port: number;
-  /** Ends every connection and takes no new one. */
+  /** Closes every connection and accepts no new one. */
   cut(): void;
-  /** Keeps connections open and passes nothing on, in both directions. */
+  /** Keeps connections open but forwards nothing, in either direction. */
   silence(): void;
-  /** What was held back is passed on. */
+  /** Forwards what was held back. */
   heal(): void;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-// Random numbers that a seed repeats (mulberry32).
+// Random numbers repeatable from a seed (mulberry32).
 
 export interface Random {
-  /** From `least` up to but not `most`. */
+  /** From `least` up to, but not including, `most`. */
   between(least: number, most: number): number;
   pick<T>(from: readonly T[]): T;
 }

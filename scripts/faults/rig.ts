@@ -1,4 +1,4 @@
-// Two gateways on one store with callers, and the store's disk, network, lock and clocks in the hands of a campaign.
+// Two gateways on one store with callers, with the store's disk, network, lock and clocks under a campaign's control.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ export type StoreName = 'sqlite' | 'mongodb';
 export const LEASE_MS = 1000;
 const GATEWAYS = 2;
 const ACCOUNTS = 4;
-/** Of every file a gateway writes: more than a campaign needs, and less than what fills the disk. */
+/** The limit of every file a gateway writes: more than a campaign needs, and less than would fill the disk. */
 const FILE_KIB_MAX = 64 * 1024;
 const SHRINK_MS = 10_000;
 const CLOCK = fileURLToPath(new URL('./clock.ts', import.meta.url));
@@ -24,20 +24,20 @@ const CLOCK = fileURLToPath(new URL('./clock.ts', import.meta.url));
 export interface FaultRig {
   readonly store: StoreName;
   readonly rig: Rig;
-  /** What reaches the database whatever becomes of the gateways' network. */
+  /** Reaches the database whatever happens to the gateways' network. */
   readonly databaseUrl: string;
   readonly accounts: readonly TestAccount[];
   readonly gateways: (Service | undefined)[];
-  /** Of MongoDB. */
+  /** MongoDB only. */
   readonly network: NetworkProxy | undefined;
   start(index: number): Promise<void>;
   kill(index: number): Promise<void>;
   setClock(index: number, offsetMs: number): void;
-  /** Of SQLite: another process has the write lock. */
+  /** SQLite only: another process holds the write lock. */
   lock(): Promise<() => Promise<void>>;
-  /** Of SQLite: no gateway can write any more. */
+  /** SQLite only: no gateway can write any more. */
   fillDisk(): Promise<void>;
-  /** Of SQLite: there is room again. */
+  /** SQLite only: there is room again. */
   makeRoom(): Promise<void>;
   close(): Promise<void>;
 }
@@ -93,12 +93,12 @@ export async function openFaultRig(store: StoreName): Promise<FaultRig> {
   };
 }
 
-/** File and log become as small as before: a gateway that may not write files so large could do neither. */
+/** Shrinks the file and the log to their former size: a gateway limited to smaller files could not do it. */
 async function shrink(database: string): Promise<void> {
   const db = new DatabaseSync(database, { timeout: 10_000 });
   try {
     db.exec('VACUUM');
-    // A reader may be in the way for a moment.
+    // A reader may block it for a moment.
     await until(() => Number(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy) === 0, SHRINK_MS);
   } finally {
     db.close();

@@ -1,4 +1,4 @@
-// The attackers of a siege, in a process of their own, of the lowest priority: what they measure is not their own speed.
+// The attackers of a siege, in their own process with the lowest priority, so as not to measure their own speed.
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { ATTACKS, type Target } from './attacks.ts';

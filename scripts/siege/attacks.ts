@@ -1,4 +1,4 @@
-// What a siege does to the gateway: each attack opens its sockets on loopback, and its end closes them.
+// What a siege does to the gateway: each attack opens its sockets on loopback and closes them at its end.
 import { connect, type Socket } from 'node:net';
 import type { Keys } from './gateway.ts';
 
@@ -9,7 +9,7 @@ export interface Target {
 
 export interface Attack {
   readonly title: string;
-  /** Begins it; the sockets it opens are in `sockets`, and `isOver` says when to stop. */
+  /** Starts it; its open sockets are in `sockets`, and `isOver` says when to stop. */
   run(target: Target, siege: Siege): void;
 }
 
@@ -21,7 +21,7 @@ export interface Siege {
 const CHAT = '/api/v1/chat/completions';
 const MESSAGES = '/api/v1/messages';
 const MIB = 1024 * 1024;
-/** A socket that was closed is opened again after so long: hundreds at once are enough. */
+/** A closed socket is reopened after this long: hundreds at once are enough. */
 const AGAIN_MS = 50;
 
 const post = (path: string, key: string, lines: string) =>
@@ -29,7 +29,7 @@ const post = (path: string, key: string, lines: string) =>
 const whole = (path: string, key: string, body: string) =>
   Buffer.from(post(path, key, `content-length: ${Buffer.byteLength(body)}`) + body);
 
-/** Keeps so many sockets open, each of which begins with `attack`. */
+/** Keeps this many sockets open, each of which starts with `attack`. */
 function keepOpen(count: number, { port }: Target, siege: Siege, attack: (socket: Socket) => void): void {
   const open = () => {
     if (siege.isOver()) return;
@@ -45,7 +45,7 @@ function keepOpen(count: number, { port }: Target, siege: Siege, attack: (socket
   for (let at = 0; at < count; at += 1) open();
 }
 
-/** Writes the same again and again, as fast as it is taken. */
+/** Writes the same data over and over, as fast as it is read. */
 function pour(socket: Socket, piece: Buffer): void {
   socket.resume();
   const write = () => {
@@ -55,7 +55,7 @@ function pour(socket: Socket, piece: Buffer): void {
   write();
 }
 
-/** Sends requests one after the other, each when the one before is answered. */
+/** Sends requests one after the other, each once the previous one is answered. */
 function repeat(socket: Socket, request: Buffer): void {
   socket.on('data', () => socket.write(request));
   socket.write(request);

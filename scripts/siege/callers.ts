@@ -1,4 +1,4 @@
-// The good callers of a siege, in a process of their own: each makes a short call, waits a little, and makes the next.
+// The well-behaved callers of a siege, in their own process: each makes a short call, pauses, and makes the next.
 import { Agent, request } from 'undici';
 
 export interface CallersJob {
@@ -11,7 +11,7 @@ export interface CallersJob {
 export interface CallersResult {
   readonly calls: number;
   readonly failed: number;
-  /** Why, each reason once. */
+  /** The reasons, each once. */
   readonly reasons: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;

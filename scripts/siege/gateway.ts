@@ -1,4 +1,4 @@
-// The gateway under siege, in a process of its own, with accounts for those who call it and for those who attack it.
+// The gateway under siege, in its own process, with accounts for its callers and its attackers.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 
-/** Keys: of the callers, of a wallet that is empty, of wallets that can pay for short calls. */
+/** Keys: for the callers, for an empty wallet, for wallets that can pay for short calls. */
 export interface Keys {
   readonly good: string;
   readonly penniless: string;
@@ -19,10 +19,10 @@ export interface Keys {
 export interface Measured {
   /** CPU time of the longest turn of the loop, in ms. */
   readonly turnMs: number;
-  /** What a timer waited longer than it should have, in ms, the rest of the machine included. */
+  /** How late a timer fired, in ms, including delays caused by the rest of the machine. */
   readonly delayP99Ms: number;
   readonly delayMostMs: number;
-  /** Lines of the log that ask for an operator. */
+  /** Log lines that call for an operator. */
   readonly errors: number;
 }
 
@@ -77,7 +77,7 @@ delay.enable();
 let turnMs = 0;
 let before = process.threadCpuUsage();
 setInterval(() => {
-  // What the thread has worked since the last tick, less what it may have until the next.
+  // What the thread has worked since the last tick, minus what it may use until the next.
   const { user, system } = process.threadCpuUsage(before);
   turnMs = Math.max(turnMs, (user + system) / 1000 - TICK_MS);
   before = process.threadCpuUsage();

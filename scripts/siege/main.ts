@@ -1,6 +1,6 @@
-// `npm run siege`: attacks a gateway on loopback, each attack alone and all at once, while good callers call it, and
-// fails when a bound is broken. `--only NAME` is one attack. `--short` takes about a minute and judges times loosely, as
-// a test must on a machine that does other things too; memory and failures it judges as the long one does.
+// `npm run siege`: attacks a gateway on loopback, each attack alone and all at once, while good callers use it, and
+// fails if a limit is exceeded. `--only NAME` runs one attack. `--short` takes about a minute and is lenient on times,
+// as a test on a busy machine must be; memory and failures are judged as strictly as in the long run.
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ if (!names.every((name) => name in ATTACKS)) {
 }
 const seconds = values.short ? 4 : 20;
 const turnMaxMs = values.short ? 150 : 50;
-/** Below it the other processes of the machine decide. */
+/** Below this, the machine's other processes decide. */
 const p99FloorMs = values.short ? 2000 : 50;
 
 const upstream = start('upstream.ts', [], OTHER_CORE);
@@ -63,7 +63,7 @@ interface Round extends CallersResult, Measured {
   readonly rssMb: number;
 }
 
-/** Calls the gateway while it is attacked, and looks at its memory. */
+/** Calls the gateway during the attack and watches its memory. */
 async function siege(title: string, attacks: readonly string[]): Promise<Round> {
   let rssMb = 0;
   const watching = setInterval(() => {

@@ -1,7 +1,7 @@
-// The request that one picture becomes.
+// The upstream request for one picture.
 import type { Host, ImageCall, JsonBody } from '../../../lib/plugin/contract.ts';
 
-/** Made while it is sent: no copy of a picture stands around meanwhile. */
+/** Built while it is being sent, so that no copy of a picture is kept in memory. */
 export function bodyOf({ model, prompt, size, aspect, images }: ImageCall, { image }: Host): JsonBody {
   return (base64) => ({
     model,

@@ -1,4 +1,4 @@
-// What the events of an answer bring: text, counts, the end or an error.
+// What the events of an answer contain: text, usage, the end or an error.
 import type { AnswerReader, FinishReason, Host } from '../../../lib/plugin/contract.ts';
 
 const REASONS = new Map<unknown, FinishReason>([

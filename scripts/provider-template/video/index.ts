@@ -1,4 +1,4 @@
-// Plugin for Acme: videos, each a job that is submitted and looked at until it ends.
+// Plugin for Acme: videos, each a job that is submitted and polled until it ends.
 import type {
   AccountSettings,
   Host,
@@ -31,7 +31,7 @@ function createProvider(settings: AccountSettings, { video }: Host): Provider {
   };
 }
 
-/** Words for the state that upstreams use are known to the host; any other is `processing`. */
+/** The host knows the words that upstreams commonly use for states; any other means `processing`. */
 function reportOf({ state, percent, result, error }: JsonObject): VideoReport {
   const { url } = (result ?? {}) as JsonObject;
   return { status: state, progress: percent, url, error };

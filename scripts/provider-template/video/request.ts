@@ -1,4 +1,4 @@
-// The request that one video becomes.
+// The upstream request for one video.
 import type { HostVideo, JsonBody, VideoCall } from '../../../lib/plugin/contract.ts';
 
 export function bodyOf(call: VideoCall, video: HostVideo): JsonBody {
