@@ -1,4 +1,4 @@
-// What a gateway under benchmark needs: a catalog of every model of the loads, and an account with a key and money.
+// What a gateway under benchmark needs: a catalog with every model of the loads, and an account with a key and money.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAccounts } from '../../lib/accounts/accounts.ts';

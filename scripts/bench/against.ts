@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { GATEWAY_CORE, pin, type Running } from './process.ts';
 
 export interface AgainstOptions {
-  /** Run by a shell, in a process group of its own. */
+  /** Run by a shell, in its own process group. */
   readonly command: string;
   /** Where it serves chat completions. */
   readonly path: string;
-  /** What it takes for a key: sent as `authorization: Bearer` and as `x-api-key`. */
+  /** The key it accepts: sent as `authorization: Bearer` and as `x-api-key`. */
   readonly key: string;
   readonly upstream: string;
 }
@@ -21,7 +21,7 @@ export interface Against extends Running {
 const START_MS_MAX = 60_000;
 const LOOK_MS = 100;
 
-/** Resolves when it answers anything at all. */
+/** Resolves once it answers anything at all. */
 export async function startAgainst({ command, path, key, upstream }: AgainstOptions): Promise<Against> {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), UPSTREAM_URL: upstream };

@@ -1,4 +1,4 @@
-// What an operator starts: a gateway as `npm start` starts it, or a command, with its time and its memory.
+// What an operator runs: a gateway like `npm start`, or a command, with its time and memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ export interface Alone {
   readonly child: ChildProcess;
   readonly url: string;
   readonly readyMs: number;
-  /** Its environment, for what opens its store beside it. */
+  /** Its environment, to open its store beside it. */
   readonly env: Readonly<Record<string, string>>;
   rssBytes(): number;
   reload(): void;
   stop(): Promise<void>;
 }
 
-/** On the catalog of a folder. */
+/** With the catalog in a folder. */
 export async function startAlone(
   folder: string,
   databaseUrl: string,
@@ -90,7 +90,7 @@ export async function runCommand(
   return { ms: performance.now() - from, peakBytes };
 }
 
-/** 0 for a process that is gone. */
+/** 0 for a process that has exited. */
 function bytesOf({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

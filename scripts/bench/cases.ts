@@ -1,18 +1,18 @@
-// The loads of the benchmark: what is asked, by how many at once, and what its cost is divided by.
+// The loads of the benchmark: what is requested, at which concurrency, and what the cost is divided by.
 
 export interface Case {
   readonly name: string;
-  /** Says what the upstream answers; see `upstream.ts`. */
+  /** Determines the upstream's answer; see `upstream.ts`. */
   readonly model: string;
   readonly stream: boolean;
   readonly calls: number;
   readonly atOnce: number;
-  /** What the cost is divided by besides calls. */
+  /** What the cost is divided by, besides calls. */
   readonly events?: number;
   readonly leaveAfterBytes?: number;
 }
 
-/** The loads that goals are set for. */
+/** The loads that have goals. */
 const GOALS: readonly Case[] = [
   { name: 'call, 100 tokens', model: 'burst-100', stream: false, calls: 4000, atOnce: 64 },
   { name: 'stream of 20 fragments', model: 'stream-20', stream: true, calls: 2000, atOnce: 64 },
@@ -20,7 +20,7 @@ const GOALS: readonly Case[] = [
   { name: 'paced, 200 streams', model: 'paced-150', stream: true, calls: 200, atOnce: 200, events: 150 },
 ];
 
-/** Other numbers at once, shorter answers, and clients that leave. */
+/** Other concurrencies, shorter answers, and clients that leave. */
 const OTHERS: readonly Case[] = [
   { name: 'call of 8 words, 32 at once', model: 'call', stream: false, calls: 3000, atOnce: 32 },
   { name: 'stream of 20, 32 at once', model: 'stream-20', stream: true, calls: 1500, atOnce: 32 },
@@ -30,7 +30,7 @@ const OTHERS: readonly Case[] = [
   { name: 'disconnect after the first', model: 'idle', stream: true, calls: 600, atOnce: 32, leaveAfterBytes: 1 },
 ];
 
-/** Every call of them on the same wallet, as the calls of all cases are. */
+/** All their calls use one wallet, like the calls of all cases. */
 export const ONE_WALLET: Case = {
   name: '300 at once, one wallet',
   model: 'call',
@@ -41,7 +41,7 @@ export const ONE_WALLET: Case = {
 
 const QUICK = 0.3;
 
-/** Those whose model or name begins like that, `goals`, or `loads` for all; all by default. */
+/** Those whose model or name starts like this, `goals`, or `loads` for all; all by default. */
 export function casesOf({ only = 'loads', quick }: { only: string | undefined; quick: boolean }): readonly Case[] {
   const all = [...GOALS, ...OTHERS];
   const groups: Readonly<Record<string, readonly Case[]>> = { loads: all, goals: GOALS };
@@ -49,10 +49,10 @@ export function casesOf({ only = 'loads', quick }: { only: string | undefined; q
   return wanted.map((test) => (quick ? shortened(test) : test));
 }
 
-/** Paced streams take their time however many there are. */
+/** Paced streams take the same time however many there are. */
 export function shortened(test: Case): Case {
   return test.model.startsWith('paced') ? test : { ...test, calls: Math.ceil(test.calls * QUICK) };
 }
 
-/** Every name that the upstream is asked for. */
+/** Every model name that is requested from the upstream. */
 export const MODELS: readonly string[] = [...new Set([...GOALS, ...OTHERS].map(({ model }) => model))];

@@ -1,4 +1,4 @@
-// One load on each of those that are compared, in alternating rounds: their own processor time, and how long calls take.
+// The same load on everything that is compared, in alternating rounds: their own CPU time, and how long calls take.
 import type { ChildProcess } from 'node:child_process';
 import { asked } from '../../testkit/talk.ts';
 import type { Case } from './cases.ts';
@@ -18,7 +18,7 @@ interface Measured extends LoadResult {
   readonly cpuUs: number;
 }
 
-/** Parts and functions of a profile. */
+/** Modules and functions of a profile. */
 const SHOWN = 24;
 
 export const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
@@ -31,7 +31,7 @@ export function printHead(rounds: number): void {
 
 export async function compare(test: Case, { pipe, gateway, other, load }: Compared, rounds: number): Promise<void> {
   const all = [pipe, gateway, ...(other ? [other] : [])];
-  // A whole round first: what the compiler does at the start is no cost of a call.
+  // A whole round first: the compiler's work at the start is not a cost of the calls.
   for (const running of all) await measure(running, load, test);
   const measured = all.map((): Measured[] => []);
   for (let round = 0; round < rounds; round += 1) {
@@ -50,7 +50,7 @@ async function measure({ child, url, path, key }: Running, load: ChildProcess, t
   return { ...result, cpuUs: ((cpuOf(child) - before) * 1e6) / calls };
 }
 
-/** What a call costs of the main thread, by who spends it; a profile makes everything a little slower. */
+/** What a call costs on the main thread, by who spends it; profiling slows everything down a little. */
 export async function reportProfile(test: Case, { pipe, gateway, load }: Compared): Promise<void> {
   const [floor, spent] = [await profile(pipe, load, test), await profile(gateway, load, test)];
   const per = test.calls * (test.events ?? 1);
@@ -61,7 +61,7 @@ export async function reportProfile(test: Case, { pipe, gateway, load }: Compare
   printShares(spent.node, floor.node, per);
 }
 
-/** The largest, and the sum of all. */
+/** The largest, and the sum. */
 function printShares(spent: Readonly<Record<string, number>>, floor: Readonly<Record<string, number>>, per: number) {
   const names = [...new Set([...Object.keys(spent), ...Object.keys(floor)])];
   const line = (name: string, us: number, floorUs: number) =>
@@ -98,7 +98,7 @@ function report(test: Case, who: string, list: readonly Measured[], floors: read
   console.log(columns.join('') + (test.events ? fixed(cpuUs / test.events, 2) : ''));
 }
 
-/** How much later than straight from the upstream the first byte of a stream is there, with one call at a time. */
+/** How much later than straight from the upstream the first byte of a stream arrives, with one call at a time. */
 export async function reportFirstByte(
   { pipe, gateway, other, load, target }: Compared & { readonly target: string },
   calls: number,

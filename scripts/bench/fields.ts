@@ -1,5 +1,5 @@
-// `npm run bench -- --fields`: what it costs to check the fields of a chat-style body by our table, and by an equal schema
-// of joi, with and without its messages.
+// `npm run bench -- --fields`: the cost of checking the fields of a chat-style body by our table, and by an equal
+// joi schema, with and without its messages.
 import Joi from 'joi';
 import { parseChatRequest } from '../../lib/api/dialects/chat/request.ts';
 import { chatFields } from '../../lib/api/dialects/chat/schema.ts';

@@ -1,5 +1,5 @@
-// Fills an empty store with a large ledger, past the queue but by its rules. One wallet gets a large part of it, as that of a
-// busy customer.
+// Fills an empty store with a large ledger, bypassing the queue but following its rules. One wallet gets a large part
+// of it, like that of a busy customer.
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { type Charge, decide, type Entry, emptyWallet, type Operation, type Wallet } from '../../lib/money/decide.ts';
@@ -13,9 +13,9 @@ const PRICE: TextPrice = { input: 40_000_000n, output: 240_000_000n };
 const PRICES = JSON.stringify({ input: `${PRICE.input}`, output: `${PRICE.output}` });
 const TOKENS = { input: 1200, output: 4000 };
 const RESERVED = 2_000_000n;
-/** For calls that come later. */
+/** For later calls. */
 const SPARE = 10n ** 13n;
-/** Over how long the calls of a wallet are spread. */
+/** The period over which a wallet's calls are spread. */
 const HISTORY_MS = 400 * 24 * 3_600_000;
 
 interface Rows {
@@ -25,7 +25,7 @@ interface Rows {
 }
 
 interface Target {
-  /** Makes the accounts. */
+  /** Creates the accounts. */
   open(ids: readonly string[]): Promise<void>;
   write(rows: readonly Rows[]): Promise<void>;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ interface Target {
 
 export interface Filling {
   readonly entries: number;
-  /** Wallets besides the large one, which gets what they leave. */
+  /** Wallets besides the large one, which gets the rest. */
   readonly wallets: number;
   /** Of each of them. */
   readonly calls: number;
@@ -42,10 +42,10 @@ export interface Filling {
 export const LARGE = 'acc_large';
 export const smallWallet = (index: number) => `acc_small_${index}`;
 
-/** The key of its calls, which is not made. */
+/** The key of its calls, which is not created. */
 export const keyOf = (wallet: string) => `key_${wallet}`;
 
-/** Resolves to how many entries there are. */
+/** Resolves to the number of entries. */
 export async function fillLedger(databaseUrl: string, { entries: wanted, wallets, calls }: Filling): Promise<number> {
   const ids = [LARGE, ...Array.from({ length: wallets }, (_, index) => smallWallet(index))];
   const target = databaseUrl.startsWith('sqlite:') ? openFile(databaseUrl.slice(7)) : await openDatabase(databaseUrl);
@@ -69,7 +69,7 @@ export async function fillLedger(databaseUrl: string, { entries: wanted, wallets
   return entries + rows;
 }
 
-/** A payment, then calls, each a hold and its charge. */
+/** A payment, then calls, each with a hold and its charge. */
 function* historyOf(id: string, calls: number): Generator<Rows> {
   const rows = { entries: [] as Entry[], charges: [] as Charge[], wallet: emptyWallet(id) };
   const from = Date.now() - HISTORY_MS;
@@ -133,7 +133,7 @@ function openFile(path: string): Target {
   };
 }
 
-/** Columns are named as the fields, but for the case of their letters. */
+/** Columns are named like the fields, except for letter case. */
 function valuesOf(row: object, columns: string): readonly unknown[] {
   const fields = new Map(Object.entries(row));
   return columns.split(', ').map((column) => fields.get(column.replace(/_([a-z])/g, (_, c) => c.toUpperCase())));

@@ -1,4 +1,4 @@
-// The gateway under benchmark, in a process of its own: everything switched on, commits durable.
+// The gateway under benchmark, in its own process: everything switched on, commits durable.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.send?.({ port: gateway.server.info.port, key });
 
-/** What the parent may ask. */
+/** The parent's requests. */
 const answers: Readonly<Record<string, () => unknown>> = {
   delay() {
     const figures = { p99Ms: delay.percentile(99) / 1e6, mostMs: delay.max / 1e6 };

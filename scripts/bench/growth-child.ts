@@ -1,4 +1,4 @@
-// The gateway's side of the benchmark of growth: one process on a large store, asked by messages for one figure at a time.
+// The gateway's side of the growth benchmark: a process on a large store, asked by messages for one figure at a time.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createHolders } from '../../lib/accounts/holders.ts';
@@ -14,11 +14,11 @@ import { heldMemory } from './held.ts';
 
 export interface Load {
   readonly what: 'pairs' | 'audit' | 'first' | 'keys';
-  /** The wallets, or of `keys` the accounts that get them. */
+  /** The wallets, or for `keys` the accounts that get them. */
   readonly wallets: readonly string[];
   readonly callers: number;
   readonly seconds: number;
-  /** Of `keys`. */
+  /** For `keys`. */
   readonly count?: number;
 }
 
@@ -27,14 +27,14 @@ export interface LoadFigures {
   /** Of a pair, in ms. */
   readonly p50: number;
   readonly p99: number;
-  /** Of what ran beside the pairs. */
+  /** For what ran beside the pairs. */
   readonly besideMs: number;
   readonly bytes: number;
 }
 
 const PRICES = '{"input":"40000000","output":"240000000"}';
 const USAGE = '{"tokens_input":100,"tokens_output":200}';
-/** The least that a call costs. */
+/** The minimum cost of a call. */
 const LEAST = 500_000n;
 
 const [, , url = ''] = process.argv;
@@ -56,7 +56,7 @@ const figuresOf = (times: readonly number[], ms: number, besideMs = 0): LoadFigu
   ...{ perSecond: (times.length * 1000) / ms, p50: rank(times, 0.5), p99: rank(times, 0.99), besideMs, bytes: 0 },
 });
 
-/** For so long, or for as long as what runs beside them. */
+/** For this long, or as long as what runs beside them. */
 async function pairs({ wallets, callers, seconds }: Load, beside?: () => Promise<unknown>): Promise<LoadFigures> {
   const from = performance.now();
   let until = beside ? Number.POSITIVE_INFINITY : from + seconds * 1000;
@@ -79,7 +79,7 @@ async function pairs({ wallets, callers, seconds }: Load, beside?: () => Promise
   return figuresOf(times, performance.now() - from, besideMs);
 }
 
-/** One call of each wallet, one after the other, as the first since the start. */
+/** One call of each wallet, one after the other, each the wallet's first since the start. */
 async function first({ wallets }: Load): Promise<LoadFigures> {
   const from = performance.now();
   const times: number[] = [];
@@ -87,7 +87,7 @@ async function first({ wallets }: Load): Promise<LoadFigures> {
   return figuresOf(times, performance.now() - from);
 }
 
-/** What it takes to have seen so many keys, each once. */
+/** How long it takes to see this many keys, each once. */
 async function keys({ wallets: accounts, count = 0 }: Load): Promise<LoadFigures> {
   const texts = Array.from({ length: count }, () => makeKey('tg-'));
   const at = Date.now();
@@ -121,7 +121,7 @@ async function keys({ wallets: accounts, count = 0 }: Load): Promise<LoadFigures
   return { ...figuresOf([], ms), perSecond: (count * 1000) / ms, bytes };
 }
 
-/** As the ledger service does it for a text call; resolves to the time, in ms. */
+/** Like the ledger service does it for a text call; resolves to the time, in ms. */
 async function pair(wallet: string): Promise<number> {
   const from = performance.now();
   const at = Date.now();

@@ -1,5 +1,5 @@
-// `npm run bench -- --growth`: what becomes of calls, of the start and of an operator's work as the ledger grows. The same
-// figures on stores of several sizes, and how much the last differs from the first.
+// `npm run bench -- --growth`: how calls, startup and operators' work change as the ledger grows. The same figures on
+// stores of several sizes, and how much the last differs from the first.
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const seconds = Number(values.seconds);
 /** `calls`, `audit`, `gateway`, `operator`, `keys` or `reload`; all of them by default. */
 const wanted = (part: string) => values.only === undefined || values.only === part;
 
-/** So many entries a wallet in the mean, three quarters of all; the large wallet has the rest. */
+/** The average number of entries a wallet, three quarters of all; the large wallet has the rest. */
 const ENTRIES_PER_WALLET = 40;
 const CALLS_OF_SMALL = 14;
 /** As many wallets have calls whatever the size: more of them are more pages in use, however few entries there are. */
@@ -40,7 +40,7 @@ const FIRST_CALLS = 200;
 const BALANCES = 100;
 const KEYS = 50_000;
 const MODELS = 2000;
-/** Nothing on a call's path may differ by more between the first size and the last. */
+/** Nothing on a call's path may differ by more than this between the first size and the last. */
 const GROWTH_MAX = 1.1;
 const ON_THE_PATH = new Set(['pairs a second', 'pair p99, ms', 'first call p50, ms', 'GET /balance p50, ms']);
 
@@ -48,7 +48,7 @@ type Figures = Readonly<Record<string, number>>;
 
 interface Place {
   readonly url: string;
-  /** Bytes on the disk, indexes included. */
+  /** Bytes on disk, including indexes. */
   size(): Promise<number>;
   remove(): Promise<void>;
 }
@@ -141,7 +141,7 @@ async function startChild(url: string): Promise<ChildProcess> {
   return child;
 }
 
-/** A whole gateway on it: until it is ready, and the balance of the wallet that has a quarter of all entries. */
+/** A whole gateway on it: its startup, and the balance of the wallet that has a quarter of all entries. */
 async function measureGateway(databaseUrl: string, folder: string, note: Note): Promise<void> {
   const store = await openStore(databaseUrl);
   const key = makeKey('tg-');
@@ -196,7 +196,7 @@ async function databasePlace(): Promise<Place> {
     url,
     async size() {
       const client = await MongoClient.connect(url);
-      // What the cache holds is on the disk only after a checkpoint.
+      // What is in the cache reaches the disk only at a checkpoint.
       await client.db('admin').command({ fsync: 1 });
       const { storageSize, indexSize } = await client.db().stats();
       await client.close();

@@ -1,4 +1,4 @@
-// What a process of the benchmark holds, once its garbage is collected.
+// How much memory a process of the benchmark holds after garbage collection.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -8,7 +8,7 @@ const ROUND_MS = 20;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** What is left after several collections: finalizers free more of it between them. */
+/** What is left after several collections: finalizers release more between them. */
 export async function heldMemory(): Promise<NodeJS.MemoryUsage> {
   for (let round = 0; round < ROUNDS; round += 1) {
     collectGarbage();

@@ -1,11 +1,11 @@
-// Memory of streams that are open and silent, of each of those that are compared.
+// Memory of open, silent streams, for everything that is compared.
 import type { ChildProcess } from 'node:child_process';
 import { asked, said } from '../../testkit/talk.ts';
 import type { LoadJob } from './load.ts';
 import { OTHER_CORE, type Running, rssOf, start } from './process.ts';
 
 const SETTLE_MS = 1000;
-/** Opened and closed before: what is made on the first use is no cost of a stream. */
+/** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
 const WARM_UP = 100;
 
 export async function reportIdle(
@@ -36,7 +36,7 @@ export async function reportIdle(
   }
 }
 
-/** Resident, as it is now, and after a collection of garbage where we can ask for one. */
+/** Resident, as is, and after garbage collection where it can be requested. */
 async function memoryOf({ child }: Running, isForeign: boolean): Promise<{ now: number; held: number }> {
   await pause(SETTLE_MS);
   const now = rssOf(child);

@@ -1,4 +1,4 @@
-// The benchmark's clients, in a process of their own: so many calls at once, each read to its end.
+// The benchmark's clients, in their own process: a number of concurrent calls, each read to its end.
 import { Agent, request } from 'undici';
 
 export interface LoadJob {
@@ -9,11 +9,11 @@ export interface LoadJob {
   readonly stream: boolean;
   readonly calls: number;
   readonly atOnce: number;
-  /** Instead of a number of calls: again and again for so long. */
+  /** Instead of a number of calls: repeats for this long. */
   readonly seconds?: number;
-  /** Leave after so many bytes of the answer. */
+  /** Leave after this many bytes of the answer. */
   readonly leaveAfterBytes?: number;
-  /** Open them all and keep them open until the next message. */
+  /** Open all of them and keep them open until the next message. */
   readonly hold?: boolean;
 }
 
@@ -67,7 +67,7 @@ interface Read {
   readonly bytes: number;
 }
 
-/** Rejects when the call fails; a job with an end leaves at that time. */
+/** Rejects if the call fails; a job with a deadline leaves at that time. */
 async function call(job: LoadJob, until: number): Promise<Read> {
   const { leaveAfterBytes, seconds } = job;
   const { statusCode, body } = await ask(job, 'Say something, please.');
@@ -94,7 +94,7 @@ function ask({ url, path, key, model, stream }: LoadJob, content: string): Retur
   });
 }
 
-/** Opens streams and keeps them until told to let go. */
+/** Opens streams and keeps them open until told to stop. */
 async function hold(job: LoadJob): Promise<void> {
   const bodies = [];
   for (let at = 0; at < job.calls; at += 1) {

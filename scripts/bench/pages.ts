@@ -1,5 +1,5 @@
-// `npm run bench:pages`: how long each page takes and what it weighs, on a store with 100,000 calls of one account, 1,000
-// other accounts and ten keys in each. Prints the first request and the slower ones of the rest; fails above the bounds.
+// `npm run bench:pages`: the time and size of each page, on a store with 100,000 calls of one account, 1,000 other
+// accounts and ten keys in each. Prints the first request and the median and p95 of the rest; fails above the limits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -80,7 +80,7 @@ async function measurePage(visitor: Visitor, path: string, assets: number): Prom
   return fits;
 }
 
-/** Of all that a page names, as if each named everything. */
+/** The size of everything that a page loads, as if each page loaded it all. */
 async function weightOfAssets(url: string, visitor: Visitor): Promise<number> {
   const pages = [await visitor.get('/account'), await visitor.get('/account/playground')];
   const paths = new Set(

@@ -1,4 +1,4 @@
-// The floor of the benchmark: a bare pipe of node:http and undici, without a key, a limit, a check or a bill.
+// The baseline of the benchmark: a bare pipe of node:http and undici, without keys, limits, checks or billing.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -31,7 +31,7 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-// Beside a gateway under load it is idle: its delay says what the machine itself adds.
+// It is idle beside a gateway under load: its delay shows what the machine itself adds.
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const answers: Readonly<Record<string, () => unknown>> = {

@@ -1,4 +1,4 @@
-// The gateway under pressure: what a reader that stops costs, how its loop turns beside floods, how soon leaving is passed on.
+// The gateway under pressure: the cost of stalled readers, its loop beside floods, how soon a disconnect is passed on.
 import type { ChildProcess } from 'node:child_process';
 import { asked, said } from '../../testkit/talk.ts';
 import type { LoadJob, LoadResult } from './load.ts';
@@ -11,18 +11,18 @@ const FLOODS = ['tiny-events', 'big-events', 'endless-line', 'comments', 'empty-
 export const STOPPED_KB_MAX = 256;
 const DELAY_MS_MAX = 50;
 const FLOOD_S = 5;
-/** Without new bytes at so many looks, so far apart, all buffers on the way are full. */
+/** After this many checks at this interval without new bytes, all buffers on the way are full. */
 const STILL_MS = 250;
 const STILL_LOOKS = 3;
 const MEMORY_READINGS = 3;
 const STILL_MS_MAX = 30_000;
 
-/** A gateway in front of an upstream that floods, and clients to stop reading there. */
+/** A gateway in front of a flooding upstream, and clients that stop reading. */
 export interface Stage {
   readonly gateway: Running;
   readonly flood: ChildProcess;
   readonly clients: ChildProcess;
-  /** On the gateway's core, with nothing to do. */
+  /** An idle process on the gateway's core. */
   readonly idle: Running;
   close(): void;
 }
@@ -47,11 +47,11 @@ export async function openStage(): Promise<Stage> {
 
 /** What the gateway holds for each of them, in KB. */
 export interface Held {
-  /** Objects and buffers together, those too that only native code knows, as sockets have while they write. */
+  /** Objects and buffers together, including those known only to native code, as sockets have while they write. */
   readonly usedKB: number;
   readonly heapKB: number;
   readonly rssKB: number;
-  /** While they are there and nothing moves. */
+  /** While they are connected and nothing moves. */
   readonly delay: Delay;
 }
 
@@ -59,7 +59,7 @@ export async function stopReaders(stage: Stage, { model, readers }: { model: str
   const { gateway, clients, flood } = stage;
   const memory = () => leastMemory(gateway);
   const job: ReadersJob = { url: gateway.url, key: gateway.key, model, readers };
-  // Once before: what is made on the first use is no cost of a reader.
+  // A trial first: what is created on first use is not a cost of a reader.
   await asked(clients, { ...job, readers: Math.ceil(readers / 10) });
   await asked(clients, 'leave');
   await untilStill(flood);
@@ -82,7 +82,7 @@ function usedBytes({ heapUsed, external, arrayBuffers }: NodeJS.MemoryUsage): nu
   return heapUsed + Math.max(external, arrayBuffers);
 }
 
-/** Of several readings: what is let go late is not held. */
+/** The lowest of several readings: what is released late is not held. */
 async function leastMemory({ child }: Running): Promise<NodeJS.MemoryUsage> {
   const readings: NodeJS.MemoryUsage[] = [];
   for (let at = 0; at < MEMORY_READINGS; at += 1) {
@@ -100,7 +100,7 @@ interface Delay {
 }
 
 async function delayWhile({ gateway, idle }: Stage, work: () => Promise<unknown>): Promise<Delay> {
-  // What came before, a collection of garbage above all, still shows in the next turn of the loop.
+  // Earlier work, especially garbage collection, still shows in the next turn of the loop.
   await pause(100);
   for (const { child } of [gateway, idle]) await asked(child, 'delay');
   await work();
@@ -115,7 +115,7 @@ function describeDelay({ p99Ms, mostMs, idleP99Ms }: Delay): string {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Resolves when nothing more is taken from an upstream that floods. */
+/** Resolves when nothing more is read from a flooding upstream. */
 export async function untilStill(flood: ChildProcess): Promise<void> {
   const deadline = performance.now() + STILL_MS_MAX;
   let last = -1;
@@ -139,7 +139,7 @@ export async function reportStopped(stage: Stage, readers: number): Promise<void
   }
 }
 
-/** Each flood is read as fast as it comes, again and again. */
+/** Each flood is read as fast as it comes, over and over. */
 export async function reportDelay(stage: Stage, load: ChildProcess): Promise<void> {
   const { gateway } = stage;
   for (const model of FLOODS) {
@@ -159,7 +159,7 @@ export async function reportDelay(stage: Stage, load: ChildProcess): Promise<voi
   }
 }
 
-/** They all leave at the same moment; the clock runs until the upstream sees each of its connections closed. */
+/** They all leave at the same moment; the clock runs until the upstream sees all its connections closed. */
 export async function reportLeaving(
   { gateway, upstream }: { gateway: Running; upstream: ChildProcess },
   readers: number,

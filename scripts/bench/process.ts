@@ -1,4 +1,4 @@
-// The processes of the benchmark: started on their own core, asked by messages, measured from outside.
+// The processes of the benchmark: started on their own core, controlled by messages, measured from outside.
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -15,7 +15,7 @@ export const hasTaskset = cpus().length > 1 && spawnSync('taskset', ['-V']).stat
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TICKS_PER_S = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 
-/** A process that serves HTTP; the pipe has no key. */
+/** A process that serves HTTP; the pipe needs no key. */
 export interface Running {
   readonly child: ChildProcess;
   readonly url: string;
@@ -46,13 +46,13 @@ export function start(file: string, args: readonly string[], core: string, env: 
   return child;
 }
 
-/** For a profile, say: `BENCH_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/prof"`. */
+/** For a profile, for example: `BENCH_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/prof"`. */
 const EXTRA_FLAGS = process.env.BENCH_FLAGS?.split(' ') ?? [];
 
 export async function serve(file: string, args: readonly string[], options: ServeOptions = {}): Promise<Running> {
   const child = start(file, args, GATEWAY_CORE, options.env);
   const { port, key = '' } = await said<{ port: number; key?: string }>(child);
-  // Threads that were started meanwhile are on the same core as their process.
+  // Moves threads that have already started to the core of their process.
   pin(child, GATEWAY_CORE);
   return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key };
 }
@@ -61,7 +61,7 @@ export function pin({ pid }: ChildProcess, core: string): void {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' });
 }
 
-/** CPU seconds of a process with all its threads, and of those that it has started. */
+/** CPU seconds of a process with all its threads and child processes. */
 export function cpuOf({ pid }: ChildProcess): number {
   return familyOf(Number(pid)).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_S;
 }
@@ -84,7 +84,7 @@ function familyOf(pid: number): readonly Member[] {
   return family;
 }
 
-/** Undefined for what is no process, or none any more. */
+/** Undefined if it is not a process, or has exited. */
 function memberOf(pid: number): Member | undefined {
   if (!(pid > 0)) return undefined;
   try {

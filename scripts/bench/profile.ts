@@ -1,7 +1,7 @@
-// Where the main thread of a process spends its time: a sampling profile, added up by the part of the house or the package.
+// Where the main thread of a process spends its time: a sampling profile, summed by module or package.
 import { type Profiler, Session } from 'node:inspector/promises';
 
-/** Own time in µs, by part; and by function, of those of Node. */
+/** Self time in µs, by module; and by function, for Node's own. */
 export interface Profile {
   readonly parts: Readonly<Record<string, number>>;
   readonly node: Readonly<Record<string, number>>;
@@ -59,7 +59,7 @@ function addUp({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Prof
   return sums;
 }
 
-/** Builtins have no file: their time is that of whoever calls them. */
+/** Builtins have no file: their time counts for their callers. */
 function partOf({ functionName, url }: Profiler.ProfileNode['callFrame'], parent: string): string {
   if (functionName === '(garbage collector)') return 'collecting garbage';
   if (functionName === '(program)') return 'native, system calls';

@@ -1,4 +1,4 @@
-// The benchmark's difficult clients, in a process of their own: they stop reading, or leave all at the same moment.
+// The benchmark's difficult clients, in their own process: they stop reading, or all leave at the same moment.
 import { connect, type Socket } from 'node:net';
 
 export interface ReadersJob {
@@ -8,10 +8,10 @@ export interface ReadersJob {
   readonly readers: number;
 }
 
-/** Answers `{ open }` when each has begun to get its answer. */
+/** Replies `{ open }` once each has begun to receive its answer. */
 const sockets: Socket[] = [];
 
-/** So many connect at the same time. */
+/** How many connect at the same time. */
 const OPENING_MAX = 50;
 
 async function openAll(job: ReadersJob): Promise<void> {
@@ -25,7 +25,7 @@ async function openAll(job: ReadersJob): Promise<void> {
   await Promise.all(Array.from({ length: OPENING_MAX }, worker));
 }
 
-/** Resolves with a connection that has got its first fragment and reads no more. */
+/** Resolves with a connection that has received its first fragment and stops reading. */
 function open({ url, key, model }: ReadersJob): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Go on.' }] });
@@ -50,7 +50,7 @@ function open({ url, key, model }: ReadersJob): Promise<Socket> {
   });
 }
 
-/** The moment on the clock that all processes of a machine share, in ns. */
+/** The time on the clock that all processes of a machine share, in ns. */
 function leave(): string {
   const at = process.hrtime.bigint();
   for (const socket of sockets.splice(0)) socket.destroy();

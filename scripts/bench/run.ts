@@ -1,4 +1,4 @@
-// `npm run bench`: the gateway, wallet switched on, beside a bare pipe on the same core, in alternating rounds.
+// `npm run bench`: the gateway, with its wallet on, beside a bare pipe on the same core, in alternating rounds.
 import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -74,7 +74,7 @@ async function assemble(): Promise<Cast> {
   return { target, upstream, load, pipe, gateway, other };
 }
 
-/** The same with the other store: that of several gateways. */
+/** The same with the other store, the one for several gateways. */
 async function oneWallet(cast: Cast): Promise<void> {
   const test = quick ? shortened(ONE_WALLET) : ONE_WALLET;
   await compare({ ...test, name: `${test.name}, SQLite` }, { ...cast, other: undefined }, rounds);

@@ -1,4 +1,4 @@
-// One process of the ledger benchmark: so many calls at once, each a pair of reserve and settle, through its own queue.
+// One process of the ledger benchmark: concurrent calls, each a pair of hold and settle, through its own queue.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createQueue } from '../../lib/ledger/queue.ts';
@@ -14,7 +14,7 @@ export interface StoreJob {
 export interface StoreResult {
   readonly pairs: number;
   readonly seconds: number;
-  /** Processor time of the main thread, which a gateway would not have for its calls. */
+  /** CPU time of the main thread, which a gateway could not use for its calls. */
   readonly mainSeconds: number;
   /** Of single operations. */
   readonly latenciesMs: readonly number[];
@@ -46,7 +46,7 @@ async function measure({ wallets, calls, seconds }: StoreJob): Promise<StoreResu
   };
 }
 
-/** As the ledger service does it for a text call. */
+/** Like the ledger service does it for a text call. */
 async function pair(wallet: string, latenciesMs: number[]): Promise<void> {
   const chargeId = `req_${Date.now().toString(36)}${randomBytes(9).toString('hex')}`;
   const at = Date.now();

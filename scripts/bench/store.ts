@@ -1,5 +1,5 @@
-// Measures the ledger of a store: pairs of reserve and settle a second, up to 300 calls at once, by default on one wallet.
-// `npm run bench -- --store mongodb` starts a replica set of one member and puts SQLite beside it.
+// Measures a store's ledger: pairs of hold and settle per second, up to 300 calls at once, by default on one wallet.
+// `npm run bench -- --store mongodb` starts a replica set of one member and runs SQLite beside it.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ import type { StoreJob, StoreResult } from './store-load.ts';
 const LOAD = new URL('./store-load.ts', import.meta.url);
 const FUNDS = 1_000_000_000_000_000n;
 const CALLS = 300;
-/** What one member with one process must reach, and what two processes must. */
+/** The minimum for one member with one process, and for two processes. */
 const BOUNDS = { pairs: 4000, p99Ms: 150, p99MsOfTwo: 400 };
 
 interface Case {
@@ -58,7 +58,7 @@ try {
 async function compareStores(): Promise<void> {
   await compare(`sqlite:${join(folder, 'bench.db')}`, 'SQLite');
   if (values.store !== 'mongodb') return;
-  // The cache of a small server: the little one of the tests would measure its eviction.
+  // The cache of a small server: the tiny one of the tests would measure its eviction.
   const set = await startReplicaSet({ members: 1, cacheGB: 1 });
   try {
     await compare(set.url('bench'), 'MongoDB, one member');
@@ -70,7 +70,7 @@ async function compareStores(): Promise<void> {
 function casesOf(url: string): readonly Case[] {
   const most = Number(values.calls ?? CALLS);
   const alone = (values.calls ? [most] : [1, 64, most]).map((calls) => ({ calls, processes: 1 }));
-  // Two busy writers on one SQLite file starve each other: it is made for one.
+  // Two busy writers on one SQLite file starve each other: SQLite is made for one.
   return url.startsWith('sqlite:') ? alone : [...alone, { calls: most, processes: 2 }];
 }
 
@@ -147,7 +147,7 @@ function report({ calls, processes }: Case, rounds: readonly Figures[], bounded:
   console.log(columns.join('') + (bounded && calls === CALLS ? verdict(processes, best) : ''));
 }
 
-/** Of the best round: what others do on the machine can only make it worse. */
+/** From the best round: other work on the machine can only make it worse. */
 function verdict(processes: number, { pairs, p99 }: { readonly pairs: number; readonly p99: number }): string {
   const reached = processes === 1 ? pairs >= BOUNDS.pairs && p99 <= BOUNDS.p99Ms : p99 <= BOUNDS.p99MsOfTwo;
   return reached ? '  within bounds' : '  NOT within bounds';

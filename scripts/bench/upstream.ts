@@ -1,4 +1,4 @@
-// The benchmark's upstream, in a process of its own: answers chat-style as the model's name in the request says.
+// The benchmark's upstream, in its own process: answers chat-style, according to the model name in the request.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -17,8 +17,8 @@ const WORD = 'token ';
 const PACE_MS = 20;
 
 /**
- * Model names: `call`, `stream-N` (N fragments, one packet each turn), `burst-N` (all at once), `flurry-N` (all at once, each
- * as a chunk of its own), `paced-N`, `idle`. Without a stream the same text comes as one JSON body.
+ * Model names: `call`, `stream-N` (N fragments, one packet per turn), `burst-N` (all at once), `flurry-N` (all at
+ * once, each as its own chunk), `paced-N`, `idle`. Without streaming, the same text comes as one JSON body.
  */
 function answer(model: string, streams: boolean, response: ServerResponse): void {
   const [kind = '', count = '20'] = model.split('-');
@@ -75,7 +75,7 @@ function pace(response: ServerResponse, total: number): void {
 }
 
 let open = 0;
-/** When connections ended, on the clock that all processes of a machine share, in ns. */
+/** When connections closed, on the clock that all processes of a machine share, in ns. */
 let closes: bigint[] = [];
 const server = createServer((request, response) => {
   let text = '';

@@ -1,6 +1,6 @@
-// What two workers carry beside one: calls for each second of processor time that the whole start uses, when all
-// processors are busy. The clients and the upstream need time too, and two workers leave no core free for them: so calls
-// a second cannot be compared, but those that a second of the gateway's own time is worth can.
+// What two workers carry compared to one: calls per second of CPU time that all processes of the start use, with all
+// processors busy. The clients and the upstream need CPU time too, and two workers leave no core free for them: so
+// calls per second cannot be compared, but calls per second of the gateway's own CPU time can.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,11 +32,11 @@ interface Group {
 
 interface Measured {
   readonly perSecond: number;
-  /** Calls for a second of processor time of all processes of the start. */
+  /** Calls for a second of CPU time, over all processes of the start. */
   readonly perCpuSecond: number;
   readonly cpuUs: number;
   readonly p50: number;
-  /** How much of both processors was used, by everybody here. */
+  /** How much of both processors was used, by everything here. */
   readonly busy: number;
 }
 
@@ -88,7 +88,7 @@ async function measure({ workers, child, url, key }: Group, crew: Crew, test: Ca
   return { perSecond: (total * 1000) / ms, perCpuSecond: total / own, cpuUs: (own * 1e6) / total, p50, busy };
 }
 
-/** The processes that it has started, too. */
+/** Including the processes it has started. */
 function pinAll({ pid }: ChildProcess, cores: string): void {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   for (const id of [pid, ...children.map(Number)]) pin({ pid: id } as ChildProcess, cores);
