@@ -1,11 +1,11 @@
-// A bank on loopback that takes payments for `testkit/payments/till`: it remembers keys, and holds what was paid.
+// A bank on loopback that takes payments for `testkit/payments/till`: it remembers keys, and keeps what was paid.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Decline } from '../lib/plugin/payment-contract.ts';
 
-/** `PAYMENTS_PATH` of a service that pays here. */
+/** The `PAYMENTS_PATH` of a service that uses this bank. */
 export const TILLS = fileURLToPath(new URL('./payments/', import.meta.url));
 
 export interface BankRefund {
@@ -34,29 +34,29 @@ export type Asked = 'start' | 'fetch' | 'find' | 'refund';
 export interface Bank {
   readonly url: string;
   readonly payments: Map<string, BankPayment>;
-  /** How often each was asked, by whomever. */
+  /** How often each was requested, by anyone. */
   readonly asked: Map<Asked, number>;
-  /** Called before and after the bank does what it is asked: a status is answered instead, what it throws is a 500. */
+  /** Called before and after the bank carries out a request: a status is the reply instead, an exception is a 500. */
   hook: (asked: Asked, when: 'before' | 'after') => Promise<number | undefined> | number | undefined;
-  /** How long links live. */
+  /** How long links are valid. */
   linkMs: number;
-  /** What is saved of the next payers. */
+  /** What is saved about the next payers. */
   saves: object | null;
-  /** What becomes of saved methods that are charged: they wait for `pay`, are paid, or are declined. */
+  /** What happens when saved methods are charged: they wait for `pay`, are paid, or are declined. */
   charges: 'wait' | 'pay' | 'decline' | 'refuse for good';
-  /** How new refunds begin. */
+  /** How new refunds start. */
   refunds: BankRefund['status'];
   ofOrder(order: string): readonly BankPayment[];
   /** The payer pays. */
   pay(order: string, more?: Partial<BankPayment>): BankPayment;
-  /** Somebody gives money back in the bank's own office. */
+  /** Somebody makes a refund in the bank's own interface. */
   giveBack(order: string, amount: bigint): BankRefund;
-  /** What it holds less what went back, of all payments that name the orders. */
+  /** What it keeps, minus refunds, of all payments that name the orders. */
   holds(orders: readonly string[]): bigint;
   close(): Promise<void>;
 }
 
-/** There is not so much left. */
+/** Not enough is left. */
 class Refused extends Error {}
 
 const ENDS: Readonly<Record<Bank['charges'], Partial<BankPayment>>> = {

@@ -1,11 +1,11 @@
-// A real browser: Debian's chromium, found by its path; where there is none its tests are skipped, loudly.
+// A real browser: Debian's chromium, found by its path; without it, its tests are skipped with a notice.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 export function findBrowser(): string | undefined {
   const path = process.env.CHROMIUM_PATH ?? PATHS.find((candidate) => existsSync(candidate));
   if (path === undefined) console.error('NO BROWSER: the tests of pages in a browser are skipped; install chromium.');
@@ -13,7 +13,7 @@ export function findBrowser(): string | undefined {
 }
 
 export function openBrowser(executablePath: string): Promise<Browser> {
-  // The tests of a container run as root, where chromium has no sandbox of its own.
+  // Tests in a container run as root, where chromium has no sandbox.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
@@ -26,11 +26,11 @@ export interface Violation {
   readonly where: readonly string[];
 }
 
-/** In the page, where this project's types are not. */
+/** Runs in the page, where this project's types do not exist. */
 const RUN_AXE = `axe.run().then(({ violations }) => violations.map(({ id, impact, help, nodes }) => (
   { id, impact, help, where: nodes.map((node) => node.html) })))`;
 
-/** What axe finds serious or critical on a page. The policy of pages allows no script of it: it comes in past that. */
+/** What axe rates serious or critical on a page. Its script is injected past the pages' policy, which forbids it. */
 export async function findViolations(page: Page): Promise<readonly Violation[]> {
   await page.evaluate(AXE);
   const found = (await page.evaluate(RUN_AXE)) as readonly Violation[];

@@ -1,4 +1,4 @@
-// A certificate authority made on the spot, so that tests speak TLS to any name without a tool or a file.
+// A certificate authority made on the fly, so that tests can use TLS with any name without a tool or a file.
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Certificate {
 }
 
 export interface Authority {
-  /** To be believed by clients. */
+  /** For clients to trust. */
   readonly ca: string;
   /** A certificate for names and IPv4 addresses. */
   issue(...hosts: string[]): Certificate;

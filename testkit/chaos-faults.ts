@@ -1,7 +1,7 @@
-// What upstreams do on a bad day, each fault as they show it before the first fragment.
+// What upstreams do on a bad day, each fault as it looks before the first fragment.
 import { answerStatus, type Behaviour, chatEnd, SSE } from './upstream.ts';
 
-/** What a client is answered, and what its call comes to at 1000 and 5000 RUB per 1M tokens. */
+/** The client's answer, and the cost of its call at 1000 and 5000 RUB per 1M tokens. */
 export const ANSWER = 'All is well.';
 export const USAGE = { input: 7, output: 400 };
 export const COST = 2_007_000n;
@@ -13,8 +13,8 @@ const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const refusal = (code: string) => ({ error: { code, message: 'no' } });
 
 /**
- * Every kind of fault that is the upstream's own, each as upstreams show it before the first fragment. Of kind `request`
- * there is none: what a client has to mend no other route can answer.
+ * Every kind of fault that is the upstream's own, each as it looks before the first fragment. None is a `request`:
+ * no other route can answer what the client has to fix.
  */
 export const FAULTS: Readonly<Record<string, Behaviour>> = {
   'server: 500': answerStatus(500),

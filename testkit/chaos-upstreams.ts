@@ -1,5 +1,5 @@
-// Three upstreams in a process of their own: a gateway that has much to do must not make them late. The parent says which are
-// well; the others fail, each time in another way.
+// Three upstreams in their own process, so that a busy gateway does not slow them down. The parent says which are
+// healthy; the others fail, each time in another way.
 import { ANSWER, FAULTS, USAGE } from './chaos-faults.ts';
 import { type Behaviour, chatAnswer, startUpstream } from './upstream.ts';
 

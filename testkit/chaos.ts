@@ -1,4 +1,4 @@
-// Upstreams that fail in turn, each time in another way, while calls come at a steady rate: one of them is always well.
+// Upstreams that fail in turn, each time in another way, while calls arrive at a steady rate: one is always healthy.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
@@ -10,9 +10,9 @@ import type { TestAccount, TestGateway } from './gateway.ts';
 
 export interface ChaosUpstreams {
   readonly urls: readonly string[];
-  /** Resolves when those are well and the others fail. */
+  /** Resolves once those are healthy and the others fail. */
   turn(well: readonly number[]): Promise<void>;
-  /** How often each fault was met, and how many answers were given in full. */
+  /** How often each fault occurred, and how many answers were complete. */
   report(): Promise<{ readonly met: ReadonlyMap<string, number>; readonly answers: number }>;
   close(): Promise<void>;
 }
@@ -73,15 +73,15 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   readonly calls: number;
-  /** What was said to calls that failed. */
+  /** The errors of calls that failed. */
   readonly failures: readonly string[];
   /** The charge of each call. */
   readonly charges: readonly string[];
 }
 
-/** After a hiccup of the machine not all calls that are due begin at once: a listener would drop them. */
+/** After a hiccup of the machine not all due calls start at once: the listener would drop some. */
 const BURST_MAX = 20;
-/** A machine that is too slow for the rate gets fewer calls, not more and more at once. */
+/** A machine too slow for the rate gets fewer calls instead of a growing backlog. */
 const RUNNING_MAX = 1000;
 
 export async function runChaos({ upstreams, perSecond, seconds, ...callers }: ChaosOptions): Promise<ChaosReport> {
@@ -119,20 +119,20 @@ export async function runChaos({ upstreams, perSecond, seconds, ...callers }: Ch
 interface Turns {
   readonly upstreams: ChaosUpstreams;
   readonly endAt: number;
-  /** The calls under way. */
+  /** The running calls. */
   readonly running: ReadonlySet<Promise<void>>;
 }
 
 const ALONE_MS = 700;
 
-/** One is well; then also the next one, until every call of before has ended; then that alone. */
+/** One is healthy; then also the next one, until all earlier calls have ended; then only that one. */
 async function takeTurns({ upstreams, endAt, running }: Turns): Promise<void> {
   const count = upstreams.urls.length;
   for (let turn = 0; performance.now() < endAt; turn += 1) {
     await upstreams.turn([turn % count]);
     await sleep(ALONE_MS);
     await upstreams.turn([turn % count, (turn + 1) % count]);
-    // So one route is well for the whole of every call.
+    // So for each call one route is healthy from start to end.
     await Promise.all(running);
   }
 }

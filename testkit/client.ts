@@ -5,7 +5,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads any shape
   readonly json: any;
 }
@@ -16,13 +16,13 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */
   readonly body?: unknown;
-  /** Keeps connections for further requests; without it each has one of its own. */
+  /** Reuses connections for further requests; without it each has its own. */
   readonly agent?: Agent;
 }
 
 export const MESSAGES = '/api/v1/messages';
 export const CHAT = '/api/v1/chat/completions';
-/** Both dialects, for tests that hold in each. */
+/** Both dialects, for tests that apply to each. */
 export const DIALECTS = [MESSAGES, CHAT] as const;
 
 /** Opens a request; the caller may cut it at any time. */
@@ -69,7 +69,7 @@ export interface StreamEvent {
   readonly data: any;
 }
 
-/** The events of a stream as they stand on the wire: LF lines, one `data:` line each; anything else fails. */
+/** The events of a stream exactly as on the wire: LF lines, one `data:` line each; anything else fails. */
 export function eventsOf(text: string): readonly StreamEvent[] {
   if (!text.endsWith('\n\n')) throw new Error(`the stream does not end with an event: ${text.slice(-80)}`);
   return text
@@ -100,7 +100,7 @@ export function billingOf(events: readonly StreamEvent[]) {
   return last?.event === 'billing' ? last.data : last?.data.billing;
 }
 
-/** Waits until something holds; fails after the time, which by default is what a busy machine may take. */
+/** Waits until a condition holds; fails after the time, by default as long as a busy machine may need. */
 export async function until(holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {

@@ -1,4 +1,4 @@
-// Loaded before a service with `--import`: its clock jumps an hour ahead with every SIGUSR2.
+// Preloaded into a service with `--import`: its clock jumps an hour ahead with every SIGUSR2.
 import { isMainThread } from 'node:worker_threads';
 import { takeClock } from './clock.ts';
 

@@ -1,11 +1,11 @@
-// The clock of this process, as a test sets it: every part of the process sees it jump, the monotonic clock goes on.
+// This process's clock, as set by a test: the whole process sees it jump, while the monotonic clock continues.
 export interface TestClock {
-  /** Sets the clock so far ahead of the machine's; negative: behind. */
+  /** Sets the clock this far ahead of the machine's; negative: behind. */
   set(aheadMs: number): void;
   restore(): void;
 }
 
-/** Before the parts that are to see it are made: they may keep the function. */
+/** To be called before the parts that should see it are created: they may keep the function. */
 export function takeClock(): TestClock {
   const { now } = Date;
   let offsetMs = 0;

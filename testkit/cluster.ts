@@ -1,5 +1,5 @@
 // The deployment of docker-compose.yml as processes of this machine: three database members with its configuration, its
-// script that makes the replica set, and its proxy.
+// script that creates the replica set, and its proxy.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -16,28 +16,28 @@ const DEPLOY = fileURLToPath(new URL('../deploy/', import.meta.url));
 const ADMIN_PASSWORD = 'admin-password-of-the-test';
 const GATEWAY_PASSWORD = 'gateway-password-of-the-test';
 const KEY = 'c0ffee'.repeat(10);
-/** Small, and quiet outside its folder. */
+/** Small, and silent outside its folder. */
 const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '64', '--nounixsocket'];
 
-/** The parameters that every member starts with, as `--setParameter` takes them. */
+/** The parameters that every member is started with, in the form of `--setParameter`. */
 export function serverParameters(): readonly string[] {
   const { setParameter } = parse(readFileSync(join(DEPLOY, 'mongod.conf'), 'utf8'));
   return Object.entries(setParameter).map(([name, value]) => `${name}=${value}`);
 }
 
 export interface Cluster {
-  /** A `DATABASE_URL` of the gateways' user. */
+  /** A `DATABASE_URL` for the gateways' user. */
   readonly url: string;
   stepDown(): Promise<void>;
-  /** The process of the member that is primary now. */
+  /** The process of the current primary. */
   primary(): Promise<Child>;
-  /** Starts a member that was killed on the data it had. */
+  /** Restarts a killed member on the data it had. */
   revive(member: Child): Promise<void>;
   /** Size of the gateways' database in bytes, its charges, and the processes of the members. */
   measure(): Promise<{ readonly bytes: number; readonly charges: number; readonly members: readonly number[] }>;
-  /** Makes the replica set again, which changes nothing where all is in order; resolves to what was said. */
+  /** Runs the replica set's setup again, which changes nothing if all is well; resolves to its output. */
   make(passwords?: Partial<Pick<SetOptions, 'adminPassword' | 'gatewayPassword'>>): Promise<readonly string[]>;
-  /** Ends every process, frozen ones too, and removes the data. */
+  /** Kills every process, including frozen ones, and removes the data. */
   stop(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ async function ended({ exit }: Child): Promise<never> {
   throw new Error(`it ended with ${code}: ${stderr || stdout.slice(-500)}`);
 }
 
-/** Makes the primary of a replica set a secondary. */
+/** Makes the primary of a replica set step down. */
 export async function stepDown(url: string): Promise<void> {
   const client = await MongoClient.connect(url);
   try {
@@ -135,22 +135,22 @@ export async function primaryPort(url: string): Promise<number> {
 
 export interface ProxyProcess {
   readonly url: string;
-  /** What it has written so far. */
+  /** Its output so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
 const CADDYFILE = ['--adapter', 'caddyfile', '--config', join(DEPLOY, 'Caddyfile')];
 
-/** Why the proxy of docker-compose.yml cannot run here; undefined when it can. */
+/** Why the proxy of docker-compose.yml cannot run here; undefined if it can. */
 export function proxyProblem(): string | undefined {
   const { error, status, stderr } = spawnSync('caddy', ['adapt', ...CADDYFILE], { encoding: 'utf8' });
   if (error) return 'caddy is not on PATH';
-  // An older one does not know all that the file says.
+  // An older one does not support everything in the file.
   return status === 0 ? undefined : `the caddy on PATH does not take the file: ${stderr.trim().split('\n').at(-1)}`;
 }
 
-/** The proxy before two gateways, given as host:port. */
+/** The proxy in front of two gateways, given as host:port. */
 export async function startProxy(first: string, second: string): Promise<ProxyProcess> {
   const [port = 0] = await freePorts(1);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
@@ -189,7 +189,7 @@ export function residentMiB(pid: number | undefined): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-/** Ports that are free now, in the hope that they stay so. */
+/** Ports that are free now and hopefully stay so. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(
     Array.from(

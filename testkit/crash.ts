@@ -1,4 +1,4 @@
-// Kills the service with -9 in the middle of its streams, starts it again on the same store, and holds what clients were
+// Kills the service with -9 in the middle of its streams, restarts it on the same store, and checks what clients were
 // told against the ledger.
 import { verifyLedger } from '../lib/ledger/audit.ts';
 import { ask, DIALECTS, send, until } from './client.ts';
@@ -11,7 +11,7 @@ import { type Behaviour, chatAnswer, chatChunk, chatEnd, SSE } from './upstream.
 export const LEASE_MS = 400;
 /** The service renews and sweeps three times per lease. */
 const SWEEP_MS = Math.floor(LEASE_MS / 3);
-/** The lease of the sessions of a process on MongoDB, and what it takes to notice that it is over. */
+/** The lease of a process's sessions on MongoDB, and the time to notice that it has expired. */
 const LOCKED_MS = 4500;
 const STREAMS = 12;
 const KILL_AFTER_MS = { least: 100, most: 600 };
@@ -21,15 +21,15 @@ const TOLD_LEAST = 2;
 const TOLD_MS_MAX = 15_000;
 
 export interface Round {
-  /** Calls that were answered, whole or in part. */
+  /** Calls that were answered, fully or partly. */
   readonly calls: number;
-  /** Calls whose charge the client was told, as of this round. */
+  /** Calls whose charge was reported to the client, as of this round. */
   readonly told: number;
-  /** Of those, how many the ledger does not have with that amount. */
+  /** Those of them that the ledger does not have with that amount. */
   readonly lost: number;
-  /** Open holds that the dead process left. */
+  /** Open holds left by the dead process. */
   readonly orphans: number;
-  /** From the moment the new process listened until nothing was held. */
+  /** From when the new process listened until nothing was held. */
   readonly returnedMs: number;
   readonly readyMs: number;
   /** From then until the first call was answered in full. */
@@ -90,7 +90,7 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
   });
   const { least, most } = KILL_AFTER_MS;
   await new Promise((resolve) => setTimeout(resolve, least + Math.random() * (most - least)));
-  // On a slow machine the first calls take longer than that.
+  // On a slow machine the first calls take longer.
   await until(() => heard.filter(({ charged }) => charged !== undefined).length >= TOLD_LEAST, TOLD_MS_MAX);
   dead = true;
   doomed.kill('SIGKILL');
@@ -109,7 +109,7 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
     lateMs += performance.now() - askedAt - LOOK_MS;
   }
   const returnedMs = performance.now() - readyAt;
-  // What timers here came too late, the machine was busy with others; it was so for the service too.
+  // If timers were late here, the machine was busy, and the service was late too.
   if (returnedMs > LEASE_MS + SWEEP_MS + firstCallMs + lockedMs + lateMs)
     problems.push(`holds were back after ${Math.round(returnedMs)} ms`);
   const { wrong: lost, told } = await compare(books.store, heard);
@@ -121,7 +121,7 @@ async function crash({ rig, accounts, service: doomed, lockedMs }: Stage): Promi
 
 const AT_ONCE = 'still there?';
 
-/** Words with pauses, between 50 and 500 ms in all; one prompt is answered at once. */
+/** Words with pauses, between 50 and 500 ms in total; one prompt is answered at once. */
 export const slowAnswer: Behaviour = async (call) => {
   const { body, response } = call;
   if (JSON.stringify(body).includes(AT_ONCE)) return chatAnswer('Yes.')(call);

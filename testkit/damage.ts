@@ -1,4 +1,4 @@
-// Damages rows of a real store behind its back, as a bad disk or a hand in the database would, and repairs them.
+// Damages rows of a real store behind its back, as a bad disk or a manual edit would, and repairs them.
 import { DatabaseSync } from 'node:sqlite';
 import { type Collection, Long, MongoClient } from 'mongodb';
 
@@ -9,14 +9,14 @@ export interface WalletShift {
   readonly seq?: bigint;
 }
 
-/** Adds to columns of a wallet against every rule of the store; resolves to what takes it back. */
+/** Adds to a wallet's columns against every rule of the store; resolves to a function that undoes it. */
 export async function damageWallet(url: string, wallet: string, shift: WalletShift): Promise<() => Promise<void>> {
   await shiftWallet(url, wallet, shift);
   const columns = Object.entries(shift) as [keyof WalletShift, bigint][];
   return () => shiftWallet(url, wallet, Object.fromEntries(columns.map(([column, by]) => [column, -by])));
 }
 
-/** Takes the wallet away and leaves all else. */
+/** Removes the wallet and leaves everything else. */
 export function loseWallet(url: string, wallet: string): Promise<void> {
   return behind(url, {
     sqlite: (db) => void db.prepare('DELETE FROM wallets WHERE id = ?').run(wallet),

@@ -1,8 +1,8 @@
-// What the Dockerfile puts into the image and how it runs it, read from the file itself.
+// What the Dockerfile puts into the image and how it runs, read from the file itself.
 import { readFileSync } from 'node:fs';
 
 export interface Dockerfile {
-  /** What the stages are built from, by default. */
+  /** The default base images of the stages. */
   readonly images: readonly string[];
   /** Files and folders of the checkout in the last stage: from, to. */
   readonly copies: readonly (readonly [string, string])[];
@@ -10,7 +10,7 @@ export interface Dockerfile {
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
   readonly user: string | undefined;
-  /** Of the context, by `.dockerignore`. */
+  /** What the context contains, after `.dockerignore`. */
   readonly sent: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The drill of docs/operations.md: a service in use is backed up, loses its data, gets it back, and works on it.
+// The drill of docs/operations.md: a service in use is backed up, loses its data, is restored, and continues.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,12 +12,12 @@ const CLI = fileURLToPath(new URL('../lib/cli/main.ts', import.meta.url));
 const LEASE_MS = 1000;
 
 export interface DrillOptions {
-  /** The store that is lost; without one it is a SQLite file. */
+  /** The store that is lost; a SQLite file by default. */
   readonly mongoUrl?: string;
   readonly say: (line: string) => void;
 }
 
-/** Rejects when what came back is not what was backed up. */
+/** Rejects if the restored data is not what was backed up. */
 export async function runDrill({ mongoUrl, say }: DrillOptions): Promise<void> {
   const upstream = await startUpstream();
   const home = makeHome(chatCatalog(upstream.url));
@@ -39,7 +39,7 @@ export async function runDrill({ mongoUrl, say }: DrillOptions): Promise<void> {
     const service = await startService(home, { env });
     upstream.behave(chatAnswer('One.'));
     for (let calls = 0; calls < 5; calls += 1) await call(service.url);
-    // One that is under way while the copy is made: the copy has its hold.
+    // One call is running while the copy is made: the copy has its hold.
     upstream.behave(chatStall(['word ']));
     const running = open(service.url + CHAT, { key: account.key, body: ask('hi', { stream: true }) });
     running.on('error', () => undefined);
@@ -62,7 +62,7 @@ export async function runDrill({ mongoUrl, say }: DrillOptions): Promise<void> {
     await whenReturned(env);
     const wallet = JSON.parse(await tollgate('wallet', 'show', account.id, '--json'));
     const spent = wallet.topped_up_total_rub - wallet.balance_rub;
-    // Five calls of at least 0.5 RUB each: the sixth came after the copy, the one under way went back.
+    // Five calls of at least 0.5 RUB each: the sixth came after the copy, the running one was refunded.
     if (wallet.held_rub !== 0 || spent !== 2.5) throw new Error(`the wallet is ${JSON.stringify(wallet)}`);
     const reply = await call(again.url);
     if (reply.status !== 200) throw new Error(`the first call afterwards was answered ${reply.status}`);
@@ -87,7 +87,7 @@ async function whenReturned(env: Readonly<Record<string, string>>): Promise<void
   await books.close();
 }
 
-/** A disk that gave back nonsense. */
+/** As from a disk that returned garbage. */
 function breakFile(database: string): void {
   writeFileSync(database, 'nonsense'.repeat(1000));
 }

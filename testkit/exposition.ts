@@ -1,4 +1,4 @@
-// Reads the text format of Prometheus strictly: whatever a server of Prometheus would refuse fails.
+// Reads the Prometheus text format strictly: whatever a Prometheus server would refuse fails.
 import { send } from './client.ts';
 
 export interface Sample {
@@ -9,10 +9,10 @@ export interface Sample {
 
 export interface Exposition {
   readonly text: string;
-  /** The families by name, with their type. */
+  /** The families by name, with their types. */
   readonly types: ReadonlyMap<string, string>;
   readonly samples: readonly Sample[];
-  /** The sum of the samples of a name that have at least these labels; 0 when there are none. */
+  /** The sum of all samples of a name that have at least these labels; 0 if there are none. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

@@ -9,15 +9,15 @@ import type { LedgerStore, Submission } from '../lib/store/ports/ledger.ts';
 import { type CallName, mapCalls, type PortName } from '../lib/store/ports.ts';
 import { type Store, StoreError } from '../lib/store/store.ts';
 
-/** Does the real call, or not, or later, or keeps its answer back. */
+/** Makes the real call, or not, or later, or withholds its answer. */
 export type Behaviour = (call: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;
 
-/** The store says that it has not written. */
+/** The store reports that it has not written. */
 export const refuse: Behaviour = async () => {
   throw new StoreError('refused by the test', 'no');
 };
 
-/** Works on a batch until the gate opens, then says that it has not written. */
+/** Works on a batch until the gate opens, then reports that it has not written. */
 export const refuseAfter =
   (gate: Promise<unknown>): Behaviour =>
   async (_call, [batch]) => {
@@ -27,13 +27,13 @@ export const refuseAfter =
     throw new StoreError('refused by the test', 'no');
   };
 
-/** Nothing is written, and the store cannot say so: the thread died before it began. */
+/** Nothing is written, and the store cannot report that: the thread died before it started. */
 export const vanish: Behaviour = async (_call, [batch]) => {
   markTried(batch);
   throw new StoreError('vanished by the test', 'unknown');
 };
 
-/** The contract: an item is marked before the first attempt that could commit it. */
+/** By contract, an item is marked before the first attempt that could commit it. */
 function markTried(batch: unknown): readonly Submission[] {
   const items = Array.isArray(batch) ? (batch as Submission[]) : [];
   const fresh = items.filter((item) => !item.tried && !item.abandoned);
@@ -47,7 +47,7 @@ export const lose: Behaviour = async (call) => {
   throw new StoreError('lost by the test', 'unknown');
 };
 
-/** Waits for the gate, then does the call. */
+/** Waits for the gate, then makes the call. */
 export const waitFor =
   (gate: Promise<unknown>): Behaviour =>
   async (call) => {
@@ -55,7 +55,7 @@ export const waitFor =
     return call();
   };
 
-/** Does the call at once and answers after the gate. */
+/** Makes the call at once and answers after the gate. */
 export const answerAfter =
   (gate: Promise<unknown>): Behaviour =>
   async (call) => {
@@ -77,9 +77,9 @@ type Name = `${PortName}.${string}`;
 
 export interface Faults {
   readonly store: Store;
-  /** What the next calls do, one each; later ones are as ever. */
+  /** What the next calls do, one each; later ones work normally. */
   next(name: Name, ...behaviours: readonly Behaviour[]): void;
-  /** What every call does from now on; undefined: as ever. */
+  /** What every call does from now on; undefined: works normally. */
   always(name: Name, behaviour: Behaviour | undefined): void;
 }
 
@@ -97,11 +97,11 @@ export interface FaultyStore extends Faults {
 }
 
 export interface FaultyOptions {
-  /** Another shape of the ledger store, as other databases have it. */
+  /** Another kind of ledger store, as other databases have. */
   readonly shape?: Partial<Pick<LedgerStore, 'lane' | 'batchMax'>>;
 }
 
-/** The same store, whose calls do what a test plans. */
+/** The same store, with calls that do what a test plans. */
 export function faultsOf(real: Store, onApply: (batch: readonly Submission[]) => void = () => undefined): Faults {
   const planned = new Map<string, Behaviour[]>();
   const constant = new Map<string, Behaviour>();

@@ -1,38 +1,38 @@
-// An upstream of videos on a loopback socket: jobs that a test moves on, counted as an upstream would bill them.
+// A video upstream on a loopback socket: jobs that a test moves along, counted as an upstream would bill them.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Answers in place of the upstream; nothing more is said when it is over. */
+/** Answers in place of the upstream, which adds nothing. */
 export type Answer = (exchange: FilmExchange) => void | Promise<void>;
 
 export interface FilmExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: string;
-  /** The job that is asked for; of a submission the one that was made of it. */
+  /** The requested job; for a submission, the one created by it. */
   readonly id: string;
-  /** How often this was asked before. */
+  /** How often this was requested before. */
   readonly before: number;
 }
 
 export interface FilmUpstream {
   readonly url: string;
-  /** Jobs that were begun, by their id, with the bodies of their submissions. */
+  /** Started jobs, by id, with the bodies of their submissions. */
   readonly begun: Map<string, string>;
-  /** Looks at each job. */
+  /** Polls of each job. */
   readonly looks: Map<string, number>;
   /** Downloads of each film. */
   readonly downloads: Map<string, number>;
-  /** What the next submissions, looks and downloads are answered. */
+  /** The answers to the next submissions, polls and downloads. */
   behave(answers: { submit?: Answer; look?: Answer; download?: Answer }): void;
   close(): Promise<void>;
 }
 
-/** Two seconds that a browser plays. */
+/** Two seconds that a browser can play. */
 export const FILM = readFileSync(new URL('../providers/sandbox/film.mp4', import.meta.url));
 
-/** In the shape of one vendor, whose bodies are all JSON. */
+/** In the format of one vendor, whose bodies are all JSON. */
 export async function startFilmUpstream(): Promise<FilmUpstream> {
   const begun = new Map<string, string>();
   const looks = new Map<string, number>();
@@ -80,7 +80,7 @@ function count(counts: Map<string, number>, id: string): number {
 
 export const accept: Answer = ({ response, id }) => json(response, { code: 0, data: { task_id: id } });
 
-/** A look at a job in this state. */
+/** A poll of a job in this state. */
 export function inState(task_status: string, more: object = {}): Answer {
   return ({ response }) => json(response, { code: 0, data: { task_status, ...more } });
 }
@@ -94,12 +94,12 @@ export const film: Answer = ({ response }) => {
   response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': FILM.length }).end(FILM);
 };
 
-/** Another status, with a body in the vendor's words. */
+/** Another status, with a body in the vendor's format. */
 export function status(code: number, body: object = { code, message: 'no' }): Answer {
   return ({ response }) => json(response, body, code);
 }
 
-/** Nothing, until the gateway leaves. */
+/** Nothing, until the gateway disconnects. */
 export const stall: Answer = () => undefined;
 
 export const cut: Answer = ({ request }) => void request.socket.destroy();
@@ -108,7 +108,7 @@ export function json(response: ServerResponse, body: object, code = 200): void {
   response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** A catalog of video models on that upstream, priced in every way. */
+/** A catalog of video models on that upstream, with every kind of price. */
 export function filmCatalog(url: string, more: object = {}): object {
   const video = (id: string, rest: object, routes = [{ upstream: 'films', model: 'up-film' }]) => {
     return { id, type: 'video', provider: 'Test', routes, ...rest };

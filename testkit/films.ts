@@ -1,4 +1,4 @@
-// An upstream of videos on this machine, and the providers that ask it: what they send, and what they make of answers.
+// A video upstream on this machine, and the providers that use it: what they send, and what they make of answers.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ProviderPlugin, VideoCall, VideoProvider, VideoRef, VideoState } from '../lib/plugin/contract.ts';
@@ -6,7 +6,7 @@ import { createProvider, type OpenProvider } from '../lib/plugin/settings.ts';
 
 export interface Sent {
   readonly method: string | undefined;
-  /** With its query. */
+  /** Includes its query. */
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -16,9 +16,9 @@ export interface Studio {
   readonly origin: string;
   /** Every request so far. */
   readonly sent: Sent[];
-  /** Begins a video; the upstream says `answer`. */
+  /** Starts a video; the upstream replies `answer`. */
   start(call: Partial<VideoCall>, answer: object, settings?: object): Promise<{ ref: VideoRef; body: unknown }>;
-  /** One look, by a provider of its own, at a ref that has been stored; the upstream says `answers` in turn. */
+  /** One poll, by a new provider, with a ref that has been stored; the upstream replies with `answers` in turn. */
   look(ref: VideoRef, ...answers: readonly object[]): Promise<VideoState>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export const PICTURE: NonNullable<VideoCall['image']> = { mediaType: 'image/png'
 /** The base64 of `PICTURE`. */
 export const PICTURE_BASE64 = 'AQID';
 
-/** `path` is where the plugin's `baseUrl` ends. */
+/** `path` is the end of the plugin's `baseUrl`. */
 export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: unknown = 'sk-films'): Promise<Studio> {
   const sent: Sent[] = [];
   const answers: object[] = [];

@@ -1,10 +1,10 @@
-// A hostile upstream in a process of its own: floods as the model's name in the request says, as fast as it is read.
+// A hostile upstream in its own process: floods as the model name in the request says, as fast as it is read.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const event = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
 
-/** What is sent over and over. */
+/** The data sent over and over. */
 const PIECES: Readonly<Record<string, Buffer>> = {
   'tiny-events': Buffer.from(event('a').repeat(2000)),
   'big-events': Buffer.from(event('x'.repeat(60_000))),

@@ -1,4 +1,4 @@
-// A whole gateway on loopback: real store in a temporary folder, real sockets, a catalog that points where a test wants.
+// A whole gateway on loopback: real store in a temporary folder, real sockets, a catalog that points where tests want.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,15 +16,15 @@ export interface TestGateway {
   readonly url: string;
   readonly folder: string;
   readonly databaseUrl: string;
-  /** A second opening of the gateway's store, as the command line has it. */
+  /** The gateway's store opened a second time, as by the command line. */
   readonly store: Store;
   readonly gateway: Gateway;
-  /** Makes an account with a key; `rub` is topped up if it is above zero. */
+  /** Creates an account with a key, and tops it up with `rub` if above zero. */
   account(rub?: string): Promise<TestAccount>;
   wallet(account: TestAccount): Promise<Wallet>;
-  /** Fails when the ledger does not add up or something is still held. */
+  /** Fails if the ledger does not add up or something is still held. */
   checkMoney(): Promise<void>;
-  /** Rewrites the catalog; the caller waits for the reload or asks for it. */
+  /** Rewrites the catalog; the caller waits for the reload or requests it. */
   writeCatalog(catalog: object): void;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface TestGatewayOptions {
   readonly catalog: object;
   readonly env?: Readonly<Record<string, string>>;
   readonly timings?: Timings;
-  /** A folder to go on with instead of a new one. */
+  /** A folder to continue with instead of a new one. */
   readonly folder?: string;
   /** Instead of a file in the folder. */
   readonly database?: string;

@@ -1,24 +1,24 @@
-// What clients have heard of their calls, held against what the ledger says of them.
+// What clients were told about their calls, checked against the ledger.
 import type { ClientRequest } from 'node:http';
 import type { Charge } from '../lib/money/decide.ts';
 import type { Store } from '../lib/store/store.ts';
 import { ask, billingOf, eventsOf, open, responseOf } from './client.ts';
 import type { TestAccount } from './gateway.ts';
 
-/** What a client has seen of one call. */
+/** What a client saw of one call. */
 export interface Heard {
-  /** Undefined when what answered was not the service. */
+  /** Undefined if something other than the service answered. */
   readonly requestId: string | undefined;
   readonly account: TestAccount;
-  /** 0 when there was no answer at all. */
+  /** 0 if there was no answer at all. */
   readonly status: number;
-  /** Whether the reply came to its end. */
+  /** Whether the reply was complete. */
   readonly whole: boolean;
-  /** In RUB; undefined when it was not told: an error, a stream that broke off, a dialect that does not tell. */
+  /** In RUB; undefined if not told: an error, a stream that broke off, a dialect that does not report it. */
   readonly charged: number | undefined;
-  /** What came. */
+  /** What arrived. */
   readonly text: string;
-  /** performance.now() of the call, and of the end of its reply. */
+  /** performance.now() at the call, and at the end of its reply. */
   readonly startedAt: number;
   readonly endedAt: number;
 }
@@ -28,11 +28,11 @@ export interface ListenOptions {
   readonly account: TestAccount;
   readonly stream: boolean;
   readonly prompt?: string;
-  /** Gets the request, to cut it. */
+  /** Receives the request, to cut it. */
   readonly onOpen?: (sent: ClientRequest) => void;
 }
 
-/** One call as far as it gets. */
+/** One call, as far as it gets. */
 export async function listen({ url, account, stream, prompt = 'hi', onOpen }: ListenOptions): Promise<Heard> {
   const startedAt = performance.now();
   const sent = open(url, { key: account.key, body: ask(prompt, stream ? { stream: true } : {}) });
@@ -47,7 +47,7 @@ export async function listen({ url, account, stream, prompt = 'hi', onOpen }: Li
     for await (const chunk of response.setEncoding('utf8')) text += chunk;
     whole = true;
   } catch {
-    // What came until then counts.
+    // What arrived before counts.
   }
   const charged = status === 200 ? chargedOf(text, { stream, whole }) : undefined;
   return { requestId, account, status, whole, charged, text, startedAt, endedAt: performance.now() };
@@ -60,13 +60,13 @@ function chargedOf(text: string, { stream, whole }: { stream: boolean; whole: bo
 }
 
 export interface Comparison {
-  /** Calls whose charge the client was told. */
+  /** Calls whose charge was reported to the client. */
   readonly told: number;
-  /** What the ledger says otherwise, one line each. */
+  /** Where the ledger differs, one line each. */
   readonly wrong: readonly string[];
 }
 
-/** A call that broke off may have been charged or returned, but is not held any more. */
+/** A call that broke off may be charged or refunded, but must no longer be held. */
 export async function compare({ ledger }: Store, heard: readonly Heard[]): Promise<Comparison> {
   const wrong: string[] = [];
   let told = 0;
@@ -90,7 +90,7 @@ function problemOf({ status, charged, account }: Heard, charge: Charge | undefin
       charge?.state === 'settled' && charge.wallet === account.id && Number(charge.charged) / 1e6 === charged;
     return right ? undefined : `told ${charged}, the ledger says ${charge?.state} ${charge?.charged}`;
   }
-  // Refused, or failed and returned.
+  // Refused, or failed and refunded.
   if (status >= 400 && charge?.state === 'settled') return `answered ${status}, but charged ${charge.charged}`;
   return undefined;
 }

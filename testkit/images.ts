@@ -1,11 +1,11 @@
-// Pictures in tests: models that make them at a loopback upstream or in the sandbox, forms, and what upstreams answer.
+// Pictures in tests: models that make them at a loopback upstream or in the sandbox, forms, and answers of upstreams.
 import { type Reply, send } from './client.ts';
 import type { Behaviour } from './upstream.ts';
 
 export const GENERATIONS = '/api/v1/images/generations';
 export const EDITS = '/api/v1/images/edits';
 
-/** `draw` costs 10 RUB at the upstream, or at a second one; `sketch` 5 RUB in the sandbox; `plain` does not edit. */
+/** `draw` costs 10 RUB at the upstream, or at a second one; `sketch` 5 RUB in the sandbox; `plain` cannot edit. */
 export function imageCatalog(url: string, more: object = {}): object {
   const model = (id: string, request: string, routes: readonly object[], edits = true) => ({
     ...{ id, type: 'image', provider: 'Test', routes, price: { request }, edits },

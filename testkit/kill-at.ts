@@ -1,17 +1,17 @@
-// Loaded before a service with `--import`: ends it as kill -9 does, at the very step that KILL_AT names. `before settle`
-// is before the store hears of it, or is told to commit it; `after settle` when the store has done it and nobody here
-// knows; `before reply 200` before the client is answered.
+// Preloaded into a service with `--import`: kills it like kill -9 at exactly the step named by KILL_AT. `before settle`
+// is before the store receives it, or is told to commit it; `after settle` is once the store has done it and nobody
+// here knows; `before reply 200` is before the client is answered.
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { isMainThread, Worker } from 'node:worker_threads';
 
-/** How the word of a step reads on the way to a store: the name of a call of SQLite's threads, bytes to a MongoDB. */
+/** How a step's word appears on its way to a store: the name of a call to SQLite's threads, bytes sent to a MongoDB. */
 const WORDS: Readonly<Record<string, { readonly call: string; readonly bytes: string }>> = {
   reserve: { call: 'reserve', bytes: 'reserve:req_' },
   settle: { call: 'settle', bytes: 'settle:req_' },
   release: { call: 'release', bytes: 'release:req_' },
   charge: { call: 'charge', bytes: 'charge:req_' },
-  // The first look for a name that is free, and the first bytes or the row of the file.
+  // The first check for a free name, and the first bytes or the row of the file.
   media: { call: 'media', bytes: 'media.files' },
   file: { call: 'addMedia', bytes: 'media.chunks' },
 };
@@ -25,7 +25,7 @@ else if (isMainThread && word) killAtStore(word);
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
-  // The signal comes by itself, but not before this line.
+  // The signal arrives asynchronously; nothing after this line may run before it.
   for (;;);
 }
 
@@ -38,7 +38,7 @@ function killAtReply(): void {
 }
 
 function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: string }): void {
-  /** The call that one of the store's threads was told. */
+  /** The call that was sent to one of the store's threads. */
   let told: { readonly worker: Worker; readonly id: unknown } | undefined;
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof postMessage>) {

@@ -1,4 +1,4 @@
-// How much of what takes long is run: all of it by `npm run test:slow`, what stands for the rest by `npm test`.
+// How much of the long tests is run: everything in `npm run test:slow`, a sample in `npm test`.
 const LONG = process.env.TESTS_LONG === '1';
 
 /** The first in `npm test`, the second in the slow tests. */
@@ -6,7 +6,7 @@ export function longer<T>(short: T, long: T): T {
   return LONG ? long : short;
 }
 
-/** A test for the slow tests alone. */
+/** A test for the slow tests only. */
 export function itLong(title: string, run: Mocha.AsyncFunc): void {
   if (LONG) it(title, run);
 }

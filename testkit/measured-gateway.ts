@@ -1,4 +1,4 @@
-// A gateway in a process of its own whose memory and loop are measured; started by `startMeasured`.
+// A gateway in its own process whose memory and event loop are measured; started by `startMeasured`.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -18,11 +18,11 @@ export interface MeasuredGateway {
   readonly keys: readonly string[];
   /** Objects and buffers in use, in bytes, after collections of garbage. */
   usedBytes(): Promise<number>;
-  /** How its loop turned since the last time. */
+  /** The turns of its event loop since the last time. */
   loop(): Promise<Loop>;
-  /** The whole process, now. */
+  /** The whole process, at this moment. */
   rssBytes(): number;
-  /** Fails when the ledger does not add up or something is still held. */
+  /** Fails if the ledger does not add up or something is still held. */
   checkMoney(): Promise<void>;
   log(): Promise<string>;
   stop(): Promise<void>;
@@ -30,10 +30,10 @@ export interface MeasuredGateway {
 
 /** In ms. */
 export interface Loop {
-  /** What a timer waited longer than it should have, the rest of the machine included. */
+  /** How late a timer fired, including delays caused by the rest of the machine. */
   readonly delayP99: number;
   readonly delayMost: number;
-  /** CPU time of turns: what the process does itself, whatever else the machine does. */
+  /** CPU time of turns: what the process does itself, whatever else runs on the machine. */
   readonly turnP99: number;
   readonly turnMost: number;
 }
@@ -79,7 +79,7 @@ async function serve({ catalog, env = {}, accounts }: MeasuredOptions): Promise<
 
   const answers: Readonly<Record<Question, () => unknown>> = {
     async used() {
-      // Finalizers free more of it between them.
+      // Finalizers release more between them.
       for (let round = 0; round < 4; round += 1) {
         collectGarbage();
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -111,7 +111,7 @@ function watchLoop(): () => Loop {
   let turns: number[] = [];
   let before = process.threadCpuUsage();
   setInterval(() => {
-    // What the thread has worked since the last tick, less what it may have until the next.
+    // What the thread has worked since the last tick, minus what it may use until the next.
     const { user, system } = process.threadCpuUsage(before);
     turns.push(Math.max(0, (user + system) / 1000 - TICK_MS));
     before = process.threadCpuUsage();

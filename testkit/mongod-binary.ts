@@ -1,4 +1,4 @@
-// Finds the MongoDB server that the tests run, or puts one into the git-ignored cache: node testkit/mongod-binary.ts
+// Finds the MongoDB server for the tests, or puts one into the git-ignored cache: node testkit/mongod-binary.ts
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -28,7 +28,7 @@ const HOW =
 
 let found: Promise<string> | undefined;
 
-/** The path of a server that runs here: `MONGOD_BINARY`, the one on PATH, or the cached one, which is filled first. */
+/** The path of a working server: `MONGOD_BINARY`, the one on PATH, or the cached one, downloaded if needed. */
 export function findMongod(): Promise<string> {
   found ??= find();
   return found;
@@ -93,7 +93,7 @@ async function checkHash(file: string, wanted: string): Promise<void> {
   if (hash.digest('hex') !== wanted) throw new Error(`${file} is not the file that was pinned`);
 }
 
-/** Why this is no server that can be used; undefined when it is one. */
+/** Why the server cannot be used; undefined if it can. */
 async function problemOf(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.X_OK);

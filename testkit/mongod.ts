@@ -1,4 +1,4 @@
-// MongoDB for tests: one server for a whole run, and a database of its own for each suite.
+// MongoDB for tests: one server for the whole run, and a separate database for each suite.
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
@@ -7,7 +7,7 @@ export interface MongoDatabase {
   remove(): Promise<void>;
 }
 
-/** An empty database on the server of `MONGODB_TEST_URL`, or on the one that the run starts for itself. */
+/** An empty database on the server of `MONGODB_TEST_URL`, or on the one that the run starts itself. */
 export async function createMongoDatabase(): Promise<MongoDatabase> {
   const name = `tollgate_test_${randomBytes(6).toString('hex')}`;
   const server = process.env.MONGODB_TEST_URL || (await askForServer());
@@ -16,7 +16,7 @@ export async function createMongoDatabase(): Promise<MongoDatabase> {
     url,
     async remove() {
       const client = await MongoClient.connect(url);
-      // A process that a test killed may have left a transaction open, which holds the database.
+      // A process killed by a test may have left a transaction open, which locks the database.
       const left = await client.db(name).collection('sessions').find().toArray();
       const sessions = left.flatMap((row) => row.sessions);
       if (sessions.length > 0) await client.db('admin').command({ killSessions: sessions });
@@ -26,7 +26,7 @@ export async function createMongoDatabase(): Promise<MongoDatabase> {
   };
 }
 
-/** The desk is opened by `run.ts`, in the one process that outlives all files of tests. */
+/** `run.ts` opens the desk, in the one process that outlives all test files. */
 async function askForServer(): Promise<string> {
   const answer = await fetch(process.env.MONGODB_TEST_DESK ?? '');
   const text = await answer.text();

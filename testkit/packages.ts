@@ -1,4 +1,4 @@
-// The packages that a service needs: those of the lock file that are no development tools.
+// The packages that a service needs: those in the lock file that are not development tools.
 import { readFileSync } from 'node:fs';
 
 /** Their folders, as `node_modules/name` from the root of the checkout. */

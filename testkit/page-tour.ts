@@ -1,5 +1,5 @@
-// Every page of a gateway with something on it: accounts with calls of each kind, keys with limits, payments of each end,
-// alerts and an audit log; and where to go to see it all, by route, so that no page is forgotten.
+// Every page of a gateway with content: accounts with calls of each kind, keys with limits, payments with each outcome,
+// alerts and an audit log; and where to see it all, by route, so that no page is forgotten.
 import { createAccounts } from '../lib/accounts/accounts.ts';
 import { createPeople } from '../lib/users/people.ts';
 import { isPagePath } from '../lib/web/face.ts';
@@ -8,7 +8,7 @@ import { send, until } from './client.ts';
 import type { TestAccount, TestGateway } from './gateway.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from './pages.ts';
 
-/** Who comes: somebody without a session, an owner of one busy account, of two, of an empty or a stopped one, an operator. */
+/** Visitors: without a session, owner of one busy account, of two, of an empty or suspended one, operator. */
 export const TRAVELLERS = ['stranger', 'owner', 'member', 'newcomer', 'stopped', 'operator'] as const;
 export type Traveller = (typeof TRAVELLERS)[number];
 
@@ -19,7 +19,7 @@ export interface Stop {
   readonly path: string;
   readonly as: Traveller;
   readonly name: string;
-  /** What is typed or pressed there before it is seen: a selector, and a text, or `true` to press it. */
+  /** What is typed or clicked there first: a selector, and a text, or `true` to click it. */
   readonly does?: readonly (readonly [selector: string, value: string | true])[];
 }
 
@@ -29,7 +29,7 @@ export interface Tour {
   readonly busy: Busy;
 }
 
-/** What the gateway of a tour is started with, beside a mail server. */
+/** What the gateway of a tour is started with, besides a mail server. */
 export const TOUR_ENV = { SANDBOX: 'on', REGISTRATION: 'open', VIDEO_POLL_MS: '1000' };
 
 export interface PageRouteFacts {
@@ -38,7 +38,7 @@ export interface PageRouteFacts {
   readonly who: Who;
 }
 
-/** Every page, by the routes that the gateway serves. */
+/** Every page, by the gateway's routes. */
 export function pageRoutesOf({ gateway }: Pick<TestGateway, 'gateway'>): readonly PageRouteFacts[] {
   const routes = gateway.server
     .table()
@@ -49,7 +49,7 @@ export function pageRoutesOf({ gateway }: Pick<TestGateway, 'gateway'>): readonl
   }));
 }
 
-/** An account with something of everything, and who owns it. */
+/** An account with some of everything, and its owner. */
 export interface Busy extends Sights {
   readonly account: TestAccount;
   readonly owner: Awaited<ReturnType<typeof setUpOwner>>;
@@ -230,7 +230,7 @@ function operatorStops({ account, call, payments, notice }: OperatorSights): rea
   ];
 }
 
-/** Orders of each end; the card of one is kept, and charged automatically from then on. */
+/** Orders with each outcome; one saves its card, which is charged automatically from then on. */
 async function pay(test: TestGateway, owner: Visitor): Promise<Payments> {
   const order = async (amount: string, button: string, more: Readonly<Record<string, string>> = {}) => {
     const { headers } = await owner.submit('/account/wallet', { amount, ...more });
@@ -282,7 +282,7 @@ async function makeKeys({ store }: TestGateway, { id }: TestAccount) {
   return { limited: limited.id, fresh: fresh.id, key: fresh.key };
 }
 
-/** An owner of a second account as well. */
+/** Also an owner of a second account. */
 async function joinBoth(test: TestGateway, { id }: TestAccount): Promise<Visitor> {
   const second = await test.account('2500');
   const member = await setUpOwner(test, second.id, 'member@example.com');

@@ -1,16 +1,16 @@
-// A person at the pages of a gateway: keeps cookies, follows no redirect by itself, fills in forms as they stand.
+// A person using a gateway's pages: keeps cookies, follows no redirect automatically, fills in forms as they are.
 import { Secret, TOTP } from 'otpauth';
 import { type Reply, type SendOptions, send } from './client.ts';
 import type { TestGateway } from './gateway.ts';
 import { encodeForm, FORM_TYPE, type FormPart } from './images.ts';
 
 export interface Visitor {
-  /** Cookies that the service has set, by name. */
+  /** Cookies set by the service, by name. */
   readonly cookies: ReadonlyMap<string, string>;
   get(path: string, options?: SendOptions): Promise<Reply>;
   /** Opens the page, takes its hidden fields from the form with this action (the page's own path if absent), and sends it. */
   submit(path: string, fields: Readonly<Record<string, string>>, options?: SubmitOptions): Promise<Reply>;
-  /** Like `submit`, with files: as a form that takes them is sent. */
+  /** Like `submit`, with files: sent as a multipart form. */
   upload(path: string, parts: readonly FormPart[], options?: SubmitOptions): Promise<Reply>;
   /** Sends parts as they are. */
   send(path: string, parts: readonly FormPart[], headers?: Readonly<Record<string, string>>): Promise<Reply>;
@@ -76,12 +76,12 @@ export function hiddenFields(html: string, action: string): Readonly<Record<stri
 
 export const PASSWORD = 'tulip rain oak lamp';
 
-/** What the authenticator app shows now; another number of steps from now if given. */
+/** What the authenticator app shows now, or this many steps from now. */
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 }
 
-/** Somebody who came in by the link of the start: an operator, with the secret of the app. */
+/** Somebody who came in by the setup link: an operator, with the app's secret. */
 export async function setUpOperator(
   test: TestGateway,
   email = 'op@example.com',
@@ -90,7 +90,7 @@ export async function setUpOperator(
   return comeIn(test, link, { email });
 }
 
-/** Follows a one-time link and fills in what it asks for. */
+/** Follows a one-time link and fills in its form. */
 export async function comeIn(
   { url }: Pick<TestGateway, 'url'>,
   link: string,

@@ -1,4 +1,4 @@
-// Payment providers as the gateway opens them, and orders for them.
+// Payment providers opened as the gateway opens them, and orders for them.
 import { randomUUID } from 'node:crypto';
 import type {
   HostClock,
@@ -28,7 +28,7 @@ export function openPayments(plugin: PaymentPlugin, settings: object, place: Pla
   return { ...createProvider<PaymentProvider>({ plugin, settings, ...shared, ...more }), logged };
 }
 
-/** What a provider remembers, as long as the test. */
+/** What a provider remembers, for the duration of the test. */
 export function createMemory(): HostMemory {
   const values = new Map<string, string>();
   return { get: async (name) => values.get(name), set: async (name, value) => void values.set(name, value) };

@@ -1,4 +1,4 @@
-// The service as the child process it is in production: started, watched, signalled and killed; and the home it lives in.
+// The service as a child process, as in production: started, watched, signalled and killed; and the home it lives in.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ import { startVariables } from './npm-start.ts';
 const MAIN = fileURLToPath(new URL('../lib/main.ts', import.meta.url));
 const START_MS_MAX = 60_000;
 
-/** A temporary folder with a catalog and the environment of a service that lives in it. */
+/** A temporary folder with a catalog and the environment of a service that uses it. */
 export interface Home {
   readonly folder: string;
   readonly database: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Writes one file of the catalog: text as it is, anything else as JSON. */
+  /** Writes one file of the catalog: text as is, anything else as JSON. */
   writeCatalog(value: unknown, name?: string): void;
   remove(): void;
 }
@@ -54,15 +54,15 @@ export function makeHome(catalog?: unknown, databaseUrl?: string): Home {
   return home;
 }
 
-/** The books of a home, opened beside the service as the command line does. */
+/** The books of a home, opened beside the service as by the command line. */
 export interface Books {
   readonly store: Store;
   account(rub?: string): Promise<TestAccount>;
   apply(op: Operation): Promise<void>;
   wallet(account: TestAccount): Promise<Wallet>;
-  /** Roubles held over all wallets, in micro-roubles. */
+  /** The sum held over all wallets, in micro-roubles. */
   held(): Promise<bigint>;
-  /** Fails when the ledger does not add up or something is still held. */
+  /** Fails if the ledger does not add up or something is still held. */
   checkMoney(): Promise<void>;
   close(): Promise<void>;
 }
@@ -110,12 +110,12 @@ export interface Exit {
   readonly stderr: string;
 }
 
-/** A process whose end and output can be waited for. */
+/** A process with an awaitable exit and output. */
 export interface Child {
   readonly process: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Resolves when it has ended and all its output was read. */
+  /** Resolves once it has exited and all its output was read. */
   readonly exit: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -154,28 +154,28 @@ export function spawnService(env: Readonly<Record<string, string>>, flags: reado
   return spawnChild(process.execPath, [...flags, MAIN], env);
 }
 
-/** A service that listens. */
+/** A running service that listens. */
 export interface Service extends Child {
   readonly url: string;
-  /** From the spawn until it said that it listens. */
+  /** From spawning it until it reported that it listens. */
   readonly readyMs: number;
-  /** Ends it by SIGTERM. */
+  /** Stops it with SIGTERM. */
   stop(): Promise<Exit>;
 }
 
 export interface StartOptions {
-  /** Over the environment of the home. */
+  /** Added to the environment of the home. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The largest file it may write, in KiB: to SQLite a full disk. */
+  /** The largest file it may write, in KiB: to SQLite, a full disk. */
   readonly fileKiBMax?: number;
-  /** Options of Node. */
+  /** Options for Node. */
   readonly flags?: readonly string[];
 }
 
 export async function startService(home: Home, { env = {}, fileKiBMax, flags }: StartOptions = {}): Promise<Service> {
   const startedAt = performance.now();
   const whole = { ...home.env, ...env };
-  // A shell called `sh` counts in blocks of 512 bytes.
+  // A shell run as `sh` counts in blocks of 512 bytes.
   const limited = `ulimit -f ${(fileKiBMax ?? 0) * 2} && exec "${process.execPath}" "${MAIN}"`;
   const child = fileKiBMax === undefined ? spawnService(whole, flags) : spawnChild('sh', ['-c', limited], whole);
   const url = await listening(child);
@@ -217,7 +217,7 @@ console.log('locked');
 process.stdin.once('data', () => db.exec('COMMIT')).once('end', () => process.exit(0)).resume();
 `;
 
-/** Another process that holds the write lock of a database until it is told to let go. */
+/** Another process that holds the write lock of a database until told to release it. */
 export async function lockDatabase(path: string): Promise<{ release(): Promise<void> }> {
   const child = spawnChild(process.execPath, ['-e', LOCKER, path], { PATH: process.env.PATH ?? '' });
   await new Promise<void>((resolve, reject) => {

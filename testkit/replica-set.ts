@@ -7,34 +7,34 @@ import { findMongod } from './mongod-binary.ts';
 export interface ReplicaSet {
   /** A `DATABASE_URL`. */
   url(database: string): string;
-  /** Makes the primary a secondary. */
+  /** Makes the primary step down. */
   stepDown(): Promise<void>;
-  /** The process of the member that is primary now. */
+  /** The process of the current primary. */
   primary(): Promise<number>;
-  /** Ends every process, frozen ones too. */
+  /** Kills every process, including frozen ones. */
   stop(): Promise<void>;
 }
 
-// Any server from 6.0 will do.
+// Any server version from 6.0 will do.
 process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = 'false';
 
 export async function binary(): Promise<{ readonly systemBinary: string }> {
   return { systemBinary: await findMongod() };
 }
 
-/** The disk stays small; the election settings are those of our compose file. */
+/** The disk usage stays small; the election settings are those of our compose file. */
 const ARGUMENTS = ['--oplogSize', '64', '--setParameter', 'ttlMonitorEnabled=false'];
 const FAILOVER = serverParameters();
 
 export interface SetOptions {
   readonly members: number;
-  /** Of each member; by default as little as a server takes. */
+  /** For each member; by default as little as a server accepts. */
   readonly cacheGB?: number;
-  /** Commands can be made to fail. */
+  /** Enables failing commands. */
   readonly fallible?: boolean;
 }
 
-/** On a busy machine even a single server takes its time. */
+/** On a busy machine even a single server is slow to start. */
 export const LAUNCH_MS_MAX = 60_000;
 
 export async function startReplicaSet({ members, cacheGB = 0.25, fallible }: SetOptions): Promise<ReplicaSet> {
@@ -69,7 +69,7 @@ function pidOf(info: MongoMemoryReplSet['servers'][number]['instanceInfo']): num
   return pid;
 }
 
-/** A process may be gone already. */
+/** A process may have exited already. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

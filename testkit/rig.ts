@@ -1,4 +1,4 @@
-// The service as a child process in front of one upstream, with its home and its books: what tests of its life need.
+// The service as a child process in front of one upstream, with its home and its books, for tests of its lifecycle.
 import { chatCatalog } from './gateway.ts';
 import {
   type Books,
@@ -17,7 +17,7 @@ export interface Rig {
   readonly books: Books;
   /** A service on the home's store; there may be several. */
   start(options?: StartOptions): Promise<Service>;
-  /** Closes all but the services. */
+  /** Closes everything except the services. */
   close(): Promise<void>;
 }
 

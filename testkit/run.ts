@@ -1,4 +1,4 @@
-// What a run of tests has once, whatever number of processes its files are spread over: mocha loads it before them.
+// What a test run has once, however many processes its files are spread over: mocha loads it first.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ keepCompiled();
 
 let set: Promise<ReplicaSet> | undefined;
 
-/** Most files need no MongoDB: the first question starts it. */
+/** Most files need no MongoDB: the first request starts it. */
 const desk = createServer(async (_, response) => {
   try {
     set ??= import('./replica-set.ts').then(({ startReplicaSet }) => startReplicaSet({ members: 1 }));
@@ -23,7 +23,7 @@ const desk = createServer(async (_, response) => {
 export async function mochaGlobalSetup(): Promise<void> {
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
-  // A run that is broken off by a key press ends.
+  // Lets a run that is interrupted from the keyboard end.
   desk.unref();
   process.env.MONGODB_TEST_DESK = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
 }

@@ -1,4 +1,4 @@
-// A catalog of three text models with smart over them, and prompts that are surely of one tier.
+// A catalog of three text models with smart on top, and prompts that clearly belong to one tier.
 import type { SmartTier } from '../lib/stream/smart.ts';
 import { chatCatalog } from './gateway.ts';
 

@@ -1,4 +1,4 @@
-// A real mail server on loopback that keeps what it is sent.
+// A real mail server on loopback that keeps the mail it receives.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -6,19 +6,19 @@ import { until } from './client.ts';
 
 export interface Letter {
   readonly to: string;
-  /** The subject as it was sent, and the body decoded. */
+  /** The subject as sent, and the decoded body. */
   readonly head: string;
   readonly text: string;
 }
 
 export interface MailServer {
   readonly port: number;
-  /** An `SMTP_URL` with the right password. */
+  /** An `SMTP_URL` with the correct password. */
   readonly url: string;
   readonly letters: readonly Letter[];
-  /** The last letter to an address; waits for the first. */
+  /** The last mail to an address; waits for the first. */
   letterTo(address: string): Promise<Letter>;
-  /** Refuses letters to these addresses from now on. */
+  /** Refuses mail to these addresses from now on. */
   refuse(...addresses: readonly string[]): void;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-/** Quoted-printable or base64, as a letter with non-ASCII letters or long lines is sent. */
+/** Quoted-printable or base64, as used for mail with non-ASCII characters or long lines. */
 function decoded(message: string): string {
   const [, body = ''] = message.split(/\r\n\r\n([\s\S]*)/);
   if (/content-transfer-encoding: base64/i.test(message)) return Buffer.from(body, 'base64').toString();

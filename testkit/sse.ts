@@ -1,17 +1,17 @@
-// Decodes server-sent events from bytes, by the algorithm of the HTML standard:
+// Decodes server-sent events from bytes, following the algorithm of the HTML standard:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 import type { Decoder } from '../lib/stream/bytes.ts';
 import { LINE_LIMITS, type LineLimits, LineSplitter } from '../lib/stream/lines.ts';
 
 export interface ServerSentEvent {
-  /** The `event:` field; `message` when the event has none. */
+  /** The `event:` field; `message` if the event has none. */
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Events without a `data` field are passed over; `id` and `retry` are ignored: nothing reconnects. Unlike a browser it
- * counts a last event whose blank line is missing, because upstreams end that way.
+ * Events without a `data` field are skipped; `id` and `retry` are ignored: nothing reconnects. Unlike a browser, it
+ * counts a last event without a closing blank line, because upstreams end that way.
  */
 class SseDecoder implements Decoder<ServerSentEvent> {
   readonly #splitter: LineSplitter;
@@ -42,7 +42,7 @@ class SseDecoder implements Decoder<ServerSentEvent> {
     if (!this.failure) this.#dispatch();
   }
 
-  /** Works in place on the text of the chunk: per event one slice, for the data. */
+  /** Works in place on the text of the chunk: one slice per event, for the data. */
   #line(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
     else if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {

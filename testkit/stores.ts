@@ -1,4 +1,4 @@
-// The stores that what matters to money is tested on: each makes empty databases.
+// The stores that money-related behaviour is tested on: each creates empty databases.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const SQLITE: StoreKind = {
   },
 };
 
-/** In the calling thread, as commands have it. */
+/** In the calling thread, as in commands. */
 export const SQLITE_HERE: StoreKind = { ...SQLITE, name: 'sqlite in the calling thread', opening: { here: true } };
 
 export const MONGODB: StoreKind = { name: 'mongodb', create: createMongoDatabase };

@@ -1,7 +1,7 @@
-// Questions and answers between a process and one that it has forked: each message sent is answered by the next one.
+// Requests and replies between a process and its forked child: each message sent is answered by the next one.
 import type { ChildProcess } from 'node:child_process';
 
-/** The next message; rejects when the process ends without one. */
+/** The next message; rejects if the process ends without one. */
 export function said<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`a process ended with ${code} before it answered`));

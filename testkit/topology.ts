@@ -1,5 +1,5 @@
 // Two gateways behind the proxy on a replica set of three, under load from streaming and plain calls, while parts of it
-// fail; afterwards what clients were told is held against the ledger.
+// fail; afterwards what clients were told is checked against the ledger.
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../lib/store/store.ts';
 import { DIALECTS, until } from './client.ts';
@@ -11,37 +11,37 @@ import { startFlags } from './npm-start.ts';
 import { type Books, type Home, makeHome, openBooks, type Service, spawnChild, startService } from './process.ts';
 import { type Behaviour, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from './upstream.ts';
 
-/** Longer than any outage: holds of the living are not to look orphaned. */
+/** Longer than any outage: the holds of living processes must not look orphaned. */
 export const LEASE_MS = 10_000;
-/** The service looks for holds of the dead at least once a second. */
+/** The service looks for the holds of dead processes at least once a second. */
 export const SWEEP_MS = 1000;
 const CALLERS = 16;
 const ACCOUNTS = 4;
 const LIVE_STREAMS = 6;
 const LIVE_STREAM_MS = 6000;
-/** The proxy looks once a second whether a gateway is back. */
+/** The proxy checks once a second whether a gateway is back. */
 const PROXY_NOTICES_MS = 2500;
 const WARM_UP_MS = 1500;
 const BACK_WITHIN_MS = 30_000;
 const CLI = fileURLToPath(new URL('../lib/cli/main.ts', import.meta.url));
 
 export interface Trial {
-  /** What happens in the middle of the load; the load goes on until it has returned. */
+  /** What happens in the middle of the load; the load continues until it has returned. */
   strike(topology: Topology): Promise<void>;
-  /** The load goes on for so long after the fault at least. */
+  /** The load continues at least this long after the fault. */
   readonly quietMs?: number;
-  /** Long streams are under way, some of which the fault breaks off. */
+  /** Long streams are running, some of which the fault cuts. */
   readonly doomed?: boolean;
 }
 
 export interface Finding {
   readonly calls: number;
-  /** Calls whose charge the client was told. */
+  /** Calls whose charge was reported to the client. */
   readonly told: number;
-  /** Replies by status; 0 for none at all, `cut` for those that broke off. */
+  /** Replies by status; 0 if there was none, `cut` for those that broke off. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly slowestMs: number;
-  /** From the fault until a call that began after it was answered in full. */
+  /** From the fault until a later call was answered in full. */
   readonly backMs: number;
   /** From the fault until the last hold of a call that broke off was gone. */
   readonly returnedMs: number;
@@ -56,19 +56,19 @@ export interface Topology {
   readonly books: Books;
   readonly accounts: readonly TestAccount[];
   readonly gateways: readonly Service[];
-  /** Kills a gateway and starts it again after a while. */
+  /** Kills a gateway and restarts it after a while. */
   killGateway(index: number, againAfterMs: number): Promise<void>;
-  /** Restarts the gateways one after the other, each with long streams on both. */
+  /** Restarts the gateways one after the other, each while both have long streams. */
   roll(): Promise<void>;
   run(trial: Trial): Promise<Finding>;
-  /** What it takes up now. */
+  /** The resources it uses now. */
   measure(): Promise<Sizes>;
   stop(): Promise<void>;
 }
 
 export interface Sizes {
   readonly charges: number;
-  /** Of the database with its indexes, as MongoDB counts them before compression, by charge. */
+  /** The database with its indexes, as MongoDB counts them before compression, per charge. */
   readonly bytesPerCharge: number;
   /** Memory of each gateway and each member, MiB. */
   readonly gatewaysMiB: readonly number[];
@@ -145,14 +145,14 @@ export async function openTopology(): Promise<Topology> {
   return topology;
 }
 
-/** As `npm start` runs it. */
+/** Run like `npm start`. */
 function startAsNpm(home: Home, port: number): Promise<Service> {
   return startService(home, { flags: startFlags(), env: { PORT: String(port) } });
 }
 
 const LONG = 'a long one';
 
-/** Short answers, and long ones that a restart happens in the middle of. */
+/** Short answers, and long ones that a restart interrupts. */
 const answer: Behaviour = async (call) => {
   const { body, response } = call;
   if (!JSON.stringify(body).includes(LONG)) return slowAnswer(call);
@@ -165,7 +165,7 @@ const answer: Behaviour = async (call) => {
   response.end(chatEnd({ input: 7, output: words }));
 };
 
-/** Long streams that have begun. */
+/** Long streams that have started. */
 async function openStreams(url: string, accounts: readonly TestAccount[]): Promise<Promise<Heard>[]> {
   const streams: Promise<Heard>[] = [];
   while (streams.length < LIVE_STREAMS) {
@@ -194,7 +194,7 @@ function startLoad(url: string, accounts: readonly TestAccount[]): Load {
       const path = DIALECTS[round % 2] as string;
       const call = await listen({ url: url + path, account, stream: round % 4 < 2 });
       heard.push(call);
-      // A client that was refused does not ask again at once.
+      // A client that was refused does not retry at once.
       if (call.status !== 200) await sleep(50);
     }
   });
@@ -213,7 +213,7 @@ function backAt(heard: readonly Heard[], struckAt: number): number | undefined {
   return calls.length === 0 ? undefined : Math.min(...calls.map(({ endedAt }) => endedAt));
 }
 
-/** Looks when the holds of calls that broke off are gone. */
+/** Checks when the holds of calls that broke off are gone. */
 function watchHolds(store: Store, heardOf: () => readonly Heard[], struckAt: number) {
   let [watching, lastHeld] = [true, struckAt];
   const turn = async () => {
@@ -240,7 +240,7 @@ interface Evidence {
   readonly topology: Topology;
   readonly struckAt: number;
   readonly heard: readonly Heard[];
-  /** Those that may not take long. */
+  /** Those that must be fast. */
   readonly short: readonly Heard[];
 }
 
@@ -262,7 +262,7 @@ async function judge({ topology: { books, cluster, accounts }, struckAt, heard, 
   return { calls: heard.length, told, statuses, slowestMs, backMs, problems };
 }
 
-/** Charges that the journal begins or ends more than once. */
+/** Charges that the journal starts or ends more than once. */
 async function findDoubles({ ledger }: Store, accounts: readonly TestAccount[]): Promise<readonly string[]> {
   const seen = new Set<string>();
   const doubles: string[] = [];
@@ -282,7 +282,7 @@ async function findDoubles({ ledger }: Store, accounts: readonly TestAccount[]):
   return doubles;
 }
 
-/** As an operator asks. */
+/** Like an operator would. */
 async function verify(url: string): Promise<Record<string, unknown>> {
   const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url };
   const { stdout } = await spawnChild(process.execPath, [CLI, 'ledger', 'verify', '--json'], env).exit;

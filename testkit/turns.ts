@@ -1,4 +1,4 @@
-// How long the turns of the event loop take, by the thread's own CPU time: another process on the machine does not count.
+// How long the turns of the event loop take, in the thread's own CPU time: other processes on the machine do not count.
 
 export interface Turns {
   /** CPU time of the longest turn, in ms. */
@@ -25,7 +25,7 @@ export function watchTurns(): Turns {
   };
 }
 
-/** Of this thread. */
+/** For this thread. */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 export interface UpstreamCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The JSON body of the request; empty when it is none. */
+  /** The JSON body of the request; empty if it is not JSON. */
   readonly body: Record<string, unknown>;
   readonly bytes: Buffer;
   /** Resolves with the time (performance.now) at which the gateway closed the connection. */
@@ -96,7 +96,7 @@ export function answerStatus(status: number, body: unknown = { error: { message:
   };
 }
 
-/** Sends some words and then nothing, until the gateway leaves. */
+/** Sends some words and then nothing, until the gateway disconnects. */
 export function chatStall(words: readonly string[] = []): Behaviour {
   return ({ response }) => {
     response.writeHead(200, SSE);
@@ -105,7 +105,7 @@ export function chatStall(words: readonly string[] = []): Behaviour {
   };
 }
 
-/** An answer that waits between its first and its last words until `finish` is called. */
+/** An answer that pauses between its first and its last words until `finish` is called. */
 export function chatHeld(usage: object = { input: 7, output: 400 }): { readonly behaviour: Behaviour; finish(): void } {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const behaviour: Behaviour = async ({ response }) => {

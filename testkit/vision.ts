@@ -1,4 +1,4 @@
-// Calls with pictures: their shapes on the wire, and a catalog with two models that see.
+// Calls with pictures: their shapes on the wire, and a catalog with two vision models.
 import { ask } from './client.ts';
 import { chatCatalog } from './gateway.ts';
 
@@ -7,13 +7,13 @@ export const part = (url: string) => ({ type: 'image_url', image_url: { url } })
 export const linked = (url: string) => ({ type: 'image', source: { type: 'url', url } });
 export const text = { type: 'text', text: 'What is this?' };
 
-/** A call whose one message has this content. */
+/** A call with a single message with this content. */
 export const looking = (content: readonly object[], more: object = {}) => ({
   ...ask('', more),
   messages: [{ role: 'user', content }],
 });
 
-/** `model-a` is asked for at 1000 and 5000 RUB a million; `eye-a` answers, then `eye-b`. */
+/** `model-a` is requested, at 1000 and 5000 RUB a million; `eye-a` answers, then `eye-b`. */
 export function visionCatalog(url: string, vision: readonly string[] = ['eye-a', 'eye-b']): object {
   const { models, ...rest } = chatCatalog(url) as { models: readonly { id: string }[] };
   const eye = (id: string) => ({

@@ -1,4 +1,4 @@
-// A receiver of webhooks on loopback, which verifies signatures as the documentation tells receivers to.
+// A webhook receiver on loopback, which verifies signatures as the documentation tells receivers to.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ export interface Receiver {
   /** For `IMAGE_TRUSTED_ORIGINS`. */
   readonly origin: string;
   readonly posts: readonly Post[];
-  /** How it answers from now on: 200 at first. */
+  /** The status it answers from now on: 200 at first. */
   answer: (response: ServerResponse) => void;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** Whether a post was signed with this secret, at most so many seconds ago. */
+/** Whether a request was signed with this secret, at most this many seconds ago. */
 export function isSigned({ headers, body }: Post, secret: string, { now = Date.now(), ageMax = 300 } = {}): boolean {
   const [, time = '', signature = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['tollgate-signature'])) ?? [];
   if (Math.abs(now / 1000 - Number(time)) > ageMax) return false;

@@ -1,17 +1,17 @@
-// The notices of a YooKassa: kept until a test sends them, sent at once, twice, in another order, or never.
+// The notices of a YooKassa: kept until a test sends them, or sent at once, twice, out of order, or never.
 import type { Notice } from './yookassa-shop.ts';
 
 export interface NoticeBoard {
-  /** Every one that was caused, in order. */
+  /** All that were triggered, in order. */
   readonly all: readonly Notice[];
   put(notice: Notice): void;
-  /** From now on each goes there by itself, again until it is answered 200. */
+  /** From now on each is sent automatically, repeatedly until it is answered 200. */
   flow(url: string): void;
-  /** None goes by itself any more. */
+  /** None is sent automatically any more. */
   hold(): void;
   /** Sends one, whatever it is, once; resolves with the status. */
   send(url: string, notice: unknown, headers?: Readonly<Record<string, string>>): Promise<number>;
-  /** Resolves when all that flow have been answered 200. */
+  /** Resolves once all automatic ones have been answered 200. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function createNoticeBoard(): NoticeBoard {
     return status;
   }
 
-  /** For a day, in the vendor's time. */
+  /** Keeps retrying; the vendor does so for a day. */
   async function insist(url: string, notice: Notice): Promise<void> {
     while (!life.signal.aborted) {
       if ((await send(url, notice).catch(() => 0)) === 200) return;

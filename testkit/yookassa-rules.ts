@@ -1,7 +1,7 @@
 // What YooKassa refuses, in the words of its API.
 import { type Body, kopecksOf, type Shop } from './yookassa-shop.ts';
 
-/** A reply that is no success. */
+/** An error reply. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -64,7 +64,7 @@ export function refuseRefund(shop: Shop, body: Body): Refusal | undefined {
   if (!isMetadata(body.metadata)) return invalid('metadata');
   if (payment.status !== 'succeeded') return invalid('payment_id', 'The payment is not succeeded');
   if (kopecksOf(body.amount) > shop.left(payment)) return invalid('amount', 'The amount is greater than what is left');
-  // Of a payment that is given back whole the vendor makes the receipt itself.
+  // When a payment is refunded in full, the vendor makes the receipt itself.
   return body.amount.value === payment.amount.value ? undefined : refuseReceipt(shop, body);
 }
 

@@ -1,20 +1,20 @@
-// A shop as YooKassa keeps it, in memory and on a clock of its own: payments, saved methods and refunds, and the notices
-// that their changes cause. Shaped after https://yookassa.ru/developers/api and its OpenAPI specification.
+// A shop as kept by YooKassa, in memory with its own clock: payments, saved methods and refunds, and the notices that
+// their changes trigger. Modelled on https://yookassa.ru/developers/api and its OpenAPI specification.
 import { randomUUID } from 'node:crypto';
 
 export interface ShopOptions {
   readonly shopId?: string;
   /** A test shop's payments are marked as tests. */
   readonly test?: boolean;
-  /** The vendor allows autopayments. */
+  /** The vendor has enabled autopayments. */
   readonly autopayments?: boolean;
-  /** Payments need receipts. */
+  /** Payments require receipts. */
   readonly receipts?: boolean;
-  /** Where the pages of payments are. */
+  /** Where the payment pages are. */
   readonly checkout?: string;
   readonly now?: () => number;
   readonly onNotice?: (notice: Notice) => void;
-  /** The ids of methods; that of the payment by default, as it mostly is at the vendor. */
+  /** The ids of methods; by default that of the payment, as is usual at the vendor. */
   readonly methodIdOf?: (payment: Payment) => string;
 }
 
@@ -79,15 +79,15 @@ export interface Refund {
 export interface Notice {
   readonly type: 'notification';
   readonly event: string;
-  /** As it was when the event happened. */
+  /** Its state at the time of the event. */
   readonly object: Payment | Refund;
 }
 
-/** The body of a request, whatever is in it. */
+/** The body of a request, whatever it contains. */
 // biome-ignore lint/suspicious/noExplicitAny: a server reads any shape
 export type Body = any;
 
-/** What a saved method does when it is charged: a state, or the reason of a decline. */
+/** What happens when a saved method is charged: a state, or the reason for a decline. */
 export type Outcome = 'succeeded' | 'pending' | (string & {});
 
 export type Shop = ReturnType<typeof createShop>;
@@ -142,7 +142,7 @@ export function createShop(options: ShopOptions = {}) {
     tell('payment.canceled', payment);
   }
 
-  /** A link that nobody used ends its payment. */
+  /** A link that was never used ends its payment. */
   function endLinks(): void {
     for (const payment of payments.values()) {
       const isOver = payment.confirmation && Date.parse(payment.created_at) + LINK_MS <= now();
@@ -237,15 +237,15 @@ export function createShop(options: ShopOptions = {}) {
     methods,
     create,
     endLinks,
-    /** What is not refunded of a payment, in kopecks. */
+    /** The part of a payment that is not refunded, in kopecks. */
     left: (payment: Payment) => kopecksOf(payment.amount) - giveBack(payment),
     refund,
     endRefund,
-    /** How refunds go from now on. */
+    /** The outcome of refunds from now on. */
     refundsGo: (outcome: Outcome) => {
       refundOutcome = outcome;
     },
-    /** How charges of a saved method go from now on. */
+    /** The outcome of charges to a saved method from now on. */
     methodGoes: (id: string, outcome: Outcome) => outcomes.set(id, outcome),
     /** The payer pays, by card, or by SBP with null. */
     pay(id: string, card: Card | null = CARD): Payment {
@@ -253,7 +253,7 @@ export function createShop(options: ShopOptions = {}) {
       succeed(payment, methodOf(payment, card));
       return payment;
     },
-    /** The money is on hold, as in a shop of two stages. */
+    /** The money is on hold, as in a shop with two-stage payments. */
     hold(id: string, card: Card = CARD): Payment {
       const payment = open(id);
       Object.assign(payment, { status: 'waiting_for_capture', paid: true, expires_at: date() });
@@ -268,7 +268,7 @@ export function createShop(options: ShopOptions = {}) {
       cancel(payment, reason, party);
       return payment;
     },
-    /** Something is not as the order has it: another sum, another currency, another shop. */
+    /** Something differs from the order: another sum, currency or shop. */
     spoil: (id: string, change: Partial<Payment>): Payment => Object.assign(payments.get(id) as Payment, change),
   };
 }

@@ -1,5 +1,5 @@
 // A YooKassa on loopback: real sockets, its authentication, keys, errors and lists, and whatever goes wrong on the way.
-// What a payer does, a test does with `shop`.
+// What a payer would do, a test does through `shop`.
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +9,7 @@ import { KEY_TAKEN, type Refusal, refusal, refuseKey, refusePayment, refuseRefun
 import { type Body, createShop, type Payment, type Refund, type Shop, type ShopOptions } from './yookassa-shop.ts';
 
 export interface YooKassaOptions extends Omit<ShopOptions, 'now' | 'onNotice' | 'checkout'> {
-  /** The pages of payments are served here too, for a browser; links lead to the vendor's own host otherwise. */
+  /** Serves the payment pages here too, for a browser; otherwise links lead to the vendor's own host. */
   readonly checkoutHere?: boolean;
   readonly secret?: string;
 }
@@ -23,9 +23,9 @@ export interface YooKassa {
   readonly notices: NoticeBoard;
   /** Every request so far. */
   readonly asked: readonly Asked[];
-  /** What the next requests meet, one after the other. */
+  /** What happens to the next requests, one after the other. */
   go(...mishaps: Mishap[]): void;
-  /** Its clock runs ahead. */
+  /** Moves its clock ahead. */
   advance(ms: number): void;
   close(): Promise<void>;
 }
@@ -39,9 +39,9 @@ export interface Asked {
   readonly body: Body;
 }
 
-/** A request that is not answered as it should be. */
+/** A request that is not answered properly. */
 export interface Mishap {
-  /** Whether what was asked for is done all the same; nobody can tell from the answer. */
+  /** Whether the request is carried out all the same; the answer does not tell. */
   readonly done: boolean;
   readonly answer: 'hang' | 'reset' | { readonly status: number; readonly body: string | Refusal };
 }
@@ -114,7 +114,7 @@ export async function startYooKassa(options: YooKassaOptions = {}): Promise<YooK
     return thing ? { status: 200, body: thing } : refuse(NOT_FOUND);
   }
 
-  /** A key of the last day gives what it made, as that is now; with another body it is refused. */
+  /** A key used in the last day returns what it created, in its present state; with another body it is refused. */
   function take(path: string, headers: IncomingHttpHeaders, body: Body): Reply {
     if (!headers['content-type']?.startsWith('application/json'))
       return refuse(refusal(415, 'invalid_request', 'Unsupported content type'));
@@ -187,7 +187,7 @@ function suffer({ answer }: Mishap, response: ServerResponse): void {
   send(response, status, reply.body);
 }
 
-/** From new to old, a page at a time. */
+/** Newest first, one page at a time. */
 function list(things: readonly (Payment | Refund)[], query: URLSearchParams): Reply {
   const limit = Number(query.get('limit') ?? 10);
   if (!(limit >= 1 && limit <= 100)) return refuse(refusal(400, 'invalid_request', 'Invalid limit', 'limit'));

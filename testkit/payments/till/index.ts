@@ -1,4 +1,4 @@
-// A payment plugin as a third party writes one, for the bank of `testkit/bank.ts`: it says what the bank says.
+// A payment plugin as a third party would write one, for the bank of `testkit/bank.ts`: it reports what the bank says.
 import type {
   Host,
   Order,
