@@ -1,4 +1,4 @@
-// What a charge keeps of how its text came about, as far as its model and its tokens do not tell: nothing for most calls.
+// What a charge records about how its text was produced, beyond its model and tokens: nothing for most calls.
 import type { Ending } from '../call/ending.ts';
 import type { Usage } from '../money/decide.ts';
 import type { ReplyFinishPart } from '../stream/part.ts';
@@ -7,15 +7,15 @@ import type { SmartRouting } from '../stream/smart.ts';
 export interface Told {
   /** As the client named it. */
   readonly asked: string;
-  /** Whose price was paid. */
+  /** The model whose price was paid. */
   readonly billed: string;
-  /** Who was asked last; undefined when nobody was. */
+  /** The last one tried; undefined if none was. */
   readonly answered: string | undefined;
   readonly smart: SmartRouting | undefined;
   readonly ending: Ending<ReplyFinishPart>;
 }
 
-/** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only where it says something. */
+/** `model_asked`, `model_answered`, `ended`, `smart_tier` and `smart_signals`, each only if it adds something. */
 export function factsOf({ asked, billed, answered, smart, ending }: Told): Usage {
   const facts: Record<string, string> = {};
   if (asked !== billed) facts.model_asked = asked;
