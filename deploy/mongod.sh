@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts a member of the replica set: writes the key that members know each other by into a file that only it can read.
+# Starts a member of the replica set: writes the key with which members authenticate to a file that only it can read.
 set -eu
 : "${MONGODB_KEY:?is not set: see .env.example}"
 keyfile="${MONGODB_KEYFILE:-/run/tollgate/key}"
