@@ -263,10 +263,11 @@ async function makeCalls({ url, store }: TestGateway, { key, id }: TestAccount):
   const failed = await text('sandbox-lite', '[[fail]]');
   await post('/images/generations', { prompt: 'A red square' });
   const video = await post('/videos', { model: 'sandbox-video', prompt: 'Waves', seconds: 4, resolution: '480p' });
-  await post('/videos', { model: 'sandbox-video', prompt: '[[fail]]', seconds: 4, resolution: '480p' });
+  const lost = await post('/videos', { model: 'sandbox-video', prompt: '[[fail]]', seconds: 4, resolution: '480p' });
   const last = await text('smart', 'Translate into French: tree');
   await until(async () => (await store.ledger.wallet(id))?.held === 0n);
   await until(async () => (await store.jobs.get(video.job))?.phase === 'completed', 20_000);
+  await until(async () => (await store.jobs.get(lost.job))?.phase === 'failed', 20_000);
   return { text: last.id, failed: failed.id, video: video.id, job: video.job };
 }
 

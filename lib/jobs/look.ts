@@ -3,13 +3,13 @@
 import type { CallLog } from '../call/context.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/model.ts';
+import { createGate } from '../gate.ts';
 import { orAbort } from '../media/deadline.ts';
 import type { Results } from '../media/results.ts';
 import type { Job } from '../money/job-rules.ts';
 import { alertOf, toClientFault } from '../plugin/client-fault.ts';
 import type { MediaSource, UpstreamFault, UpstreamFaultKind, VideoRef, VideoState } from '../plugin/contract.ts';
 import { isUpstreamFault } from '../plugin/fault.ts';
-import { createGate } from './gate.ts';
 
 export interface LookOptions {
   /** The current catalog. */

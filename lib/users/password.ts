@@ -2,6 +2,7 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { createGate } from '../gate.ts';
 
 const derive = promisify(argon2);
 
@@ -95,17 +96,6 @@ function parse(hashed: string): Hashed | undefined {
   return { parameters: { nonce: Buffer.from(salt, 'base64'), ...numbers, tagLength: bytes.length }, tag: bytes };
 }
 
-const waiting: (() => void)[] = [];
-let running = 0;
+const inTurn = createGate(AT_ONCE_MAX);
 
-async function runInTurn(parameters: Argon2Parameters): Promise<Buffer> {
-  if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
-  try {
-    return await derive('argon2id', parameters);
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
-}
+const runInTurn = (parameters: Argon2Parameters): Promise<Buffer> => inTurn(() => derive('argon2id', parameters));

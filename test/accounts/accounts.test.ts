@@ -136,7 +136,7 @@ describe('accounts', () => {
     expect((await accounts.rotateKey(old, 720)).endsAt).to.equal(now + 7_200_000);
     for (const hours of [0, -1, 1.5, 721, Number.NaN]) await refused(accounts.rotateKey(old, hours), '1 to 720 hours');
     now += 7_200_000;
-    await refused(accounts.rotateKey(old, 1), 'which is for good');
+    await refused(accounts.rotateKey(old, 1), 'revoked or expired');
     await refused(accounts.rotateKey('key_none', 1), 'no key "key_none"');
     for (let more = 2; more < 10; more += 1) await accounts.issueKey(id, `${more}`);
     await refused(accounts.rotateKey(rotated.id, 1), '10 active keys');

@@ -207,6 +207,8 @@ describe('worker', () => {
         const other = open({}, 'own_other');
         other.worker.start();
         await ends(id, 'completed');
+        // The next video is not for it.
+        await other.worker.stop();
         expect(stage.ended).to.deep.equal([]);
       }
       expect(await balance()).to.equal(FULL - 2n * PRICE);

@@ -233,7 +233,7 @@ function suite(kind: StoreKind): void {
     fail('payments.autoTopup', 1, refuse);
     await rejection(ledger.hold({ ...call, amount: 1200n * RUB } as never));
     await until(() => warnings.length > 0);
-    expect(warnings[0]).to.deep.include({ message: 'could not look at an automatic top-up' });
+    expect(warnings[0]).to.deep.include({ message: 'could not check an automatic top-up' });
     expect(stage.bank.payments.size).to.equal(0);
     await goOn();
     expect([stage.bank.payments.size, await avail()]).to.deep.equal([1, 1500n * RUB]);
@@ -247,12 +247,12 @@ function suite(kind: StoreKind): void {
     const topped = async (wallet: string) => (await stage.store.ledger.wallet(wallet))?.topped;
     faults.next('payments.page', refuse);
     await topups.lookAtAll();
-    expect(warnings.at(-1)?.message).to.equal('could not look at the automatic top-ups');
+    expect(warnings.at(-1)?.message).to.equal('could not check the automatic top-ups');
     const [first = '', second = ''] = [stage.wallet, other].sort();
     faults.always('payments.autoTopup', (call, [wallet]) => (wallet === first ? refuse(call, []) : call()));
     const before = await topped(first);
     await topups.lookAtAll();
-    expect(warnings.at(-1)).to.deep.include({ message: 'could not look at an automatic top-up' });
+    expect(warnings.at(-1)).to.deep.include({ message: 'could not check an automatic top-up' });
     expect([await topped(first), (await topped(second)) ?? 0n]).to.deep.equal([
       before,
       second === other ? 1000n * RUB : 1500n * RUB,

@@ -202,7 +202,7 @@ describe('reader of bodies', () => {
   it('uses the connection again when the body ends soon after its reader left', async () => {
     answer = async (response) => {
       response.write('last words');
-      await sleep(40);
+      await sleep(5);
       response.end();
     };
     for (let call = 0; call < 3; call++) {

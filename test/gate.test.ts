@@ -1,6 +1,6 @@
 // A gate lets so many through at once, in order, whatever becomes of them.
 import { expect } from 'chai';
-import { createGate } from '../../lib/jobs/gate.ts';
+import { createGate } from '../lib/gate.ts';
 
 describe('a gate', () => {
   it('lets so many through at once and the others after them, in order', async () => {
