@@ -66,7 +66,7 @@ export function createFeed(socket: Socket, turns: Turns): Feed {
     while (rest && !stopped && !isParserPaused(socket) && !socket.destroyed) {
       if (bodyBytes > 0) bodyBytes -= pass(Math.min(bodyBytes, rest.length));
       else if (!latest || latest.complete) {
-        if (unanswered >= UNANSWERED_MAX || !turns.begin(goOn)) break;
+        if (unanswered >= UNANSWERED_MAX || !turns.begin(goOn, unanswered === 0)) break;
         passHead(rest);
       } else if (!isChunked) pass(Math.min(SLICE_BYTES, rest.length));
       else if (!passChunks(rest)) return;

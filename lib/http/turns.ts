@@ -7,18 +7,25 @@ export const REQUESTS_PER_TURN = 32;
 export const BYTES_PER_TURN = 512 * 1024;
 
 export interface Turns {
-  /** Whether another request may start in this turn. If not, `again` is called in a later one, in order. */
-  begin(again: () => void): boolean;
+  /**
+   * Whether another request may start in this turn. If not, `again` is called in a later one, in order, and one request
+   * may start then. Connections that have none under way take turns with those that pipeline, however many these are.
+   */
+  begin(again: () => void, isFirst: boolean): boolean;
   /** Counts bytes read. False when they are enough for this turn: `again` is called in the next one. */
   read(bytes: number, again: () => void): boolean;
 }
 
 export function createTurns(): Turns {
-  const waiting = new Set<() => void>();
+  const firsts = new Set<() => void>();
+  const others = new Set<() => void>();
   const reading = new Set<() => void>();
   let requestsLeft = REQUESTS_PER_TURN;
   let bytesLeft = BYTES_PER_TURN;
   let isCounting = false;
+  let wasFirst = false;
+  /** Whoever is called again has its place already. */
+  let isCalled = false;
 
   function count(): void {
     if (!isCounting) setImmediate(next);
@@ -32,21 +39,30 @@ export function createTurns(): Turns {
     const readers = [...reading];
     reading.clear();
     for (const again of readers) again();
-    for (const again of waiting) {
-      if (requestsLeft === 0) break;
-      waiting.delete(again);
-      again();
+    while (requestsLeft > 0 && isAnyWaiting()) {
+      wasFirst = others.size === 0 || (firsts.size > 0 && !wasFirst);
+      const queue = wasFirst ? firsts : others;
+      const [again] = queue as Set<() => void>;
+      queue.delete(again as () => void);
+      isCalled = true;
+      again?.();
+      isCalled = false;
     }
   }
 
+  const isAnyWaiting = () => firsts.size + others.size > 0;
+
   return {
-    begin(again) {
+    begin(again, isFirst) {
       count();
-      if (requestsLeft > 0) {
+      const mayPass = isFirst || isCalled || !isAnyWaiting();
+      isCalled = false;
+      if (requestsLeft > 0 && mayPass) {
         requestsLeft -= 1;
+        others.delete(again);
         return true;
       }
-      waiting.add(again);
+      (isFirst ? firsts : others).add(again);
       return false;
     },
     read(bytes, again) {

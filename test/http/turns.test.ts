@@ -8,7 +8,7 @@ describe('turns', () => {
     const turns = createTurns();
     const begun: number[] = [];
     const begin = (id: number) => {
-      if (turns.begin(() => begin(id))) begun.push(id);
+      if (turns.begin(() => begin(id), true)) begun.push(id);
     };
     const ids = Array.from({ length: 2.5 * REQUESTS_PER_TURN }, (_, id) => id);
     for (const id of ids) begin(id);
@@ -24,19 +24,44 @@ describe('turns', () => {
   it('begins anew in each turn, whoever asked in the one before', async () => {
     const turns = createTurns();
     for (let round = 0; round < 3; round += 1) {
-      const answers = Array.from({ length: REQUESTS_PER_TURN }, () => turns.begin(() => undefined));
+      const answers = Array.from({ length: REQUESTS_PER_TURN }, () => turns.begin(() => undefined, true));
       expect(answers).to.not.include(false);
-      expect(turns.begin(() => undefined)).to.equal(false);
+      expect(turns.begin(() => undefined, true)).to.equal(false);
       await turn();
     }
   });
 
+  it('lets a newcomer begin in the next turn, however many others pipeline, and these go on in order', async () => {
+    const turns = createTurns();
+    const begun: string[] = [];
+    /** Begins as many as it may, as a connection with many requests at hand does. */
+    const pipeline = (id: string, left: { count: number }): void => {
+      while (left.count > 0) {
+        if (!turns.begin(() => pipeline(id, left), left.count === 17)) return;
+        left.count -= 1;
+        begun.push(id);
+      }
+    };
+    for (let id = 0; id < 3 * REQUESTS_PER_TURN; id += 1) pipeline(`${id}`, { count: 17 });
+    // Until each has begun one.
+    for (let count = 0; count < 8; count += 1) await turn();
+    const newcomer = () => void (turns.begin(newcomer, true) && begun.push('newcomer'));
+    newcomer();
+    const before = begun.length;
+    await turn();
+    await turn();
+    const at = begun.indexOf('newcomer');
+    expect(at).to.be.within(before, before + REQUESTS_PER_TURN);
+    for (let count = 0; count < 60; count += 1) await turn();
+    expect(begun).to.have.length(3 * REQUESTS_PER_TURN * 17 + 1);
+  });
+
   it('passes over those that need no turn any more', async () => {
     const turns = createTurns();
-    for (let count = 0; count < REQUESTS_PER_TURN; count += 1) turns.begin(() => undefined);
+    for (let count = 0; count < REQUESTS_PER_TURN; count += 1) turns.begin(() => undefined, true);
     const called: string[] = [];
-    for (let count = 0; count < 2 * REQUESTS_PER_TURN; count += 1) turns.begin(() => void called.push('gone'));
-    turns.begin(() => void called.push('last'));
+    for (let count = 0; count < 2 * REQUESTS_PER_TURN; count += 1) turns.begin(() => void called.push('gone'), true);
+    turns.begin(() => void called.push('last'), true);
     await turn();
     expect(called).to.have.length(2 * REQUESTS_PER_TURN + 1);
     expect(called.at(-1)).to.equal('last');
