@@ -15,6 +15,8 @@ interface Seen {
 
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
+const QUIET_MS = 150;
+
 describe('feed', () => {
   const servers: Server[] = [];
 
@@ -54,7 +56,7 @@ describe('feed', () => {
   });
 
   /** Writes pieces, one read each as far as that can be had, and reads until the connection closes or falls silent. */
-  async function exchange(port: number, pieces: readonly Buffer[]): Promise<string> {
+  async function exchange(port: number, pieces: readonly Buffer[], quietMs: number): Promise<string> {
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
     let text = '';
     let lastAt = performance.now();
@@ -68,7 +70,7 @@ describe('feed', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     lastAt = performance.now();
-    await until(() => socket.closed || performance.now() - lastAt > 150, 10_000);
+    await until(() => socket.closed || performance.now() - lastAt > quietMs, 10_000);
     socket.destroy();
     return text.replace(/date: [^\r]+\r\n/gi, '');
   }
@@ -133,9 +135,15 @@ describe('feed', () => {
       for (let at = 0; at < count; at += 1) text += requests[Math.floor(random() * requests.length)]?.(random);
       text += broken[seed % broken.length];
       const pieces = cut(text, random);
-      const [one, other] = await Promise.all([exchange(fed.port, pieces), exchange(plain.port, pieces)]);
-      expect(one, `seed ${seed}`).to.equal(other);
-      expect(fed.seen.splice(0), `seed ${seed}`).to.deep.equal(plain.seen.splice(0));
+      const look = async (quietMs: number) => {
+        const servers = [fed, plain];
+        const texts = await Promise.all(servers.map(({ port }) => exchange(port, pieces, quietMs)));
+        return servers.map(({ seen }, at) => ({ text: texts[at], seen: seen.splice(0) }));
+      };
+      let [one, other] = await look(QUIET_MS);
+      // A busy machine may have been silent for that long.
+      if (one?.text !== other?.text) [one, other] = await look(10 * QUIET_MS);
+      expect(one, `seed ${seed}`).to.deep.equal(other);
     }
   });
 
