@@ -14,8 +14,9 @@ export const DUPLICATE_KEY = 11_000;
 const CONFLICTS: ReadonlySet<unknown> = new Set([WRITE_CONFLICT, NO_SUCH_TRANSACTION, DUPLICATE_KEY]);
 /** Refused before anything was done: this member is not primary, or the snapshot was not available yet. */
 const PASSING: ReadonlySet<unknown> = new Set([10_107, 13_435, 13_436, 246, WRITE_CONFLICT, NO_SUCH_TRANSACTION]);
+const KILLED = 11_601;
 /** The command was interrupted while running: its write may have happened. */
-const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, 11_601, 11_602, 189, 91, 50, 262]);
+const INTERRUPTED: ReadonlySet<unknown> = new Set([11_600, KILLED, 11_602, 189, 91, 50, 262]);
 
 /**
  * A bad value, a wrong type, a document that is too large or refused by the schema, a transaction that is too large, a
@@ -55,6 +56,11 @@ export function appliedBy(error: unknown): 'no' | 'unknown' {
 /** Whether a failure that did nothing may pass by itself. */
 export function isPassing(error: unknown): boolean {
   return isUnsent(error) || (error instanceof MongoServerError && PASSING.has(error.code));
+}
+
+/** Its session was killed, as that of a process that was idle for long is: before the commit, nothing was done. */
+export function isKilled(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === KILLED;
 }
 
 /** The deadline of an attempt has passed. */

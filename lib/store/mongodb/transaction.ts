@@ -1,7 +1,7 @@
 // One transaction in bounded time. Not `withTransaction`, which retries for two minutes and hangs on a frozen server.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ATTEMPT_MS, CALL_MS, pause, send, within } from './call.ts';
-import { isConflict, isDuplicate, isPassing, toStoreError } from './failure.ts';
+import { isConflict, isDuplicate, isKilled, isPassing, toStoreError } from './failure.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Sends one command of the transaction. Never two at once: the server takes them only in order. */
@@ -48,7 +48,7 @@ export function createTransactions(db: Db, sessions: Sessions): Transactions {
       } catch (error) {
         const spent = performance.now() - from;
         duplicates = isDuplicate(error) ? duplicates + 1 : 0;
-        const again = isConflict(error) || (!committing && isPassing(error));
+        const again = isConflict(error) || (!committing && (isPassing(error) || isKilled(error)));
         if (!again || spent > CALL_MS || duplicates > DUPLICATES_MAX)
           throw toStoreError(error, committing ? 'unknown' : 'no');
         if (isConflict(error)) work.onConflict?.();

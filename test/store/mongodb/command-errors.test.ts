@@ -10,6 +10,8 @@ import { AT, charge, newId, newWallet, RUB, rejection, statuses, walletOf } from
 const WRITE_CONFLICT = 112;
 /** Shutdown in progress: the command was interrupted while it ran. */
 const INTERRUPTED = 91;
+/** Its session was killed. */
+const KILLED = 11_601;
 const BAD_VALUE = 2;
 /** Done, but not yet by a majority. */
 const UNCONFIRMED = { writeConcernError: { code: 64, codeName: 'WriteConcernFailed', errmsg: 'not in time' } };
@@ -55,6 +57,14 @@ describe('MongoDB: a server whose commands fail', () => {
       await fail(3, ['commitTransaction'], { errorCode: WRITE_CONFLICT });
       expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
       expect((await walletOf(store, wallet)).charged).to.equal(RUB);
+    });
+
+    it('begins anew when its session was killed before the commit, and may have happened when during it', async () => {
+      await fail(2, ['insert', 'bulkWrite'], { errorCode: KILLED });
+      expect(await statuses(store, charge(wallet))).to.deep.equal(['done']);
+      expect((await walletOf(store, wallet)).charged).to.equal(RUB);
+      await fail(1, ['commitTransaction'], { errorCode: KILLED });
+      expect(await failureOf(statuses(store, charge(wallet)))).to.equal('unknown');
     });
 
     it('gives up in time when conflicts do not end', async () => {
