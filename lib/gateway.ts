@@ -202,11 +202,8 @@ function openCatalog(
   { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
 ): Promise<LiveCatalog> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  const onCostly = (upstream: string) =>
-    void noteCost(store.settings, upstream).catch((err: unknown) =>
-      log.warn({ err }, 'could not record that an upstream costs real money'),
-    );
-  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), memoryOf, onCostly });
+  const means = { memoryOf, noteCost: (upstream: string) => noteCost(store.settings, upstream) };
+  return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
 }
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {

@@ -1,6 +1,8 @@
 // The live catalog: loaded at start, reloaded when a file changes or on request, replaced as a whole or not at all.
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
+import { createGate } from '../gate.ts';
+import { OperatorError } from '../operator-error.ts';
 import type { HostLog, Provider } from '../plugin/contract.ts';
 import type { KeyHealth } from '../plugin/keys.ts';
 import { loadPlugins } from '../plugin/loader.ts';
@@ -32,8 +34,11 @@ export interface LiveCatalogOptions {
   readonly lookEveryMs?: number;
   /** A payment provider's memory, by its name; absent when a catalog is only checked. */
   readonly memoryOf?: (provider: string) => HostMemory;
-  /** Called when a first upstream that costs real money takes effect. */
-  readonly onCostly?: (upstream: string) => void;
+  /**
+   * Records that an upstream costs real money, before the first such upstream takes effect: while it rejects, none
+   * does. Absent when a catalog is only checked.
+   */
+  readonly noteCost?: (upstream: string) => Promise<void>;
 }
 
 export interface LiveCatalogLog extends HostLog {
@@ -48,7 +53,7 @@ export interface LiveCatalog {
   payments(): ReadonlyMap<string, OpenPayment>;
   /** The keys of the upstreams that are switched on, by name. */
   keyHealth(): ReadonlyMap<string, KeyHealth>;
-  /** Reloads the files; a bad edit is logged and the old catalog stays. */
+  /** Reloads the files, one reload at a time; a bad edit is logged and the old catalog stays. */
   reload(): Promise<boolean>;
   /** Reloads when a file changes. */
   watch(): void;
@@ -76,8 +81,11 @@ const SHIPPED_PAYMENTS = fileURLToPath(new URL('../../payments/', import.meta.ur
 const SHIPPED_SANDBOX = fileURLToPath(new URL('../../catalog/sandbox.json', import.meta.url));
 const SWITCHED_OFF =
   'the edit switched an upstream or a payment provider off: it names variables that are not set in this process';
+const NOT_RELOADED = 'the catalog was not reloaded; the old one stays in force';
 const NO_MEMORY: HostMemory = { get: async () => undefined, set: async () => undefined };
 const LOOK_EVERY_MS = 500;
+/** A reload that could not record what an upstream costs is tried again after this many polls. */
+const AGAIN_POLLS = 10;
 const TIMER_MS_MAX = 2_147_483_647;
 
 export async function openLiveCatalog(options: LiveCatalogOptions): Promise<LiveCatalog> {
@@ -88,31 +96,51 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
   let loaded = load(options, sections, undefined);
   let looking: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Polls until a reload is tried again; undefined: none is owed. */
+  let again: number | undefined;
   const retired = new Map<Opened, NodeJS.Timeout>();
-  notice(loaded);
+  const oneAtATime = createGate(1);
+  await recordCost(options, loaded).catch((error: unknown) => {
+    discard(openedOf(loaded));
+    throw error;
+  });
+  warn(loaded);
 
-  function notice({ catalog, costly }: Loaded, before?: Loaded): void {
+  function warn({ catalog }: Loaded): void {
     for (const warning of catalog.warnings) log.warn(warning);
-    if (costly !== undefined && before?.costly === undefined) options.onCostly?.(costly);
   }
 
-  async function reload(): Promise<boolean> {
+  const reload = (): Promise<boolean> => oneAtATime(reloadNow);
+
+  async function reloadNow(): Promise<boolean> {
     await changes.note();
-    try {
-      const before = loaded;
-      loaded = load(options, sections, before);
-      const inForce = new Set(openedOf(loaded));
-      for (const opened of openedOf(before)) if (!inForce.has(opened)) retire(opened);
-      notice(loaded, before);
-      for (const [upstream, variables] of loaded.switchedOff) {
-        if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
-      }
-      log.info('the catalog was reloaded', { models: listModels(loaded.catalog).length });
-      return true;
-    } catch (error) {
-      log.error(`the catalog was not reloaded; the old one stays in force: ${(error as Error).message}`);
-      return false;
+    again = undefined;
+    const before = loaded;
+    const next = await prepare(before);
+    if (!next) return false;
+    loaded = next;
+    for (const opened of freshOf(before, next)) retire(opened);
+    warn(next);
+    for (const [upstream, variables] of next.switchedOff) {
+      if (!before.switchedOff.has(upstream)) log.warn(SWITCHED_OFF, { upstream, variables });
     }
+    log.info('the catalog was reloaded', { models: listModels(next.catalog).length });
+    return true;
+  }
+
+  /** What may take effect; undefined: nothing, and the log says why. */
+  async function prepare(before: Loaded): Promise<Loaded | undefined> {
+    let next: Loaded | undefined;
+    try {
+      next = load(options, sections, before);
+      await recordCost(options, next, before);
+      if (!closed) return next;
+    } catch (error) {
+      if (next) again = AGAIN_POLLS;
+      if (!closed) log.error(`${NOT_RELOADED}${next ? '; trying again soon' : ''}: ${(error as Error).message}`);
+    }
+    if (next) discard(freshOf(next, before));
+    return undefined;
   }
 
   /** Closes an upstream once no call can run on it any more. */
@@ -126,7 +154,8 @@ export async function openLiveCatalog(options: LiveCatalogOptions): Promise<Live
 
   async function look(): Promise<void> {
     const isChanged = await changes.settled();
-    if (isChanged && !closed) await reload();
+    if (again !== undefined) again -= 1;
+    if ((isChanged || again === 0) && !closed) await reload();
     if (!closed) watch();
   }
 
@@ -157,6 +186,29 @@ async function loadSections({ providersPath, paymentsPath }: CatalogConfig): Pro
     upstreams: { name: 'upstreams', title: 'Upstream', variable: 'PROVIDERS_PATH', plugins: providers },
     payments: { name: 'payments', title: 'Payment provider', variable, plugins: payments },
   };
+}
+
+/** Before the first upstream that costs real money takes effect. Rejects with an `OperatorError`. */
+async function recordCost(options: LiveCatalogOptions, { costly }: Loaded, before?: Loaded): Promise<void> {
+  if (costly === undefined || before?.costly !== undefined) return;
+  try {
+    await options.noteCost?.(costly);
+  } catch (error) {
+    const what = `the store could not record that the upstream ${costly} costs real money`;
+    throw new OperatorError(
+      `${what}, which it must, or test payments could buy its answers: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** What the one has open and the other has not. */
+function freshOf(one: Loaded, other: Loaded): readonly Opened[] {
+  const known = new Set(openedOf(other));
+  return openedOf(one).filter((opened) => !known.has(opened));
+}
+
+function discard(opened: readonly Opened[]): void {
+  for (const { open } of opened) open.close().catch(() => undefined);
 }
 
 function openedOf({ upstreams, paymentProviders }: Loaded): readonly Opened[] {

@@ -37,6 +37,7 @@ export interface LoadOptions {
   /** Instead of the stage's own. */
   readonly catalogDir?: string;
   readonly paymentsPath?: readonly string[];
+  readonly noteCost?: (upstream: string) => Promise<void>;
 }
 
 export class CatalogStage {
@@ -74,7 +75,7 @@ export class CatalogStage {
   }
 
   async load(options: LoadOptions = {}): Promise<void> {
-    const { sandbox = false, lookEveryMs = 100 } = options;
+    const { sandbox = false, lookEveryMs = 100, noteCost } = options;
     const note = (message: string) => void this.lines.push(message);
     this.#live = await openLiveCatalog({
       config: this.configOf(options),
@@ -82,6 +83,7 @@ export class CatalogStage {
       lookEveryMs,
       log: { info: note, warn: note, error: note },
       onSecrets: (found) => void this.secrets.push(...found),
+      ...(noteCost && { noteCost }),
     });
   }
 

@@ -1,0 +1,111 @@
+// The mark that a store's wallets pay for real models, through whole gateways whose store refuses to write it: nothing that
+// costs money takes effect without it, so no other gateway of the store credits play money beside it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import type { Payment } from '../../lib/money/payment.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { until } from '../../testkit/client.ts';
+import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { startYooKassa, type YooKassa } from '../../testkit/yookassa.ts';
+import { RUB, type StoreDatabase, type StoreKind } from '../contract/store/context.ts';
+import { newOrder } from '../contract/store/payments.ts';
+
+const MARK = 'costly-upstream';
+
+for (const kind of STORES) describe(`the mark of costs on ${kind.name}`, () => suite(kind));
+
+/** Lets the database refuse the mark, or no longer. */
+async function refuseMark({ url }: StoreDatabase, refuses: boolean): Promise<void> {
+  if (url.startsWith('sqlite:')) {
+    const db = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5000 });
+    const when = `WHEN NEW.name = '${MARK}' BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
+    db.exec(refuses ? `CREATE TRIGGER refused BEFORE INSERT ON settings ${when}` : 'DROP TRIGGER refused');
+    db.close();
+    return;
+  }
+  const client = await MongoClient.connect(url);
+  await client.db().command({ collMod: 'settings', validator: refuses ? { _id: { $ne: MARK } } : {} });
+  await client.close();
+}
+
+function suite(kind: StoreKind): void {
+  let database: StoreDatabase;
+  let vendor: YooKassa;
+  let trial: TestGateway;
+  let other: TestGateway | undefined;
+  const real = chatCatalog('http://127.0.0.1:9');
+
+  beforeEach(async function () {
+    this.timeout(60_000);
+    database = await kind.create();
+    vendor = await startYooKassa();
+    const { baseUrl, shopId, secret } = vendor;
+    const payments = { yookassa: { plugin: 'yookassa', settings: { baseUrl, shopId, secret } } };
+    const env = { LEASE_MS: '1000' };
+    trial = await startGateway({ catalog: { upstreams: {}, models: [], payments }, env, database: database.url });
+    other = undefined;
+    await refuseMark(database, true);
+  });
+  afterEach(async function () {
+    this.timeout(60_000);
+    await other?.stop();
+    await trial.stop();
+    await vendor.close();
+    await database.remove();
+  });
+
+  const beside = (catalog: object) => ({ catalog, database: database.url, folder: join(trial.folder, 'other') });
+  const models = (gateway: TestGateway) => gateway.gateway.facts.models.length;
+
+  /** How a paid order of play money ends at the gateway that is only tried. */
+  async function played(): Promise<Payment> {
+    const { id: wallet } = await trial.account('0');
+    const facts = { description: 'Top-up', returnUrl: trial.url, pageUrl: trial.url, locale: 'en', saveMethod: false };
+    const made = { provider: 'yookassa', shop: vendor.shopId, facts: JSON.stringify(facts), lease: 1 };
+    const order = newOrder(wallet, made);
+    await trial.store.payments.create(order);
+    const find = async () => (await trial.store.payments.get(order.id)) as Payment;
+    await until(async () => (await find()).phase === 'pending', 20_000);
+    vendor.shop.pay((await find()).ref ?? '');
+    // Nobody has to wait for the next look.
+    await trial.store.payments.put('payments', [{ ...(await find()), owner: null, lease: null, dueAt: Date.now() }]);
+    await until(async () => ['credited', 'review'].includes((await find()).phase), 20_000);
+    const payment = await find();
+    expect((await trial.store.ledger.wallet(wallet))?.topped).to.equal(payment.credited);
+    return payment;
+  }
+
+  it('ends a start that cannot write it, with one line; the next start writes it, and play money goes to review', async function () {
+    this.timeout(60_000);
+    const error: unknown = await startGateway(beside(real)).catch((thrown) => thrown);
+    expect(error).to.be.instanceOf(OperatorError);
+    expect((error as Error).message).to.contain('could not record that the upstream up costs real money');
+    expect(await trial.store.settings.get(MARK)).to.equal(undefined);
+    expect((await played()).credited, 'nothing costs money yet').to.equal(1000n * RUB);
+    await refuseMark(database, false);
+    other = await startGateway(beside(real));
+    expect(await trial.store.settings.get(MARK)).to.equal('up');
+    expect(await played()).to.include({ phase: 'review', credited: 0n });
+  });
+
+  it('keeps an edit out that cannot write it, says so, and lets it in by itself once it can', async function () {
+    this.timeout(60_000);
+    other = await startGateway(beside({ upstreams: {}, models: [] }));
+    other.writeCatalog(real);
+    expect(await other.gateway.reload()).to.equal(false);
+    const log = () => readFileSync(join(other?.folder ?? '', 'log'), 'utf8');
+    await until(
+      () => log().includes('the old one stays in force; trying again soon: the store could not record'),
+      5000,
+    );
+    expect([models(other), await trial.store.settings.get(MARK)]).to.deep.equal([0, undefined]);
+    await refuseMark(database, false);
+    await until(() => models(other as TestGateway) > 0, 20_000);
+    expect(await trial.store.settings.get(MARK)).to.equal('up');
+    expect(await played()).to.include({ phase: 'review', credited: 0n });
+  });
+}
