@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Micro } from './money.ts';
 import {
+  DISPUTE_PHASES,
   type Dispute,
   disputeOf,
   type Payment,
@@ -13,7 +14,7 @@ import {
 } from './payment.ts';
 
 export type * from './payment.ts';
-export { disputeOf, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
+export { DISPUTE_PHASES, disputeOf, newPayment, PAYMENT_PHASES, refundable, refundsOf } from './payment.ts';
 
 interface Change {
   readonly id: string;
@@ -113,6 +114,8 @@ export interface CreditPayment extends Change {
   readonly kind: 'credit';
   /** The operator's reason, if one decided. */
   readonly reason: string | null;
+  /** When it is fetched again, if the provider may have refunded it already; null: it is not. */
+  readonly dueAt: number | null;
 }
 
 /** Made together with `payback`: money that the provider has refunded. */
@@ -173,7 +176,7 @@ const IN_WALLET: readonly PaymentPhase[] = ['credited', 'partly_refunded'];
 
 const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> = {
   begin: ['created'],
-  look: ['created', 'pending', 'succeeded', 'expired', 'disputed', ...IN_WALLET],
+  look: ['created', 'pending', 'succeeded', 'expired', ...IN_WALLET, ...DISPUTE_PHASES],
   succeed: WAITING,
   review: ['succeeded'],
   reject: ['review'],
@@ -181,13 +184,13 @@ const ALLOWED: Readonly<Record<PaymentChange['kind'], readonly PaymentPhase[]>> 
   expire: ['pending', 'expired'],
   fail: ['created', 'pending'],
   ask_refund: IN_WALLET,
-  note_refund: [...IN_WALLET, 'disputed'],
-  refuse_refund: [...IN_WALLET, 'disputed'],
+  note_refund: [...IN_WALLET, ...DISPUTE_PHASES],
+  refuse_refund: [...IN_WALLET, ...DISPUTE_PHASES],
   dispute: IN_WALLET,
   keep: ['disputed'],
   credit: ['succeeded', 'review'],
-  // The provider has refunded it, whatever the bank wants.
-  refund: [...IN_WALLET, 'disputed'],
+  // The provider has refunded it, whatever the bank wants, or wanted.
+  refund: [...IN_WALLET, ...DISPUTE_PHASES],
   reverse: ['disputed'],
 };
 
@@ -235,7 +238,7 @@ function changedBy(payment: Payment, change: PaymentChange, moved: Moved | undef
       return isCovered ? { phase: 'disputed', dispute: JSON.stringify(dispute) } : undefined;
     }
     case 'keep':
-      return { phase: 'kept', dueAt: null };
+      return { phase: 'kept', dueAt: dueFor(refundsOf(payment), change.at) };
     case 'ask_refund':
     case 'note_refund':
     case 'refuse_refund':
@@ -271,15 +274,21 @@ function moneyChanged(
   change: PaidPaymentChange,
   { amount, taken }: Moved,
 ): Partial<Payment> | undefined {
-  if (change.kind === 'credit') return { phase: 'credited', credited: amount, reason: change.reason, dueAt: null };
+  if (change.kind === 'credit') {
+    const { reason, dueAt } = change;
+    return { phase: 'credited', credited: amount, reason, dueAt };
+  }
   const refunded = payment.refunded + amount;
   if (amount <= 0n || refunded > payment.credited) return undefined;
   const money = { refunded, shortfall: payment.shortfall + amount - taken };
+  const isWhole = refunded === payment.credited;
   if (change.kind === 'reverse') {
     const dispute = disputeOf(payment);
     if (!dispute || BigInt(dispute.amount) < amount) return undefined;
     const lost: Dispute = { ...dispute, amount: String(amount), taken: String(taken) };
-    return { phase: 'reversed', ...money, dispute: JSON.stringify(lost), dueAt: null };
+    const asked = refundsOf(payment);
+    const lists = { dispute: JSON.stringify(lost), refunds: JSON.stringify(asked.map(withdrawn)) };
+    return { phase: 'reversed', ...money, ...lists, dueAt: isWhole ? null : dueFor(asked, change.at) };
   }
   const refunds = refundsOf(payment);
   const found = refunds.find(
@@ -301,9 +310,15 @@ function moneyChanged(
     taken: String(taken),
   };
   const list = found ? refunds.map((refund) => (refund === found ? booked : refund)) : [...refunds, booked];
-  const isWhole = refunded === payment.credited;
-  const phase = payment.phase === 'disputed' ? payment.phase : isWhole ? 'refunded' : 'partly_refunded';
+  const phase = DISPUTE_PHASES.includes(payment.phase) ? payment.phase : isWhole ? 'refunded' : 'partly_refunded';
   return { phase, ...money, refunds: JSON.stringify(list), dueAt: isWhole ? null : dueFor(list, change.at) };
+}
+
+/** The bank has the money now: what was not sent to the provider by then never is. */
+function withdrawn(refund: Refund): Refund {
+  return refund.state === 'asked' && refund.ref === null
+    ? { ...refund, state: 'refused', reason: 'the dispute was lost' }
+    : refund;
 }
 
 /** Requested refunds keep the payment due. */

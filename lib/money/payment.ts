@@ -15,6 +15,9 @@ export const PAYMENT_PHASES = [
 ] as const;
 export type PaymentPhase = (typeof PAYMENT_PHASES)[number];
 
+/** Since a dispute was opened: refunds that the provider makes all the same are booked, and leave the phase as it is. */
+export const DISPUTE_PHASES: readonly PaymentPhase[] = ['disputed', 'reversed', 'kept'];
+
 /** One order of money in. */
 export interface Payment {
   /** The order's id, which is also its idempotency key at the provider: `pay_…`. */

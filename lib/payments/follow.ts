@@ -43,12 +43,12 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
   async function follow(first: Payment, open: OpenPayment, state: PaymentState): Promise<Payment> {
     let payment = first;
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-      if (payment.phase === 'succeeded') await keepMethod(payment, state);
       const step = nextStep(payment, state, await factsFor(payment, open));
       if (!step) {
         warnOfContradiction(payment, state);
         return payment;
       }
+      if (step.op?.kind === 'pay') await keepMethod(payment, state);
       const { status, payment: after } = step.op ? await paid(step.op) : await payments.change(step.change);
       if (status === 'done' && after) tell(payment, after);
       // The row from the outcome, or as another process has left it.
@@ -84,7 +84,10 @@ export function createFollow({ store, now, log, onChange }: FollowOptions): Foll
     return payment;
   }
 
-  /** Before the credit: a crash in between leaves one saved method too many, not one too few. */
+  /**
+   * Before the credit: a crash in between leaves one saved method too many, not one too few. Never of a payment that
+   * goes to review, whose method may be another payer's.
+   */
   async function keepMethod(payment: Payment, { saved }: PaymentState): Promise<void> {
     if (!saved || !factsOf(payment).saveMethod) return;
     const { wallet, provider } = payment;

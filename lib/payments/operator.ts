@@ -38,7 +38,8 @@ export async function decideReview(
   }
   if (credit === null) return freely(store, { kind: 'reject', id, version, at, reason });
   if (isPlayMoney(payment) && (await costOf(store.settings)) !== undefined) return { status: 'play_money', payment };
-  const change = { kind: 'credit', id, version, at, reason } as const;
+  // Whatever the provider has refunded while it was in review is booked next.
+  const change = { kind: 'credit', id, version, at, reason, dueAt: at } as const;
   const paid = { amount: credit, paymentId: `${provider}:${ref}`, order: id, payment: change };
   return paidFor(store, { kind: 'pay', wallet, at, ...paid });
 }
@@ -89,6 +90,7 @@ export async function endDispute(
   const left = payment.credited - payment.refunded;
   const asked = BigInt(dispute.amount);
   const amount = asked < left ? asked : left;
+  if (amount <= 0n) return { status: 'refused', payment };
   const change = { kind: 'reverse', id, version, at } as const;
   const back = { amount, paybackId: `${provider}:${dispute.id}`, order: id, suspend, payment: change };
   return paidFor(store, { kind: 'dispute', wallet, at, ...back });

@@ -268,5 +268,5 @@ export function createPayments(options: PaymentsOptions): Payments {
 
 /** Payments that a provider can still change. */
 const LOOKED_AT = PAYMENT_PHASES.filter(
-  (phase) => !['created', 'review', 'canceled', 'failed', 'rejected', 'refunded', 'reversed', 'kept'].includes(phase),
+  (phase) => !['created', 'review', 'canceled', 'failed', 'rejected', 'refunded'].includes(phase),
 );

@@ -31,6 +31,8 @@ export function nextStep(payment: Payment, state: PaymentState, facts: StepFacts
     case 'credited':
     case 'partly_refunded':
     case 'disputed':
+    case 'reversed':
+    case 'kept':
       return stepOfCredited(payment, state, facts);
     default:
       return undefined;
@@ -98,7 +100,9 @@ function stepOfSucceeded(payment: Payment, state: PaymentState, facts: StepFacts
   const { at } = facts;
   const disagreement = findDisagreement(payment, state, facts);
   if (disagreement !== undefined) return { change: { kind: 'review', id, version, at, reason: disagreement } };
-  const credit = { kind: 'credit', id, version, at, reason: null } as const;
+  // Its refunds are booked in the next step, by whoever goes on after a crash.
+  const dueAt = state.refunds.some(({ status }) => status === 'succeeded') ? at : null;
+  const credit = { kind: 'credit', id, version, at, reason: null, dueAt } as const;
   return { op: { kind: 'pay', wallet, at, amount, paymentId: `${provider}:${ref}`, order: id, payment: credit } };
 }
 

@@ -60,7 +60,10 @@ export function createWork({ store, follow: { follow, change }, providers, now, 
     const at = now();
     if (payment.phase === 'succeeded') return at + 5000;
     const asked = refundsOf(payment).filter(({ state }) => state === 'asked');
-    if (payment.credited > 0n) return asked[0] ? nextRefundLookAt(asked[0].at, at) : null;
+    if (payment.credited > 0n) {
+      const { at: since } = asked[0] ?? { at: payment.changedAt };
+      return asked[0] || at - since < DAY_MS ? nextRefundLookAt(since, at) : null;
+    }
     return nextLookAt(payment, at);
   }
 

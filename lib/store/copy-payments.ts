@@ -1,7 +1,7 @@
 // The payments of a copy: every row as it is or, from a store in use, as it was when its wallet was copied.
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
-import { disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
+import { DISPUTE_PHASES, disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
 import { OperatorError } from '../operator-error.ts';
 import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
 import type { LedgerStore } from './ports/ledger.ts';
@@ -79,7 +79,7 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
     );
     const less = { ...without(known, refund), refunds: JSON.stringify(list), dueAt: at };
     const phase = less.refunded > 0n ? 'partly_refunded' : 'credited';
-    known = { ...less, phase: known.phase === 'disputed' || known.phase === 'kept' ? known.phase : phase };
+    known = { ...less, phase: DISPUTE_PHASES.includes(known.phase) ? known.phase : phase };
   }
   return known;
 

@@ -1,6 +1,6 @@
 // A gateway's payments in a process of their own, which dies by -9 at the step that KILL_AT names: `before pay`, `after
 // begin`. It lives the LIFE that is named: `order` orders, looks, and asks for a refund; `charge` looks at an automatic
-// top-up; `dispute` enters one and loses it. The steps at the bank are killed from outside.
+// top-up; `lost` and `won` enter a dispute and how it ended. The steps at the bank are killed from outside.
 import type { OpenPayment } from '../../lib/catalog/payments.ts';
 import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import { createPayments } from '../../lib/payments/payments.ts';
@@ -58,11 +58,14 @@ const LIVES: Readonly<Record<string, () => Promise<unknown>>> = {
     await payments.look(id);
   },
   charge: () => topupsOf({ store, payments }).look(WALLET),
-  async dispute() {
-    await openDispute(store, PAYMENT, { at: Date.now(), dispute: `CB-${PAYMENT}` });
-    await endDispute(store, PAYMENT, { at: Date.now(), how: 'lost', suspend: true });
-  },
+  lost: () => dispute('lost'),
+  won: () => dispute('won'),
 };
+async function dispute(how: 'lost' | 'won'): Promise<void> {
+  await openDispute(store, PAYMENT, { at: Date.now(), dispute: `CB-${PAYMENT}` });
+  await endDispute(store, PAYMENT, { at: Date.now(), how, suspend: true });
+}
+
 await LIVES[LIFE]?.();
 await payments.stop();
 await open.close();

@@ -1,7 +1,7 @@
-// A gateway killed with -9 before and after every step of an automatic top-up, and of a dispute that is lost: whoever goes
-// on, the card is charged once, the owner is told once, and what the payer's bank took is taken once.
+// A gateway killed with -9 before and after every step of an automatic top-up, and of disputes lost and won: whoever goes
+// on, the card is charged once, the owner is told once, and what the payer's bank took is taken once, or nothing is.
 import { expect } from 'chai';
-import { endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
 import type { Asked } from '../../testkit/bank.ts';
 import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
@@ -14,7 +14,8 @@ import { PaymentStage } from './service-stage.ts';
 const ALL_STEPS = ['create', 'begin', 'succeed', 'pay', 'tell', 'changeAutoTopup'];
 const CHARGE_STEPS = longer(['create', 'pay', 'tell'], ALL_STEPS);
 const BANK_STEPS = longer<readonly Asked[]>(['start'], ['start', 'fetch']);
-const DISPUTE_STEPS = longer(['lose'], ['dispute', 'lose']);
+const LOST_STEPS = longer(['lose'], ['dispute', 'lose']);
+const WON_STEPS = longer(['keep'], ['dispute', 'keep']);
 const CASES = (steps: readonly string[]) => steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
 
 for (const kind of longer([SQLITE], STORES))
@@ -107,7 +108,7 @@ function suite(kind: StoreKind): void {
   });
 
   describe('a dispute that is lost', () => {
-    for (const at of CASES(DISPUTE_STEPS)) {
+    for (const at of CASES(LOST_STEPS)) {
       for (const [spent, taken] of [
         [0n, 1000n],
         [600n, 400n],
@@ -117,7 +118,7 @@ function suite(kind: StoreKind): void {
           const { id } = await stage.credited(stage.service());
           const { store, wallet } = stage;
           if (spent > 0n) await applied(store, adjust(wallet, -spent * RUB));
-          expect(await live(stage, { life: 'dispute', payment: id, at })).to.equal('SIGKILL');
+          expect(await live(stage, { life: 'lost', payment: id, at })).to.equal('SIGKILL');
           // The operator repeats what was not answered.
           const statuses = [
             (await openDispute(store, id, { at: Date.now(), dispute: `CB-${id}` })).status,
@@ -136,5 +137,64 @@ function suite(kind: StoreKind): void {
         });
       }
     }
+  });
+
+  describe('a dispute that is won', () => {
+    for (const at of [...CASES(WON_STEPS), 'never']) {
+      for (const spent of [0n, 600n]) {
+        it(`${at}, with ${1000n - spent} RUB left`, async function () {
+          this.timeout(60_000);
+          const { id, ref } = await stage.credited(stage.service());
+          const { store, wallet } = stage;
+          if (spent > 0n) await applied(store, adjust(wallet, -spent * RUB));
+          const signal = await live(stage, { life: 'won', payment: id, at });
+          expect(signal).to.equal(at === 'never' ? null : 'SIGKILL');
+          const end = (how: 'won' | 'lost') => endDispute(store, id, { at: Date.now(), how, suspend: true });
+          const statuses = [
+            (await openDispute(store, id, { at: Date.now(), dispute: `CB-${id}` })).status,
+            (await end('won')).status,
+          ];
+          expect(statuses.every((status) => ['done', 'exists'].includes(status))).to.equal(true);
+          const kept = await stage.payment(id);
+          expect(kept).to.include({ phase: 'kept', refunded: 0n, shortfall: 0n, dueAt: null });
+          expect((await end('lost')).status, 'an end is for good').to.equal('refused');
+          // Whatever else comes of it changes nothing: notices, looks, the loop of another gateway.
+          const other = stage.service('own_other', await stage.openStore());
+          other.payments.start();
+          expect(await stage.notice(other, ref ?? '')).to.equal('done');
+          await other.payments.look(id);
+          expect(await stage.payment(id)).to.deep.equal(kept);
+          const entries = await store.ledger.entries(wallet, { limit: 10 });
+          expect(entries.map((entry) => entry.kind).filter((kind) => kind !== 'adjust')).to.deep.equal(['pay']);
+          const { avail, topped, status } = (await store.ledger.wallet(wallet)) ?? {};
+          expect([avail, topped, status]).to.deep.equal([(1000n - spent) * RUB, 1000n * RUB, 'active']);
+          expect(stage.bank.holds([id])).to.equal(topped);
+        });
+      }
+    }
+
+    it('takes the refund that was on its way when it was opened, whoever dies', async function () {
+      this.timeout(60_000);
+      const { store } = stage;
+      for (const at of ['before keep', 'after keep']) {
+        const service = stage.service();
+        const { id } = await stage.credited(service);
+        stage.bank.refunds = 'pending';
+        await askRefund(store, id, { at: Date.now(), amount: 300n * RUB, reason: 'wish' });
+        await service.payments.look(id);
+        expect(await live(stage, { life: 'won', payment: id, at })).to.equal('SIGKILL');
+        await endDispute(store, id, { at: Date.now(), how: 'won', suspend: true });
+        const [refund] = stage.bank.ofOrder(id)[0]?.refunds ?? [];
+        Object.assign(refund ?? {}, { status: 'succeeded' });
+        service.payments.start();
+        await until(async () => {
+          await stage.letTimePass();
+          return (await stage.payment(id)).refunded > 0n;
+        }, 15_000);
+        expect(await stage.payment(id)).to.include({ phase: 'kept', refunded: 300n * RUB, dueAt: null });
+        expect(stage.bank.ofOrder(id)[0]?.refunds.length).to.equal(1);
+      }
+      expect(await stage.topped()).to.equal(1400n * RUB);
+    });
   });
 }

@@ -14,7 +14,7 @@ const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
 export interface Doomed {
   /** `before begin`; none: it lives to its end. */
   readonly at?: string;
-  readonly life?: 'order' | 'charge' | 'dispute';
+  readonly life?: 'order' | 'charge' | 'lost' | 'won';
   readonly payment?: string;
 }
 

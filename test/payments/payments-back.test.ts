@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { Payment } from '../../lib/money/payment-rules.ts';
 import { refundsOf } from '../../lib/money/payment-rules.ts';
-import { askRefund, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { askRefund, decideReview, endDispute, openDispute } from '../../lib/payments/operator.ts';
+import { until } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
 import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { RUB, type StoreKind } from '../contract/store/context.ts';
@@ -114,6 +115,62 @@ function suite(kind: StoreKind): void {
       expect(await stage.topped()).to.equal(1000n * RUB);
       expect((await end(won.id, 'lost')).status).to.equal('refused');
       expect((await end('pay_none', 'won')).status).to.equal('no_payment');
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('while its dispute is open, and after it was won or lost, is taken as far as any is left of it', async () => {
+      for (const [how, phase, refunded] of [
+        ['won', 'kept', 500n],
+        ['lost', 'reversed', 1000n],
+      ] as const) {
+        const { id, ref } = await credited();
+        const at = stage.now();
+        await openDispute(stage.store, id, { at, dispute: `cb_${id}`, amount: 600n * RUB });
+        stage.bank.giveBack(id, 200n * RUB);
+        expect(await stage.notice(service, ref ?? '')).to.equal('done');
+        expect(await stage.payment(id)).to.include({ phase: 'disputed', refunded: 200n * RUB });
+        expect((await endDispute(stage.store, id, { at, how, suspend: false })).status).to.equal('done');
+        stage.bank.giveBack(id, 300n * RUB);
+        expect(await stage.notice(service, ref ?? '')).to.equal('done');
+        expect(await service.payments.look(id)).to.include({ phase, refunded: refunded * RUB, dueAt: null });
+      }
+      expect(await stage.topped()).to.equal(500n * RUB);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('in full while its dispute is open leaves nothing to lose', async () => {
+      const { id } = await credited();
+      const at = stage.now();
+      await openDispute(stage.store, id, { at, dispute: `cb_${id}` });
+      stage.bank.giveBack(id, 1000n * RUB);
+      expect(await service.payments.look(id)).to.include({ phase: 'disputed', refunded: 1000n * RUB });
+      const end = (how: 'won' | 'lost') => endDispute(stage.store, id, { at, how, suspend: false });
+      expect([(await end('lost')).status, (await end('won')).status]).to.deep.equal(['refused', 'done']);
+      expect(await stage.topped()).to.equal(0n);
+      expect(await stage.problems()).to.deep.equal([]);
+    });
+
+    it('before an operator credited it is taken right after', async () => {
+      const payment = await stage.order(service);
+      stage.bank.pay(payment.id, { currency: 'USD' });
+      expect((await service.payments.look(payment.id))?.phase).to.equal('review');
+      stage.bank.giveBack(payment.id, 300n * RUB);
+      expect(await stage.notice(service, stage.refOf(payment))).to.equal('done');
+      const verdict = { at: stage.now(), reason: 'seen', credit: 1000n * RUB };
+      expect((await decideReview(stage.store, payment.id, verdict)).status).to.equal('done');
+      stage.bank.hook = (asked) => {
+        if (asked === 'fetch') throw new Error('down');
+        return undefined;
+      };
+      expect(await service.payments.look(payment.id))
+        .to.have.property('dueAt')
+        .above(stage.now());
+      stage.bank.hook = () => undefined;
+      await stage.letTimePass();
+      service.payments.start();
+      await until(async () => (await stage.payment(payment.id)).dueAt === null, 10_000);
+      expect(await stage.payment(payment.id)).to.include({ phase: 'partly_refunded', refunded: 300n * RUB });
+      expect(await stage.topped()).to.equal(700n * RUB);
       expect(await stage.problems()).to.deep.equal([]);
     });
   });

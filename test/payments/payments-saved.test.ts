@@ -36,6 +36,14 @@ function suite(kind: StoreKind): void {
       ]);
     });
 
+    it('is not kept of a payment that goes to review', async () => {
+      stage.bank.saves = card;
+      const payment = await stage.order(service, 1000, { saveMethod: true });
+      stage.bank.pay(payment.id, { order: 'pay_another' });
+      expect((await service.payments.look(payment.id))?.phase).to.equal('review');
+      expect(await stage.store.payments.methods(stage.wallet)).to.deep.equal([]);
+    });
+
     it('is charged once for an automatic top-up, by one of two gateways', async () => {
       await credited();
       const method = await stage.store.payments.saveMethod(newMethod(stage.wallet, { provider: 'till' }));

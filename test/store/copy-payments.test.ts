@@ -56,17 +56,23 @@ describe('copy of payments', () => {
     const credit = async () => (await applied(from.real, creditOf(await newSucceeded(from.real, wallet))))[0];
     const [early, lost] = [(await credit())?.payment as Payment, (await credit())?.payment as Payment];
     const disputed = await changed(from.real, lost, { kind: 'dispute', dispute: 'cb', amount: 1000n * RUB });
+    const part = await changed(from.real, (await credit())?.payment as Payment, {
+      ...{ kind: 'dispute', dispute: 'cb_2', amount: 600n * RUB },
+    });
+    const [reversed] = await applied(from.real, reverseOf(part, 'cb_2', 600n * RUB));
     from.next('keys.list', async (list) => {
       await credit();
       await applied(from.real, refundOf(early, 'r1', 1000n * RUB), reverseOf(disputed, 'cb', 1000n * RUB));
+      await applied(from.real, refundOf(reversed?.payment as Payment, 'r2', 400n * RUB));
       return list();
     });
-    expect(await copy(true)).to.include({ payments: 3 });
+    expect(await copy(true)).to.include({ payments: 4 });
     const rows = await to.real.payments.page('payments', { limit: 10 });
     const found = new Map(rows.map((row) => [row.id, row]));
     expect(found.get(early.id)).to.include({ phase: 'credited', refunded: 0n, shortfall: 0n });
     expect(refundsOf(found.get(early.id) as Payment)[0]).to.include({ ref: 'r1', state: 'asked', taken: null });
     expect(found.get(lost.id)).to.include({ phase: 'disputed', refunded: 0n });
+    expect(found.get(part.id)).to.include({ phase: 'reversed', refunded: 600n * RUB });
     const [late, ...others] = rows.filter(({ phase }) => phase === 'succeeded');
     expect([late?.credited, others.length]).to.deep.equal([0n, 0]);
     expect((await verifyLedger(to.real)).problems).to.deep.equal([]);

@@ -211,6 +211,8 @@ function changes(visit: UserVisit, payment: Payment): Html {
     case 'pending':
     case 'succeeded':
     case 'expired':
+    case 'reversed':
+    case 'kept':
       return ask;
     default:
       return html``;

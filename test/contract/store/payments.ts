@@ -45,7 +45,7 @@ export async function newSucceeded(store: Store, wallet: string, more: Partial<N
 }
 
 export function creditOf({ id, version, wallet, provider, ref, amount }: Payment): Operation {
-  const payment = { kind: 'credit', id, version, at: AT, reason: null } as const;
+  const payment = { kind: 'credit', id, version, at: AT, reason: null, dueAt: null } as const;
   return { kind: 'pay', wallet, at: AT, amount, paymentId: `${provider}:${ref}`, order: id, payment };
 }
 
