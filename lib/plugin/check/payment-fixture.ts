@@ -25,6 +25,8 @@ export interface Fixture {
   readonly states: Readonly<Record<string, 'pending' | 'succeeded' | 'canceled'>>;
   /** In the order in which they are tried. */
   readonly routes: readonly Route[];
+  /** A refund as the answers about its payment show it: `{{refunds}}` in a reply is a list of them. */
+  readonly refund?: unknown;
   /** Notices of a payment. */
   readonly notices: readonly { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }[];
 }
@@ -43,6 +45,8 @@ export interface Facts {
   readonly currency: string;
   readonly shop: string;
   readonly test: boolean;
+  /** The payment's refunds, as `refundsOf` fills them. */
+  readonly refunds: readonly unknown[];
 }
 
 const schema = Joi.object<Fixture>({
@@ -62,6 +66,7 @@ const schema = Joi.object<Fixture>({
     )
     .min(1)
     .required(),
+  refund: Joi.any(),
   notices: Joi.array()
     .items(
       Joi.object({ headers: Joi.object().pattern(Joi.string(), Joi.string()).default({}), body: Joi.any().required() }),
@@ -84,14 +89,22 @@ export function loadFixture(folder: string): Fixture {
   return value;
 }
 
-/** `{{amount}}` is roubles with two decimals, `{{kopecks}}` a number, `{{test}}` true or false. */
+/** What the fixture shows of a payment's refunds, each with what differs from the payment's own facts. */
+export function refundsOf({ refund }: Fixture, facts: Facts, refunds: readonly Partial<Facts>[]): readonly unknown[] {
+  return refunds.map((one) => fill(refund, { ...facts, ...one }));
+}
+
+/**
+ * `{{amount}}` is roubles with two decimals, `{{kopecks}}` a number, `{{test}}` true or false, `{{refunds}}` a list.
+ */
 export function fill<Value>(template: Value, facts: Facts): Value {
-  const { amount, test, ...texts } = facts;
+  const { amount, test, refunds, ...texts } = facts;
   const roubles = `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`;
   const gaps: readonly (readonly [gap: string, text: string])[] = [...Object.entries(texts), ['amount', roubles]];
   const filled = (value: unknown): unknown => {
     if (value === '{{test}}') return test;
     if (value === '{{kopecks}}') return Number(amount);
+    if (value === '{{refunds}}') return refunds;
     if (typeof value === 'string') return gaps.reduce((text, [gap, by]) => text.replaceAll(`{{${gap}}}`, by), value);
     if (Array.isArray(value)) return value.map(filled);
     if (typeof value !== 'object' || value === null) return value;

@@ -2,10 +2,10 @@
 // them, and nothing else is taken for paid.
 import assert from 'node:assert/strict';
 import { isUpstreamFault } from '../fault.ts';
-import type { PaymentProvider, PaymentState, RawNotice, RefundState } from '../payment-contract.ts';
+import type { PaymentProvider, PaymentState, RawNotice } from '../payment-contract.ts';
 import { RUBBISH, show } from './payment-asking.ts';
 import { type CallName, type Facts, fill, says } from './payment-fixture.ts';
-import { onStage, type PaymentStage, type PaymentSubject, REFUND } from './payment-stage.ts';
+import { onStage, type PaymentStage, type PaymentSubject } from './payment-stage.ts';
 import type { Check } from './subject.ts';
 
 const MICRO_PER_KOPECK = 10_000n;
@@ -25,7 +25,6 @@ export function readingChecks(subject: PaymentSubject, provider: PaymentProvider
     ['notice', 'names the payment that it is of, and nothing it says changes that', (stage) => named(stage, subject)],
     ['notice', 'is rejected, not thrown at, where it is rubbish', rejects],
   );
-  if (provider.refund) checks.push(['refund', 'says what became of it', (stage) => refunded(stage, subject)]);
   return checks.map(([group, name, play]) => ({ group, name, run: () => onStage(subject, play) }));
 }
 
@@ -130,15 +129,5 @@ function attempt(run: () => unknown): unknown {
     return run();
   } catch (error) {
     assert.fail(`it threw: ${String(error)}`);
-  }
-}
-
-async function refunded(stage: PaymentStage, { fixture }: PaymentSubject): Promise<void> {
-  const kopecks = REFUND.amount / MICRO_PER_KOPECK;
-  for (const [word, means] of Object.entries(fixture.states)) {
-    stage.vendor.facts = { ...stage.vendor.facts, status: word, amount: kopecks };
-    const { id, status, amount, currency } = (await stage.call('refund')) as RefundState;
-    const wanted = { id: stage.vendor.facts.refund, status: means, amount: REFUND.amount, currency: 'RUB' };
-    assert.deepEqual({ id, status, amount, currency }, wanted);
   }
 }

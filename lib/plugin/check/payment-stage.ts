@@ -67,7 +67,7 @@ export function factsOf(fixture: Fixture, shop: string, live: boolean): Facts {
     order: ORDER.id,
     refundOrder: REFUND.id,
   };
-  return { ...ids, status, amount: AMOUNT, currency: 'RUB', shop, test: !live };
+  return { ...ids, status, amount: AMOUNT, currency: 'RUB', shop, test: !live, refunds: [] };
 }
 
 /** As it is made without any vendor: creating does no I/O. */

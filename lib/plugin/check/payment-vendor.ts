@@ -3,13 +3,15 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CALLS, type CallName, type Facts, type Fixture, fill } from './payment-fixture.ts';
+import { CALLS, type CallName, type Facts, type Fixture, fill, type Route } from './payment-fixture.ts';
 
 export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** What answers it; undefined for a mishap, or where the fixture has nothing. */
+  readonly route: Route | undefined;
   /** Resolves when its connection is closed. */
   readonly closed: Promise<unknown>;
 }
@@ -38,21 +40,26 @@ export async function startVendor({ routes }: Fixture, base: string, facts: Fact
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url: path = '', headers } = request;
     const closed = once(response, 'close');
-    vendor.received.push({ method, path, headers, body: Buffer.concat(chunks).toString('utf8'), closed });
     const { mishap } = vendor;
+    const found = mishap ? undefined : routeOf(method, path);
+    const body = Buffer.concat(chunks).toString('utf8');
+    vendor.received.push({ method, path, headers, body, route: found, closed });
     if (mishap === 'hang') return;
     if (mishap === 'reset') return void request.socket.destroy();
     if (mishap) return send(response, mishap.status, mishap.body);
+    if (!found) return send(response, 404, '{"error":"there is no such path in the fixture"}');
+    const reply = fill(found.reply, vendor.facts);
+    send(response, found.status, typeof reply === 'string' ? reply : JSON.stringify(reply));
+  }
+
+  function routeOf(method: string, path: string): Route | undefined {
     const [place = ''] = path.split('?');
-    const found = routes.find(
+    return routes.find(
       (route) =>
         route.method === method &&
         (route.on ?? CALLS).includes(vendor.call) &&
         base + fill(route.path, vendor.facts) === decodeURIComponent(place),
     );
-    if (!found) return send(response, 404, '{"error":"there is no such path in the fixture"}');
-    const reply = fill(found.reply, vendor.facts);
-    send(response, found.status, typeof reply === 'string' ? reply : JSON.stringify(reply));
   }
 
   const vendor: Vendor = {

@@ -6,6 +6,8 @@ import type { PaymentPlugin, PaymentProvider } from '../payment-contract.ts';
 import { askingChecks, RUBBISH } from './payment-asking.ts';
 import { loadFixture } from './payment-fixture.ts';
 import { readingChecks } from './payment-reading.ts';
+import { refundChecks } from './payment-refunds.ts';
+import { secretChecks } from './payment-secret.ts';
 import { describeProvider, ORDER, openAt } from './payment-stage.ts';
 import { usesNetwork } from './stage.ts';
 import type { Check } from './subject.ts';
@@ -21,7 +23,7 @@ export async function collectPaymentChecks(folder: string): Promise<readonly Che
   const subject = { plugin, fixture: isAtVendor ? loadFixture(folder) : NO_FIXTURE };
   const provider = await describeProvider(subject);
   const own = isAtVendor
-    ? [...askingChecks(subject, provider), ...readingChecks(subject, provider)]
+    ? [secretChecks, askingChecks, readingChecks, refundChecks].flatMap((checksOf) => checksOf(subject, provider))
     : localChecks(plugin);
   const all = [...providerChecks(provider, () => openAt(NOWHERE, plugin, subject.fixture.settings)), ...own];
   return Object.values(Object.groupBy(all, ({ group }) => group)).flatMap((checks) => checks ?? []);
