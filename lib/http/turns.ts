@@ -2,7 +2,7 @@
 // long bodies are read in parts, so that running work continues in between.
 
 /** Each takes up to a quarter of a millisecond before it waits for something. */
-export const REQUESTS_PER_TURN = 32;
+export const REQUESTS_PER_TURN = 16;
 /** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
 

@@ -269,4 +269,20 @@ describe('feed', () => {
     // Each reads once at least, in both of two turns that the test takes for one.
     expect(read.most()).to.be.at.most(2 * (BYTES_PER_TURN + count * readBytes));
   });
+
+  it('reads an eighth of that where bodies are chunked, since each chunk is work', async () => {
+    const [count, bytes, readBytes] = [2, 500_000, 64 * 1024];
+    const perByte = chunk('x').length;
+    const read = countByTurn();
+    const sockets = await connectTo((request, response) => {
+      request.on('data', ({ length }: Buffer) => read.add(length * perByte)).on('end', () => response.end('ok'));
+    }, count);
+    for (const socket of sockets) socket.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    for (const socket of sockets) socket.write(`${chunk('x').repeat(bytes)}0\r\n\r\n`);
+    await until(() => read.sum() === count * bytes * perByte, 20_000).finally(() => {
+      read.stop();
+      for (const socket of sockets) socket.destroy();
+    });
+    expect(read.most()).to.be.at.most(2 * (BYTES_PER_TURN / 8 + count * readBytes));
+  });
 });
