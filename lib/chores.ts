@@ -51,7 +51,7 @@ function createAudits(store: Store, log: Log, onAudit?: (problems: number) => vo
   };
 }
 
-export function openUsage(store: Store, log: Log): UsageChore {
+export function openUsage(store: Store, log: Log, { sweeps }: { readonly sweeps: boolean }): UsageChore {
   const onError = (err: unknown) => log.warn({ err }, 'could not update the usage sums');
-  return createUsageChore({ store, onError });
+  return createUsageChore({ store, onError, sweeps });
 }

@@ -312,6 +312,13 @@ const table = {
     retryable: true,
     text: () => 'Video generation is temporarily unavailable. Nothing was charged.',
   },
+  still_counting: {
+    status: 503,
+    type: 'api_error',
+    chatCode: 'service_unavailable',
+    retryable: true,
+    text: (d) => `These figures are still being counted. Try again in ${d.retryAfterS} s.`,
+  },
   shutting_down: {
     status: 503,
     type: 'api_error',

@@ -126,7 +126,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   let [demo, metricsUrl]: [Demo, string | undefined] = [NO_DEMO, undefined];
   const series = { catalog: catalog.current, providers: catalog.payments, routes: () => http.server.table() };
   const metrics = await openMetrics(config, { log, isMember: member !== undefined, series });
-  const usage = openUsage(store, log);
+  const usage = openUsage(store, log, { sweeps: member?.isFirst !== false });
   const topups = openTopups({ store, log, catalog }, () => ({ payments, alerts: web.services.alerts, owner }));
   const ledger = topups.watch(usage.watch(openLedger({ ...config, store, log }, metrics)));
   const { limiter, onPeers } = openLimiter(store, member);
@@ -155,7 +155,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
   await http.server.register({ plugin: apiPlugin, options: services });
   const incoming = { providers: catalog.payments, clock: owner, onChange: topups.onPayment, counts: metrics?.payments };
   const payments = createPayments({ ...config, ...parts, ...media, ...incoming });
-  const web = openWeb({ ...services, payments, topups, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
+  const web = openWeb({ ...services, payments, topups, usage, sandbox, config, alertsEveryMs: timings.alertsEveryMs });
   await http.server.register({ plugin: webPlugin, options: web.services });
   const chores = member ? usage : createChores({ store, log, metrics, more: [usage] });
   metrics?.watchService({ calls, catalog: catalog.current, ping: store.ping, upstreams: services.upstreams });

@@ -1,25 +1,49 @@
-// Usage from hourly sums instead of from every call: the journal is folded behind a cursor, on demand and off the path
-// of calls.
+// Usage from hourly sums instead of from every call: the journal is folded behind a cursor, off the path of calls, and a
+// reader folds only a short rest of it.
+import assert from 'node:assert/strict';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { chargeOfEntry } from '../money/replay.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
-import { inOrder, reportUsage, type UsageQuery, type UsageReport, type UsageRow, type UsageSum } from './usage.ts';
+import {
+  inOrder,
+  type UsageReport,
+  type UsageQuery as UsageReportQuery,
+  type UsageRow,
+  type UsageSum,
+} from './usage.ts';
 
 type UsageParts = Pick<Store, 'journal' | 'ledger' | 'usage'>;
 
+export interface UsageQuery {
+  readonly by: UsageReportQuery['by'];
+  /** Whole hours: the sums know no shorter times, and no states of calls. */
+  readonly filter: Omit<UsageReportQuery['filter'], 'state'>;
+}
+
+export interface CountedUsage extends UsageReport {
+  /** Absent once the sums have all of the journal. */
+  readonly behind?: UsageBehind;
+}
+
+/** How far the sums have come: oldest entries first. */
+export interface UsageBehind {
+  /** Entries of the journal, of which this many are in the sums. */
+  readonly entries: number;
+  readonly counted: number;
+  /** When the last of those was made, ms since the epoch; undefined if there is none yet. */
+  readonly until: number | undefined;
+}
+
 const HOUR_MS = 3_600_000;
-/** Entries per transaction of the fold. */
+/** Entries per transaction of the fold, and the most that a reader waits for. */
 const ENTRIES_PER_STEP = 1000;
 
-/** Like `reportUsage`, but its time grows with hours instead of calls where the filter allows. */
-export async function readUsage(store: UsageParts, wallet: string, query: UsageQuery): Promise<UsageReport> {
-  const { by, filter } = query;
-  const { state, from, to } = filter;
-  const isWhole = [from, to].every((at) => at === undefined || at % HOUR_MS === 0);
-  if (state !== undefined || !isWhole) return reportUsage(store.ledger, wallet, query);
-  await foldUsage(store, wallet);
-  const { key, model, kind } = filter;
+/** Like `reportUsage`, but its time grows with hours instead of calls: what is far behind is told, not waited for. */
+export async function readUsage(store: UsageParts, wallet: string, { by, filter }: UsageQuery): Promise<CountedUsage> {
+  const { from, to, key, model, kind } = filter;
+  assert([from, to].every((at) => at === undefined || at % HOUR_MS === 0));
+  const behind = await catchUp(store, wallet);
   const sums = await store.usage.sums(wallet, {
     by,
     ...(from !== undefined && { from }),
@@ -28,11 +52,29 @@ export async function readUsage(store: UsageParts, wallet: string, query: UsageQ
     ...(model !== undefined && { model }),
     ...(kind !== undefined && { kind }),
   });
-  return reportOf(sums, by);
+  return { ...reportOf(sums, by), ...(behind && { behind }) };
+}
+
+/** Folds the rest if it is short. */
+async function catchUp(store: UsageParts, wallet: string): Promise<UsageBehind | undefined> {
+  const { ledger, usage } = store;
+  const entries = (await ledger.wallet(wallet))?.seq ?? 0;
+  const counted = await usage.cursor(wallet);
+  if (entries - counted <= ENTRIES_PER_STEP) {
+    await foldUsage(store, wallet);
+    return undefined;
+  }
+  const [last] = counted === 0 ? [] : await ledger.entries(wallet, { before: counted + 1, limit: 1 });
+  return { entries, counted, until: last?.at };
 }
 
 /** Adds what the wallet's journal has beyond the sums; concurrent folds add each part only once. */
-export async function foldUsage({ journal, ledger, usage }: UsageParts, wallet: string): Promise<void> {
+export async function foldUsage(store: UsageParts, wallet: string): Promise<void> {
+  for await (const _ of foldSteps(store, wallet));
+}
+
+/** The same in steps of bounded length, for those who rest in between or stop early. */
+export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet: string): AsyncGenerator<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
     const page = await journal.pageOf(wallet, cursor, ENTRIES_PER_STEP);
@@ -42,6 +84,7 @@ export async function foldUsage({ journal, ledger, usage }: UsageParts, wallet: 
     const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
     // If another fold moved the cursor, the next read starts behind what it added.
     await usage.add({ wallet, from: cursor, to: last.seq, hours: hoursOf(entries, charges) });
+    yield;
   }
 }
 
@@ -93,7 +136,7 @@ const NOTHING: UsageCounts = {
   ...{ calls: 0, charged: 0n, refunded: 0n, tokensInput: 0, tokensOutput: 0, images: 0, seconds: 0 },
 };
 
-function reportOf(sums: readonly UsageGroupSum[], by: UsageQuery['by']): UsageReport {
+function reportOf(sums: readonly UsageGroupSum[], by: UsageReportQuery['by']): UsageReport {
   const rows: UsageRow[] = sums.map(({ group, ...counts }) => ({ group, ...sumOf(counts) }));
   const total = sumOf(sums.reduce(added, NOTHING));
   return { rows: inOrder(rows, by), total };

@@ -19,7 +19,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
     ...(['get', 'find', 'list', 'method', 'methods', 'consents', 'autoTopup', 'notice', 'notices', 'page'] as const),
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'sums'],
+  usage: ['cursor', 'sums', 'behind'],
   users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts'],
   auditLog: ['page'],

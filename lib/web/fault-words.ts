@@ -73,6 +73,7 @@ const RUSSIAN: FaultWords = {
   no_room: unavailable,
   images_unavailable: () => 'Картинки временно недоступны. Ничего не списано.',
   video_unavailable: () => 'Видео временно недоступно. Ничего не списано.',
+  still_counting: ({ retryAfterS }) => `Эти цифры ещё подсчитываются. Повторите через ${retryAfterS} с.`,
   shutting_down: () => 'Сервис перезапускается.',
   upstream_failed: () => 'Поставщик модели не справился.',
   upstream_refused: () => 'Поставщик модели отказал в этом запросе.',

@@ -21,6 +21,7 @@ export type WebOptions = Pick<
   | 'fetcher'
   | 'payments'
   | 'topups'
+  | 'usage'
   | keyof CallServices
 > & {
   readonly config: Pick<Config, 'keyPrefix' | 'publicUrl' | 'registration' | 'smtpUrl'>;

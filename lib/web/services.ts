@@ -7,6 +7,7 @@ import type { UpstreamHealth } from '../call/upstreams.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Budget } from '../http/budget.ts';
 import type { LiveCalls } from '../http/context.ts';
+import type { UsageChore } from '../ledger/usage-chore.ts';
 import type { Fetcher } from '../media/fetcher.ts';
 import type { AutoTopup } from '../payments/auto-topup.ts';
 import type { Payments } from '../payments/payments.ts';

@@ -1,5 +1,6 @@
 // `npm run bench:pages`: the time and size of each page, on a store with 100,000 calls of one account, 1,000 other
-// accounts and ten keys in each. Prints the first request and the median and p95 of the rest; fails above the limits.
+// accounts and ten keys in each. Prints the first request, for which nobody has counted the usage yet, and the median and
+// p95 of the rest; fails above the limits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { forEach } from '../../lib/for-each.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway } from '../../testkit/gateway.ts';
 import { createVisitor, setUpOperator, setUpOwner, type Visitor } from '../../testkit/pages.ts';
 
@@ -15,6 +17,7 @@ const ENTRIES = 241_100;
 const KEYS = 10;
 const ROUNDS = 20;
 const LARGE = 'acc_large';
+const COUNTED_WITHIN_MS = 60_000;
 const BOUNDS = { ms: 50, gzipped: 60 * 1024 };
 const OWNER = ['', '/keys', '/wallet', '/usage', '/calls', '/models', '/playground', '/settings', '/settings/alerts'];
 const OPERATOR = ['', '/accounts', '/ledger', '/catalog', '/upstreams', '/audit', '/checks'];
@@ -41,9 +44,13 @@ async function measure(database: string): Promise<boolean> {
     console.log(`styles, scripts and icon: ${kib(assets)} gzipped, once\n`);
     console.log('page                                    first ms    p50    p95   gzipped');
     const rows: boolean[] = [];
+    // As in a copy of a store: the usage of all these calls is not counted.
+    await test.store.usage.forget(LARGE);
     for (const path of ownerPages) rows.push(await measurePage(owner, path, assets));
     for (const path of operatorPages) rows.push(await measurePage(operator, path, assets));
     rows.push(await measurePage(createVisitor(test.url), '/login', assets));
+    await usageIsCounted(test.store);
+    for (const by of ['day', 'key']) rows.push(await measurePage(owner, `/account/usage?by=${by}`, assets));
     return rows.every(Boolean);
   } finally {
     await test.stop();
@@ -61,6 +68,11 @@ async function addKeys(store: Store): Promise<void> {
   console.log(`${accounts.length} accounts, ${keys.length} keys`);
 }
 
+async function usageIsCounted({ ledger, usage }: Store): Promise<void> {
+  const end = (await ledger.wallet(LARGE))?.seq ?? 0;
+  await until(async () => (await usage.cursor(LARGE)) >= end, COUNTED_WITHIN_MS);
+}
+
 async function measurePage(visitor: Visitor, path: string, assets: number): Promise<boolean> {
   const times: number[] = [];
   let gzipped = 0;
@@ -74,9 +86,9 @@ async function measurePage(visitor: Visitor, path: string, assets: number): Prom
   const [first = 0, ...rest] = times;
   rest.sort((a, b) => a - b);
   const [p50, p95] = [0.5, 0.95].map((share) => rest[Math.floor(rest.length * share)] as number) as [number, number];
-  const fits = p95 <= BOUNDS.ms && gzipped + assets <= BOUNDS.gzipped;
+  const fits = Math.max(first, p95) <= BOUNDS.ms && gzipped + assets <= BOUNDS.gzipped;
   const figures = [first, p50, p95].map((ms) => ms.toFixed(1).padStart(7)).join('');
-  console.log(`${path.padEnd(40)} ${figures}  ${kib(gzipped)}${fits ? '' : '  NOT within bounds'}`);
+  console.log(`${path.padEnd(40)} ${figures}  ${kib(gzipped)}${fits ? '' : '  BROKEN'}`);
   return fits;
 }
 

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import { createLedger } from '../../lib/ledger/ledger.ts';
 import { createUsageChore } from '../../lib/ledger/usage-chore.ts';
+import { until } from '../../testkit/client.ts';
 import { openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import { STORES } from '../../testkit/stores.ts';
-import { newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
+import { applied, appliedInBatches, charge, newId, newWallet, RUB, useStore } from '../contract/store/context.ts';
 
 const request = (wallet: string) => ({
   ...({ chargeId: newId('req'), wallet, key: 'key', kind: 'text', model: 'm', prices: '{}', amount: RUB } as const),
@@ -17,7 +18,7 @@ for (const kind of STORES) {
     async function open() {
       const { store } = context;
       const wallet = await newWallet(store);
-      const chore = createUsageChore({ store, onError: String, everyMs: 5 });
+      const chore = createUsageChore({ store, onError: String, sweeps: false, everyMs: 5 });
       const log = { warn: () => undefined, error: () => undefined };
       const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
       const used = { amount: RUB / 2n, usage: { tokens_input: 1, tokens_output: 1 } };
@@ -55,6 +56,37 @@ for (const kind of STORES) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(await charged()).to.equal(RUB / 2n);
     });
+
+    it('looks after a start for wallets left behind, by a process that ended or a copy', async () => {
+      const { store } = context;
+      const [one, other] = [await newWallet(store), await newWallet(store)];
+      await applied(store, charge(one));
+      await applied(store, charge(other), charge(other));
+      const chore = createUsageChore({ store, onError: String });
+      await chore.fold();
+      expect([await store.usage.cursor(one), await store.usage.cursor(other)]).to.deep.equal([2, 3]);
+      await applied(store, charge(one));
+      await chore.fold();
+      // Once is enough: from then on it sees the calls.
+      expect(await store.usage.cursor(one)).to.equal(2);
+    });
+
+    it('folds what is looked at next, without waiting for a round', async () => {
+      const { store, wallet } = await open();
+      const calls = Array.from({ length: 1200 }, () => charge(wallet, { amount: 1n }));
+      await appliedInBatches(store, calls);
+      const chore = createUsageChore({ store, onError: String, everyMs: 3_600_000 });
+      for (let times = 0; times < 3; times += 1) chore.hurry(wallet);
+      await until(async () => (await store.usage.cursor(wallet)) === 1201, 10_000);
+      await applied(store, charge(wallet));
+      chore.hurry(wallet);
+      await until(async () => (await store.usage.cursor(wallet)) === 1202, 10_000);
+      chore.stop();
+      await applied(store, charge(wallet));
+      chore.hurry(wallet);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(await store.usage.cursor(wallet)).to.equal(1202);
+    });
   });
 }
 
@@ -64,7 +96,7 @@ describe('sums of usage kept up to date', () => {
     const { store } = faulty;
     const wallet = await newWallet(store);
     const errors: unknown[] = [];
-    const chore = createUsageChore({ store, onError: (error) => errors.push(error) });
+    const chore = createUsageChore({ store, onError: (error) => errors.push(error), sweeps: false });
     const log = { warn: () => undefined, error: () => undefined };
     const ledger = chore.watch(createLedger({ store, ownerId: newId('own'), leaseMs: 60_000, log }));
     await ledger.charge({ ...request(wallet), kind: 'video', usage: { seconds: 5 } });
@@ -75,6 +107,30 @@ describe('sums of usage kept up to date', () => {
     expect([await store.usage.sums(wallet, { by: 'model' }), errors.length]).to.deep.equal([[], 1]);
     await chore.fold();
     expect((await store.usage.sums(wallet, { by: 'model' }))[0]?.charged).to.equal(RUB);
+    await faulty.close();
+  });
+
+  it('are looked for again after a failure, and a looked-at wallet that fails is not lost', async () => {
+    const faulty = await openFaultyStore();
+    const { store } = faulty;
+    const wallet = await newWallet(store);
+    await applied(store, charge(wallet));
+    const errors: unknown[] = [];
+    const chore = createUsageChore({ store, onError: (error) => errors.push(error) });
+    faulty.next('usage.behind', refuse);
+    await chore.fold();
+    faulty.next('usage.add', refuse);
+    await chore.fold();
+    expect([await store.usage.cursor(wallet), errors.length]).to.deep.equal([0, 1]);
+    await chore.fold();
+    expect(await store.usage.cursor(wallet)).to.equal(2);
+    await applied(store, charge(wallet));
+    faulty.next('usage.add', refuse);
+    chore.hurry(wallet);
+    await until(() => errors.length === 2);
+    chore.hurry(wallet);
+    await until(async () => (await store.usage.cursor(wallet)) === 3);
+    chore.stop();
     await faulty.close();
   });
 });

@@ -11,6 +11,7 @@ const COUNTS = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', '
 export function usageStore({ db }: Connection, transactions: Transactions): UsageStore {
   const cursors = db.collection<Row>('usage_cursors');
   const hours = db.collection<Row>('usage_hours');
+  const wallets = db.collection<Row>('wallets');
   return {
     async cursor(wallet) {
       const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
@@ -25,6 +26,16 @@ export function usageStore({ db }: Connection, transactions: Transactions): Usag
       };
       const pipeline = [{ $match: matchOf(wallet, query) }, { $group }];
       return (await read((signal) => hours.aggregate(pipeline, { signal }).toArray())).map(sumOf);
+    },
+    async behind(after, limit) {
+      const page = { projection: { seq: 1 }, sort: { _id: 1 }, limit } as const;
+      const rows = await read((signal) => wallets.find({ _id: { $gt: after } }, { ...page, signal }).toArray());
+      const ids = { _id: { $in: rows.map(({ _id }) => _id) } };
+      const known = await read((signal) => cursors.find(ids, { signal }).toArray());
+      const counted = new Map(known.map(({ _id, seq }) => [_id, Number(seq)]));
+      const found = rows.filter(({ _id, seq }) => Number(seq) > (counted.get(_id) ?? 0)).map(({ _id }) => _id);
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return last ? { found, next: last._id } : { found };
     },
     async forget(wallet) {
       // The sums first: a fold in between finds the old cursor, and what it adds is folded again as well.

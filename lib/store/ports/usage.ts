@@ -58,6 +58,8 @@ export interface UsageStore {
   add(step: UsageStep): Promise<boolean>;
   /** In no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
+  /** Of at most `limit` wallets with ids above `after`, those whose journal has entries beyond the cursor. */
+  behind(after: string, limit: number): Promise<{ readonly found: readonly string[]; readonly next?: string }>;
   /** Drops the sums and the cursor of a wallet, so that it is folded again. */
   forget(wallet: string): Promise<void>;
 }

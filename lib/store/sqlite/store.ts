@@ -186,6 +186,7 @@ function usageOf({ writer, scanner }: Parts): UsageStore {
     cursor: (wallet) => scanner.call('usageCursor', wallet),
     add: (step) => writer.call('addUsage', step),
     sums: (wallet, query) => scanner.call('usageSums', wallet, query),
+    behind: (after, limit) => scanner.call('usageBehind', after, limit),
     forget: (wallet) => writer.call('forgetUsage', wallet),
   };
 }

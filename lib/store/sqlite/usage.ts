@@ -1,6 +1,6 @@
 // Folded usage in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { UsageGroupSum, UsageQuery, UsageStep } from '../ports/usage.ts';
+import type { UsageGroupSum, UsageQuery, UsageStep, UsageStore } from '../ports/usage.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
@@ -45,6 +45,10 @@ const GROUPS: Readonly<Record<UsageQuery['by'], string>> = {
 
 export function usageReads(db: DatabaseSync) {
   const cursor = db.prepare('SELECT seq FROM usage_cursors WHERE wallet = ?');
+  const wallets = db.prepare(
+    `SELECT id, wallets.seq > coalesce(usage_cursors.seq, 0) AS behind FROM wallets
+      LEFT JOIN usage_cursors ON wallet = id WHERE id > ? ORDER BY id LIMIT ?`,
+  );
   const sums = Object.fromEntries(
     Object.entries(GROUPS).map(([by, group]) => {
       const columns = COUNTS.map((name) => `sum(${name}) AS ${name}`).join(', ');
@@ -58,6 +62,12 @@ export function usageReads(db: DatabaseSync) {
   ) as Record<UsageQuery['by'], ReturnType<typeof prepareBig>>;
   return {
     usageCursor: (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0,
+    usageBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['behind']>> => {
+      const rows = wallets.all(after, limit) as unknown as readonly { readonly id: string; readonly behind: 0 | 1 }[];
+      const found = rows.filter(({ behind }) => behind === 1).map(({ id }) => id);
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return last ? { found, next: last.id } : { found };
+    },
     usageSums: (wallet: string, query: UsageQuery): UsageGroupSum[] => {
       const { by, from = 0, to = Number.MAX_SAFE_INTEGER, key = null, model = null, kind = null } = query;
       return sums[by].all(wallet, from, to, key, model, kind).map(sumOf);

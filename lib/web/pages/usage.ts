@@ -1,13 +1,14 @@
 // The usage of an account: bars per day with their table, and sums by model, key and kind, also as CSV.
+import { fault } from '../../faults.ts';
 import { USAGE_GROUPS, USAGE_UNITS, type UsageGroup, type UsageReport, type UsageRow } from '../../ledger/usage.ts';
-import { readUsage } from '../../ledger/usage-fold.ts';
+import { type CountedUsage, readUsage, type UsageBehind } from '../../ledger/usage-fold.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery, select } from '../charge-query.ts';
 import { barChart } from '../chart.ts';
 import { type Cell, csvOf } from '../csv.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, table } from '../parts.ts';
+import { facts, message, table } from '../parts.ts';
 import type { OwnerVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
 
@@ -25,6 +26,10 @@ const WORDS = defineWords({
     csv: 'Download CSV',
     total: 'Total',
     table: 'Usage',
+    counting: 'These figures are still being counted, oldest calls first.',
+    soFar: (share: string, until: string | undefined) =>
+      until === undefined ? `So far ${share}.` : `So far ${share}, up to ${until}; what came later is missing.`,
+    again: 'Look again',
   },
   ru: {
     title: 'Расход',
@@ -39,10 +44,16 @@ const WORDS = defineWords({
     csv: 'В CSV',
     total: 'Всего',
     table: 'Расход',
+    counting: 'Эти цифры ещё подсчитываются, начиная с самых давних вызовов.',
+    soFar: (share: string, until: string | undefined) =>
+      until === undefined ? `Пока ${share}.` : `Пока ${share}, до ${until}; того, что было позже, здесь ещё нет.`,
+    again: 'Посмотреть ещё раз',
   },
 });
 
 const DAYS = 30;
+/** When a table that is not complete may be asked for again. */
+const AGAIN_S = 10;
 
 export const usage = page({
   path: '/account/usage',
@@ -52,10 +63,7 @@ export const usage = page({
     const words = WORDS[language];
     const wanted = readChargeQuery(visit, DAYS);
     const by = groupOf(visit);
-    const [report, keys] = await Promise.all([
-      readUsage(services.store, account.id, { by, filter: wanted.filter }),
-      services.store.keys.list(account.id),
-    ]);
+    const [report, keys] = await Promise.all([countedUsage(visit), services.store.keys.list(account.id)]);
     const { kinds } = chargeWords(visit);
     const names = new Map([...keys.map(({ id, name }) => [id, name] as const), ...Object.entries(kinds)]);
     const nameOf = ({ group }: UsageRow) => names.get(group) ?? group;
@@ -63,13 +71,32 @@ export const usage = page({
       { name: 'by', label: words.by, chosen: by },
       USAGE_GROUPS.map((group) => [group, words.groups[group]]),
     );
-    const csv = `/account/usage.csv${chargeQueryText(visit)}`;
+    const { behind, rows } = report;
     const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, more })}
-${report.rows.length === 0 ? html`<p>${words.none}</p>` : reportOf(visit, { report, by, nameOf })}
-<p><a href="${csv}" download>${words.csv}</a></p>`;
-    return { title: words.title, body };
+<section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
+${rows.length > 0 ? reportOf(visit, { report, by, nameOf }) : !behind && html`<p>${words.none}</p>`}
+${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
+    return { title: words.title, body, ...(behind && { script: 'live.js' }) };
   },
 });
+
+/** What is counted so far; the rest is counted next. */
+async function countedUsage(visit: OwnerVisit): Promise<CountedUsage> {
+  const { services, account } = visit;
+  const { state: _, ...filter } = readChargeQuery(visit, DAYS).filter;
+  const report = await readUsage(services.store, account.id, { by: groupOf(visit), filter });
+  if (report.behind) services.usage.hurry(account.id);
+  return report;
+}
+
+function progress(visit: OwnerVisit, { entries, counted, until }: UsageBehind): Html {
+  const words = WORDS[visit.language];
+  const { format } = visit;
+  const share = `${format.number(Math.floor((counted * 100) / entries))}\u00a0%`;
+  const text = html`${words.counting} ${words.soFar(share, until === undefined ? until : format.time(until))}`;
+  return html`${message('done', text)}
+<p><a href="${visit.path}${chargeQueryText(visit)}">${words.again}</a></p>`;
+}
 
 interface Shown {
   readonly report: UsageReport;
@@ -115,8 +142,9 @@ export const usageCsv = page({
   who: 'owner',
   async get(visit) {
     const by = groupOf(visit);
-    const { filter } = readChargeQuery(visit, DAYS);
-    const report = await readUsage(visit.services.store, visit.account.id, { by, filter });
+    const report = await countedUsage(visit);
+    // A file cannot say of itself that it is not complete.
+    if (report.behind) throw fault('still_counting', { retryAfterS: AGAIN_S });
     const head = [by, 'calls', 'charged_rub', 'refunded_rub', ...USAGE_UNITS];
     return csvOf(visit.language, `usage-${visit.account.id}.csv`, { head, rows: rowsOf(report) });
   },

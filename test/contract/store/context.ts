@@ -126,6 +126,15 @@ export function giveBack(
   return { kind, wallet, at: AT, chargeId, ...more };
 }
 
+/** More than one batch can hold. */
+export async function appliedInBatches(store: Store, operations: readonly Operation[]): Promise<void> {
+  for (let from = 0; from < operations.length; from += BATCH) {
+    await applied(store, ...operations.slice(from, from + BATCH));
+  }
+}
+
+const BATCH = 200;
+
 export function submission(op: Operation, more: Partial<Submission> = {}): Submission {
   return { op, tried: false, abandoned: false, ...more };
 }

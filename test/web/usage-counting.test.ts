@@ -1,0 +1,75 @@
+// The page of usage while the sums are far behind the journal, on both stores: it answers with what is counted and says
+// so, and the rest is counted behind it.
+import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { setUpOwner } from '../../testkit/pages.ts';
+import { STORES } from '../../testkit/stores.ts';
+import { appliedInBatches, charge, RUB } from '../contract/store/context.ts';
+
+/** More than a page folds by itself. */
+const CALLS = 1200;
+
+for (const kind of STORES) {
+  describe(`the page of usage that is still being counted on ${kind.name}`, function () {
+    this.timeout(60_000);
+    let database: Awaited<ReturnType<typeof kind.create>>;
+    let test: TestGateway;
+
+    before(async () => {
+      database = await kind.create();
+      test = await startGateway({ catalog: { upstreams: {}, models: [] }, database: database.url });
+    });
+    after(async () => {
+      await test?.stop();
+      await database?.remove();
+    });
+
+    /** The owner of calls that another process wrote, of which this one knows nothing. */
+    async function setUpBehind() {
+      const { id } = await test.account('10000');
+      const owner = await setUpOwner(test, id);
+      const at = Date.now();
+      await appliedInBatches(
+        test.store,
+        Array.from({ length: CALLS }, () => charge(id, { amount: RUB, at })),
+      );
+      return owner;
+    }
+
+    it('shows what is counted, says so, and is soon complete', async () => {
+      const owner = await setUpBehind();
+      const page = async () => (await owner.get('/account/usage?lang=en')).text;
+      expect(await page())
+        .to.contain('still being counted')
+        .and.to.contain('So far 0\u00a0%')
+        .and.to.contain('id="figures" data-again')
+        .and.to.contain('/static/live.js')
+        .and.to.contain('>Look again</a>')
+        .and.not.to.contain('usage.csv');
+      await until(async () => !(await page()).includes('still being counted'), 30_000);
+      expect(await page())
+        .to.contain('1,200.00')
+        .and.to.contain('/account/usage.csv')
+        .and.not.to.contain('data-again');
+    });
+
+    it('says so in Russian', async () => {
+      const { text } = await (await setUpBehind()).get('/account/usage?lang=ru&by=model');
+      expect(text)
+        .to.contain('ещё подсчитываются')
+        .and.to.contain('Пока 0\u00a0%.')
+        .and.to.contain('href="/account/usage?by=model"');
+    });
+
+    it('gives no table that is not complete', async () => {
+      const owner = await setUpBehind();
+      const table = () => owner.get('/account/usage.csv?by=kind&lang=en');
+      const { status, headers } = await table();
+      expect([status, headers['retry-after']]).to.deep.equal([503, '10']);
+      await until(async () => (await table()).status === 200, 30_000);
+      const [, row = ''] = (await table()).text.split('\r\n');
+      expect(row.split(',').slice(0, 3)).to.deep.equal(['video', '1200', '1200.00']);
+    });
+  });
+}
