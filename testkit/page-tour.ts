@@ -213,6 +213,12 @@ function operatorStops({ account, call, payments, notice }: OperatorSights): rea
     at('/admin', 'overview'),
     ...plain.map((name) => at(`/admin/${name}`, name)),
     at('/admin/accounts', 'accounts-search', { path: '/admin/accounts?q=test' }),
+    at('/admin/accounts', 'accounts-invited', {
+      does: [
+        ['#email', 'friend@example.com'],
+        ['form:has(#email) button', true],
+      ],
+    }),
     at('/admin/accounts/{id}', 'account', { path: `/admin/accounts/${account}` }),
     at('/admin/accounts/{id}', 'account-link', {
       path: `/admin/accounts/${account}`,

@@ -61,7 +61,7 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
   const alerts = createAlerts({ ...options, mailer, ...(alertsEveryMs !== undefined && { everyMs: alertsEveryMs }) });
   const services: WebServices = {
     ...options,
-    registration,
+    registration: registrationOf(registration, { mailer, log }),
     mailer,
     alerts,
     accounts: createAccounts({ store, keyPrefix }),
@@ -93,6 +93,16 @@ export function openWeb({ config, alertsEveryMs, ...options }: WebOptions): Web 
       mailer?.close();
     },
   };
+}
+
+/** Who cannot be mailed to can only be invited. */
+function registrationOf(
+  wanted: WebServices['registration'],
+  { mailer, log }: Pick<WebServices, 'mailer' | 'log'>,
+): WebServices['registration'] {
+  if (wanted !== 'open' || mailer) return wanted;
+  log.warn('REGISTRATION=open needs SMTP_URL; without it people register by invitation only');
+  return 'invite';
 }
 
 async function makeLinks({ people, publicUrl, store }: WebServices, { demoAccount }: FirstVisit): Promise<FirstLinks> {

@@ -38,12 +38,15 @@ export interface WebServices extends CallServices {
   /** Base of all links, without a trailing slash; never taken from a request. */
   readonly publicUrl: () => string;
   readonly sandbox: boolean;
+  /** Who may open an account: nobody, those the operator invites, everybody. */
   readonly registration: 'closed' | 'invite' | 'open';
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;
   readonly alerts: Alerts;
   readonly payments: Payments;
   readonly topups: Pick<AutoTopup, 'notice'>;
+  /** Counts usage in the background. */
+  readonly usage: Pick<UsageChore, 'hurry'>;
   /** Posts alerts, and knows which addresses are forbidden. */
   readonly fetcher: () => Pick<Fetcher, 'post' | 'refusalOf'>;
   /** ms since the epoch. */

@@ -91,16 +91,3 @@ describe('letters', () => {
     }
   });
 });
-
-describe('pages without a mail server', () => {
-  it('offer neither letters nor registration', async () => {
-    const test = await startGateway({ catalog: { upstreams: {}, models: [] }, env: { REGISTRATION: 'open' } });
-    const person = createVisitor(test.url);
-    expect((await person.get('/register')).status).to.equal(404);
-    expect((await person.get('/login')).text)
-      .to.contain('Ask the operator')
-      .and.not.to.contain('/register');
-    expect((await person.get('/reset')).text).to.contain('Ask the operator');
-    await test.stop();
-  });
-});

@@ -18,6 +18,7 @@ const WORDS = defineWords({
     lost: 'Lost your password? Ask the operator of this service for a new link.',
     forgot: 'Forgot your password?',
     register: 'Create an account',
+    invited: 'New accounts are by invitation: ask the operator of this service.',
   },
   ru: {
     title: 'Вход',
@@ -31,6 +32,7 @@ const WORDS = defineWords({
     lost: 'Забыли пароль? Попросите у оператора сервиса новую ссылку.',
     forgot: 'Забыли пароль?',
     register: 'Создать аккаунт',
+    invited: 'Новые аккаунты открываются по приглашению: попросите его у оператора сервиса.',
   },
 });
 
@@ -62,9 +64,10 @@ ${more(visit)}`;
 function more({ services, language }: Visit): Html {
   const words = WORDS[language];
   const { mailer, registration } = services;
-  if (!mailer) return html`<p class="hint">${words.lost}</p>`;
+  const invited = registration === 'invite' && html`<p class="hint">${words.invited}</p>`;
+  if (!mailer) return html`<p class="hint">${words.lost}</p>${invited}`;
   const register = registration === 'open' && html` · <a href="/register">${words.register}</a>`;
-  return html`<p><a href="/reset">${words.forgot}</a>${register}</p>`;
+  return html`<p><a href="/reset">${words.forgot}</a>${register}</p>${invited}`;
 }
 
 /** Path prefixes that a visitor may be sent back to. */

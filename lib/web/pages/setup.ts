@@ -1,6 +1,6 @@
 // One-time links: first operator, invitation, forgotten password. GET only shows the form, which uses up the link.
 import { fault } from '../../faults.ts';
-import type { Link } from '../../store/ports/sessions.ts';
+import type { Link, LinkPurpose } from '../../store/ports/sessions.ts';
 import type { User } from '../../store/ports/users.ts';
 import { problemOf } from '../../users/password.ts';
 import { type Enrolment, readEmail } from '../../users/people.ts';
@@ -12,6 +12,7 @@ import { defineWords } from '../language.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
+import type { WebServices } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { answerAsk, askPage } from './ask-link.ts';
 import { codesPage } from './codes.ts';
@@ -30,6 +31,8 @@ const WORDS = defineWords({
     badEmail: 'This is not an email address.',
     taken: 'This address is already in use.',
     badCode: 'The code is wrong or has already been used.',
+    invitedTitle: 'Create an account',
+    invited: 'New accounts are by invitation: ask the operator of this service for a link.',
     demoTitle: 'Demo account',
     demo: 'See the keys, calls and wallet of the demo account as its owner would.',
     open: 'Open the demo account',
@@ -47,6 +50,8 @@ const WORDS = defineWords({
     badEmail: 'Это не адрес почты.',
     taken: 'Этот адрес уже занят.',
     badCode: 'Код неверен или уже использован.',
+    invitedTitle: 'Новый аккаунт',
+    invited: 'Новые аккаунты открываются по приглашению: попросите ссылку у оператора сервиса.',
     demoTitle: 'Демо-аккаунт',
     demo: 'Посмотрите ключи, вызовы и деньги демо-аккаунта глазами владельца.',
     open: 'Открыть демо-аккаунт',
@@ -59,6 +64,13 @@ interface Sent {
   readonly secret?: string;
   readonly errors?: Readonly<Partial<Record<'email' | 'password' | 'again' | 'code', string>>>;
 }
+
+/** The links with which people register. */
+const REGISTERING: Readonly<Record<WebServices['registration'], readonly LinkPurpose[]>> = {
+  closed: [],
+  invite: ['invite'],
+  open: ['invite', 'verify'],
+};
 
 /** New people and operators also set up an app. */
 const IS_RESET: ReadonlySet<string> = new Set(['reset']);
@@ -132,7 +144,7 @@ async function useLink(visit: Visit, sent: Form): Promise<Answer> {
   const { services, language } = visit;
   const words = WORDS[language];
   const token = visit.query.get('token') ?? '';
-  const link = await services.people.look(token);
+  const link = await lookAt(visit, token);
   if (!link) return noLink(visit, 'setup');
   if (link.purpose === 'demo') return openDemo(visit, link, token);
   const email = link.email ?? readEmail(sent.text('email'));
@@ -182,14 +194,25 @@ async function admit({ services, language }: Visit, link: Link, chosen: Chosen):
   }
   const user = await people.add({ email, password, ...(totp && { totp }), operator: isOperator(link), language });
   if (user === 'taken') return user;
-  // Someone who registers gets an account of their own, without money.
-  const account = link.purpose === 'verify' ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
+  const account = registers(link) ? (await services.accounts.create(email.slice(0, 100))).id : link.account;
   if (account !== null) await store.users.join({ user: user.id, account, role: 'owner' });
   return user;
 }
 
+/** Whoever registers gets an account of their own, without money. */
+function registers({ purpose, account }: Link): boolean {
+  return purpose === 'verify' || (purpose === 'invite' && account === null);
+}
+
+/** What a link is for, if that is still allowed: registration may have been closed since. */
+async function lookAt({ services }: Visit, token: string): Promise<Link | undefined> {
+  const { people, registration } = services;
+  const link = await people.look(token);
+  return link && registers(link) && !REGISTERING[registration].includes(link.purpose) ? undefined : link;
+}
+
 async function openLink(visit: Visit, where: 'setup' | 'reset'): Promise<Page> {
-  const link = await visit.services.people.look(visit.query.get('token') ?? '');
+  const link = await lookAt(visit, visit.query.get('token') ?? '');
   return link ? linkPage(visit, link, {}) : noLink(visit, where);
 }
 
@@ -223,16 +246,18 @@ async function resetToken({ services }: Visit, email: string): Promise<string | 
 export const register = page({
   path: '/register',
   who: 'anyone',
-  get: (visit) => askPage(opened(visit), 'verify'),
+  get: (visit) => invitedPage(visit) ?? askPage(visit, 'verify'),
   post: (visit, sent) =>
-    answerAsk(opened(visit), 'verify', { text: sent.text('email'), send: (email) => registerToken(visit, email) }),
+    invitedPage(visit) ??
+    answerAsk(visit, 'verify', { text: sent.text('email'), send: (email) => registerToken(visit, email) }),
 });
 
-/** Whether anybody may create an account. */
-function opened(visit: Visit): Visit {
-  const { registration, mailer } = visit.services;
-  if (registration !== 'open' || !mailer) throw fault('not_found');
-  return visit;
+/** Instead of the form, if not everybody may create an account. */
+function invitedPage({ services, language }: Visit): Page | undefined {
+  if (services.registration === 'closed') throw fault('not_found');
+  if (services.registration === 'open') return undefined;
+  const words = WORDS[language];
+  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>` };
 }
 
 async function registerToken({ services }: Visit, email: string): Promise<string | undefined> {

@@ -1,0 +1,151 @@
+// Who may open an account: nobody, those the operator invites, or everybody, over HTTP.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { until } from '../../testkit/client.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { comeIn, createVisitor, hiddenFields, setUpOperator } from '../../testkit/pages.ts';
+import { startMailServer } from '../../testkit/smtp.ts';
+
+const ACCOUNTS = '/admin/accounts';
+const NO_MODELS = { upstreams: {}, models: [] };
+
+const linkIn = (text: string) => /http[^\s<"]+\/setup\?token=[\w-]+/.exec(text)?.[0] ?? '';
+
+type Operator = Awaited<ReturnType<typeof setUpOperator>>;
+
+const invite = (operator: Operator, email: string) => operator.submit(ACCOUNTS, { change: 'invite', email });
+
+describe('registration by invitation', () => {
+  let test: TestGateway;
+  let operator: Operator;
+
+  before(async () => {
+    test = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'invite' } });
+    operator = await setUpOperator(test);
+  });
+  after(() => test?.stop());
+
+  it('lets whoever has a link open an account of their own, once', async () => {
+    const before = (await test.store.accounts.list()).length;
+    const { status, text } = await invite(operator, ' Bob@Example.com ');
+    expect([status, text.includes('Send this link to bob@example.com')]).to.deep.equal([200, true]);
+    const link = linkIn(text);
+    const page = await createVisitor(test.url).get(link.slice(test.url.length));
+    expect(page.text).to.contain('bob@example.com').and.not.to.contain('name="email"');
+    // An invitation that nobody follows leaves nothing behind.
+    expect(await test.store.accounts.list()).to.have.length(before);
+
+    const person = await comeIn(test, link, { code: '', email: 'mallory@example.com' });
+    expect((await person.get('/account')).status).to.equal(200);
+    const user = await test.store.users.find('bob@example.com');
+    expect(user).to.include({ operator: false });
+    const [membership] = await test.store.users.membershipsOf(user?.id ?? '');
+    expect(membership).to.include({ role: 'owner' });
+    const account = await test.store.accounts.get(membership?.account ?? '');
+    expect(account).to.include({ name: 'bob@example.com', status: 'active' });
+    expect(await test.store.ledger.wallet(account?.id ?? '')).to.include({ avail: 0n, topped: 0n });
+    expect((await person.submit('/account/keys', { name: 'first' })).text).to.contain('tg-sk-');
+    expect((await createVisitor(test.url).get(link.slice(test.url.length))).status).to.equal(404);
+    expect(await test.store.users.find('mallory@example.com')).to.equal(undefined);
+    const [entry] = await test.store.auditLog
+      .page({ limit: 50 })
+      .then((log) => log.filter(({ action }) => action === 'user.invite'));
+    expect(entry).to.include({ target: 'bob@example.com', account: null });
+  });
+
+  it('refuses what is no address, or one that has access, and sends the newest link only', async () => {
+    for (const [email, words] of [
+      ['bob', 'This is not an email address.'],
+      ['op@example.com', 'already has access'],
+    ] as const) {
+      const { status, text } = await invite(operator, email);
+      expect([status, text.includes(words), linkIn(text)], email).to.deep.equal([400, true, '']);
+    }
+    const links = [await invite(operator, 'eve@example.com'), await invite(operator, 'eve@example.com')];
+    const statuses = links.map(async ({ text }) => {
+      return (await createVisitor(test.url).get(linkIn(text).slice(test.url.length))).status;
+    });
+    expect(await Promise.all(statuses)).to.deep.equal([404, 200]);
+  });
+
+  it('tells everybody else whom to ask, in both languages', async () => {
+    const stranger = createVisitor(test.url);
+    expect((await stranger.get('/login')).text)
+      .to.contain('by invitation')
+      .and.not.to.contain('href="/register"');
+    expect((await stranger.get('/login?lang=ru')).text).to.contain('по приглашению');
+    const page = await stranger.get('/register?lang=en');
+    expect([page.status, page.text.includes('by invitation'), page.text.includes('name="email"')]).to.deep.equal([
+      ...[200, true, false],
+    ]);
+    // A form that was opened on an earlier day.
+    const { csrf = '' } = hiddenFields((await stranger.get('/login')).text, '/login');
+    const sent = await stranger.post('/register', { csrf, email: 'carol@example.com' });
+    expect([sent.status, sent.text.includes('by invitation')]).to.deep.equal([200, true]);
+  });
+
+  it('is for operators to give', async () => {
+    const link = linkIn((await invite(operator, 'dave@example.com')).text);
+    const owner = await comeIn(test, link, { code: '' });
+    expect((await owner.get(ACCOUNTS)).status).to.equal(404);
+    const { csrf = '' } = hiddenFields((await owner.get('/account')).text, '/logout');
+    expect((await owner.post(ACCOUNTS, { csrf, change: 'invite', email: 'x@example.com' })).status).to.equal(404);
+  });
+});
+
+describe('registration by invitation with a mail server', () => {
+  it('mails the link, and shows it too', async () => {
+    const smtp = await startMailServer();
+    const test = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'invite', SMTP_URL: smtp.url } });
+    const { text } = await invite(await setUpOperator(test), 'bob@example.com');
+    expect(text).to.contain('is on its way to bob@example.com');
+    const letter = await smtp.letterTo('bob@example.com');
+    expect(linkIn(letter.text)).to.equal(linkIn(text));
+    const person = await comeIn(test, linkIn(letter.text), { code: '' });
+    expect((await person.get('/account')).status).to.equal(200);
+    expect((await createVisitor(test.url).get('/login')).text)
+      .to.contain('href="/reset"')
+      .and.to.contain('by invitation');
+    await test.stop();
+    await smtp.stop();
+  });
+});
+
+describe('closed registration', () => {
+  it('has no page, no form, and no use for the links of a more open day', async () => {
+    const inviting = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'invite' } });
+    const operator = await setUpOperator(inviting);
+    const link = linkIn((await invite(operator, 'bob@example.com')).text);
+    const { folder, url } = inviting;
+    await inviting.gateway.stop();
+    const test = await startGateway({ catalog: NO_MODELS, folder });
+    const stranger = createVisitor(test.url);
+    expect((await stranger.get('/register')).status).to.equal(404);
+    expect((await stranger.get('/login')).text).not.to.contain('by invitation');
+    expect((await stranger.get(link.slice(url.length))).status).to.equal(404);
+    const cookie = [...operator.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const page = await stranger.get(ACCOUNTS, { headers: { cookie } });
+    expect(page.text).to.contain('New account').and.not.to.contain('Invite somebody');
+    const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    const form = { csrf, change: 'invite', email: 'bob@example.com' };
+    expect((await stranger.post(ACCOUNTS, form, { headers: { cookie } })).status).to.equal(403);
+    await test.stop();
+    await inviting.stop();
+  });
+});
+
+describe('open registration without a mail server', () => {
+  it('is by invitation, and the log says why', async () => {
+    const test = await startGateway({ catalog: NO_MODELS, env: { REGISTRATION: 'open' } });
+    const stranger = createVisitor(test.url);
+    expect((await stranger.get('/register')).text)
+      .to.contain('by invitation')
+      .and.not.to.contain('name="email"');
+    expect((await stranger.get('/login')).text).to.contain('by invitation');
+    expect((await stranger.get('/reset')).text).to.contain('Ask the operator');
+    await until(() => readFileSync(join(test.folder, 'log'), 'utf8').includes('REGISTRATION=open needs SMTP_URL'));
+    expect(linkIn((await invite(await setUpOperator(test), 'bob@example.com')).text)).not.to.equal('');
+    await test.stop();
+  });
+});
