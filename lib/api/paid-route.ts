@@ -132,8 +132,10 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
  */
 export async function refusePenniless({ request, services, repeat }: Paying, least: Cost): Promise<void> {
   if (repeat && (await repeat.isKnown())) return;
-  const { store } = services;
-  const wallet = await walletOf(request, store);
+  refuseEmpty(await walletOf(request, services.store), least);
+}
+
+export function refuseEmpty(wallet: Wallet, least: Cost): void {
   if (wallet.topped === 0n) throw neverToppedFault();
   if (wallet.avail <= 0n) throw insufficientFault(wallet, least);
 }

@@ -3,7 +3,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit, ServerRoute }
 import { fault } from '../faults.ts';
 import { dropCookie, setCookie } from './cookie.ts';
 import { pageFaceOf } from './face.ts';
-import type { Form } from './forms.ts';
+import { type Form, refuseForeign } from './forms.ts';
 import type { Html } from './html.ts';
 import { isLanguage } from './language.ts';
 import { layout } from './layout.ts';
@@ -67,6 +67,8 @@ export interface PageRoute<Of extends Who> {
   readonly get?: (visit: Visitors[Of]) => Promise<Answer> | Answer;
   /** Handles the form; GET changes nothing. */
   readonly post?: (visit: Visitors[Of], form: Form) => Promise<Answer> | Answer;
+  /** Throws, or answers, before the form is read. */
+  readonly beforeForm?: (visit: Visitors[Of]) => Promise<Answer | undefined>;
   /** The field in which its form may bring pictures. */
   readonly pictures?: string;
 }
@@ -75,7 +77,7 @@ export type PageRoutes = (services: WebServices) => readonly ServerRoute[];
 
 /** The routes of a page, for one or both methods. */
 export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
-  const { path, who, get, post, pictures } = route;
+  const { path, who, get, post } = route;
   return (services) => {
     const routes: ServerRoute[] = [];
     const add = (method: 'GET' | 'POST', answer: (visit: Visitors[Of]) => Promise<Answer>) =>
@@ -91,7 +93,7 @@ export function page<Of extends Who>(route: PageRoute<Of>): PageRoutes {
         return send(h, admitted, await answer(admitted as Visitors[Of]));
       };
     if (get) add('GET', async (visit) => get(visit));
-    if (post) add('POST', async (visit) => answerForm(visit, post, pictures));
+    if (post) add('POST', async (visit) => answerForm(visit, { ...route, post }));
     return routes;
   };
 }
@@ -114,12 +116,17 @@ async function admit(visit: Visit, who: Who): Promise<Visit | Redirect> {
   return openAccount(user);
 }
 
-async function answerForm<V extends Visit>(
-  visit: V,
-  post: (visit: V, form: Form) => Promise<Answer> | Answer,
-  pictures: string | undefined,
-): Promise<Answer> {
+interface FormRoute<V extends Visit> {
+  readonly post: (visit: V, form: Form) => Promise<Answer> | Answer;
+  readonly beforeForm?: (visit: V) => Promise<Answer | undefined>;
+  readonly pictures?: string;
+}
+
+async function answerForm<V extends Visit>(visit: V, { post, beforeForm, pictures }: FormRoute<V>): Promise<Answer> {
   const { signedIn, services } = visit;
+  refuseForeign(visit.request);
+  const early = await beforeForm?.(visit);
+  if (early) return early;
   const rules = pictures === undefined ? undefined : { name: pictures, limits: services.bodyLimits };
   const { form, close } = await openForm(visit, rules);
   try {

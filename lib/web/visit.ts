@@ -5,7 +5,7 @@ import type { Account } from '../store/ports/accounts.ts';
 import { isProven, type SignedIn } from '../users/sessions.ts';
 import { makeToken } from '../users/token.ts';
 import { readCookie } from './cookie.ts';
-import { checkCsrf, csrfToken, type Form, type PictureRules, readForm, refuseForeign } from './forms.ts';
+import { checkCsrf, csrfToken, type Form, type PictureRules, readForm } from './forms.ts';
 import { type Format, formatOf, type Language, languageOf } from './language.ts';
 import type { WebServices } from './services.ts';
 
@@ -73,10 +73,9 @@ export interface OpenForm {
   close(): void;
 }
 
-/** Reads the submitted form; throws faults if another site sent it. */
+/** Reads the submitted form; throws a fault if it is not one of ours. */
 export async function openForm(visit: Visit, pictures?: PictureRules): Promise<OpenForm> {
   const { request, services, secure, signedIn } = visit;
-  refuseForeign(request);
   const call = services.calls.open(request);
   const share = services.budget.open(signedIn?.user.id ?? `address:${visit.address}`);
   try {

@@ -1,11 +1,12 @@
 // Pictures in the playground: looked at, edited and filmed under the rules of the API, and paid for at the price that was shown.
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Charge } from '../../lib/money/decide.ts';
 import type { Reply } from '../../testkit/client.ts';
 import { eventsOf, textOf, until } from '../../testkit/client.ts';
 import { type FilmUpstream, filmCatalog, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { EDITS, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
+import { EDITS, FORM_TYPE, type FormPart, imageCatalog, sendForm } from '../../testkit/images.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 import { PNG, png } from '../media/pictures.ts';
 
@@ -52,6 +53,19 @@ describe('pictures in the playground', function () {
     video: { kind: 'video', model: 'film-a', prompt: 'Let it move', seconds: '', resolution: '', aspect: '' },
   } as const;
   type Kind = keyof typeof FIELDS;
+
+  /** To a form of which only the head was sent. */
+  async function answerTo(line: string, headers: readonly string[]): Promise<string> {
+    const { port, host } = new URL(test.url);
+    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
+    socket.write(`POST ${[line, `host: ${host}`, `content-type: ${FORM_TYPE}`, ...headers].join('\r\n')}\r\n\r\n`);
+    let text = '';
+    for await (const part of socket) {
+      text += part;
+      if (text.includes('</html>')) break;
+    }
+    return text;
+  }
 
   const partsOf = (kind: Kind, more: object = {}): FormPart[] =>
     Object.entries({ ...FIELDS[kind], key: account.keyId, do: 'send', ...more }).map(([name, content]) => ({
@@ -158,6 +172,34 @@ describe('pictures in the playground', function () {
       const foreign = { 'sec-fetch-site': 'cross-site' };
       const reply = await owner.send(PAGE, [...parts, { name: 'csrf', content: csrf }], foreign);
       expect(reply.status).to.equal(403);
+    });
+
+    it('a long form for an empty wallet, unread', async () => {
+      const never = await test.account('0');
+      const person = await setUpOwner(test, never.id);
+      const cookie = `cookie: session=${person.cookies.get('session')}`;
+      for (const path of [PAGE, `${PAGE}/text`]) {
+        for (const length of [`content-length: ${40 * MIB}`, 'transfer-encoding: chunked']) {
+          const refused = await answerTo(`${path} HTTP/1.1`, [cookie, length]);
+          expect(refused)
+            .to.match(/^HTTP\/1.1 402 /)
+            .and.to.contain('connection: close')
+            .and.to.contain('id="answer"')
+            .and.to.contain('never been topped up')
+            .and.to.contain('href="/account/wallet"');
+        }
+      }
+      const foreign = await answerTo(`${PAGE} HTTP/1.1`, [
+        cookie,
+        'content-length: 99999',
+        'origin: https://x.example',
+      ]);
+      expect(foreign).to.match(/^HTTP\/1.1 403 /);
+      const parts = [...partsOf('image', { key: never.keyId }), file(PNG)];
+      const short = await person.upload(PAGE, parts);
+      expect([short.status, short.text.includes('Paint it blue')]).to.deep.equal([402, true]);
+      expect((await person.get(PAGE)).text).to.contain('There is no money in the wallet');
+      expect((await owner.get(PAGE)).text).not.to.contain('There is no money in the wallet');
     });
 
     it('forms with files of pages that take none', async () => {

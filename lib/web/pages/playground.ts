@@ -10,7 +10,7 @@ import type { Form } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import { type Answer, type Page, page } from '../page.ts';
 import { answerPlace, imageAnswer, textAnswer, textOutcome, videoPlace } from '../playground/answer.ts';
-import { askImage, askText, startVideo, streamText } from '../playground/call.ts';
+import { askImage, askText, refuseLongForm, startVideo, streamText } from '../playground/call.ts';
 import { kindLinks, PLAYGROUND, playForm, refusal, samples } from '../playground/form.ts';
 import { readPictures } from '../playground/pictures.ts';
 import { mistakeIn, PICTURE_FIELD, readWish, type Wish } from '../playground/wish.ts';
@@ -31,6 +31,7 @@ export const playground = page({
     return playPage(visit, { ...wish, prompt });
   },
   pictures: PICTURE_FIELD,
+  beforeForm: (visit) => unread(visit),
   post(visit, form) {
     const wish = wishOf(visit, form);
     if (form.text('do') !== 'send') return playPage(visit, wish);
@@ -43,6 +44,7 @@ export const playgroundText = page({
   path: `${PLAYGROUND}/text`,
   who: 'owner',
   pictures: PICTURE_FIELD,
+  beforeForm: (visit) => unread(visit),
   post(visit, form) {
     const wish: Wish = { ...wishOf(visit, form), kind: 'text' };
     return attempt(visit, { wish, form }, async (pictures) => {
@@ -94,7 +96,7 @@ async function attempt(
   { wish, form }: { readonly wish: Wish; readonly form: Form },
   work: (pictures: readonly RequestPicture[]) => Promise<Answer>,
 ): Promise<Answer> {
-  const { language, request } = visit;
+  const { language } = visit;
   const tell = (body: Html, status: number, again = wish) =>
     playPage(visit, again, { answer: answerPlace(visit, { body }), status });
   // A page that is shown again has lost the chosen files, and nobody meant to pay for a call without them.
@@ -107,12 +109,29 @@ async function attempt(
     pictures = readPictures(form);
     return await work(pictures);
   } catch (error) {
-    const reason = toFault(error);
-    noteFault(request, reason);
-    const link = WALLET_FAULTS.has(reason.data?.code) ? 'toWallet' : undefined;
-    return tell(refusal(visit, faultWords(reason, language), link), reason.output.statusCode);
+    const { body, status } = refused(visit, error);
+    return tell(body, status);
   } finally {
     release(pictures);
+  }
+}
+
+function refused(visit: OwnerVisit, error: unknown) {
+  const reason = toFault(error);
+  noteFault(visit.request, reason);
+  const link = WALLET_FAULTS.has(reason.data?.code) ? 'toWallet' : undefined;
+  return { body: refusal(visit, faultWords(reason, visit.language), link), status: reason.output.statusCode };
+}
+
+/** A form that was not read cannot be shown again. */
+async function unread(visit: OwnerVisit): Promise<Page | undefined> {
+  try {
+    await refuseLongForm(visit);
+    return undefined;
+  } catch (error) {
+    const { body, status } = refused(visit, error);
+    const back = html`<p><a href="${linkTo(visit, PLAYGROUND)}">${WORDS[visit.language].another}</a></p>`;
+    return { title: WORDS[visit.language].title, body: html`${answerPlace(visit, { body })}${back}`, status };
   }
 }
 

@@ -3,19 +3,22 @@ import { actFor } from '../../api/auth.ts';
 import { chatDialect } from '../../api/dialects/chat/dialect.ts';
 import { parseChatRequest } from '../../api/dialects/chat/request.ts';
 import { parseGeneration } from '../../api/image-request.ts';
-import { contextOf, endUnanswered } from '../../api/paid-route.ts';
+import { contextOf, endUnanswered, refuseEmpty } from '../../api/paid-route.ts';
 import { collect } from '../../api/routes/text.ts';
 import { parseVideo } from '../../api/video-fields.ts';
-import { orUnavailable } from '../../api/wallet.ts';
+import { orUnavailable, readWallet } from '../../api/wallet.ts';
 import type { CallContext } from '../../call/context.ts';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel, findModel } from '../../catalog/lookup.ts';
 import { type Fault, fault } from '../../faults.ts';
+import { announcedBytes } from '../../http/body.ts';
+import { SMALL_BYTES } from '../../http/budget.ts';
 import { type LiveCall, stateOf } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
 import { createSseReply } from '../../http/sse-reply.ts';
 import type { ImageAnswer } from '../../images/engine.ts';
 import { pictureOf, type RequestPicture } from '../../media/reference.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
 import type { KeyHolder } from '../../store/ports/keys.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
 import type { TextOutput } from '../../text/delivery.ts';
@@ -111,6 +114,12 @@ export function startVideo(visit: OwnerVisit, wish: Wish, pictures: Pictures): P
     const [image] = pictures.map(pictureOf);
     return videos.start({ model, terms: termsOf(model, asked), prompt: asked.prompt, image }, context);
   });
+}
+
+/** Like the API: a long form is not even read for an empty wallet. */
+export async function refuseLongForm({ request, services, account }: OwnerVisit): Promise<void> {
+  if ((announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES) return;
+  refuseEmpty(await readWallet(services.store, account.id), { kind: 'text', amount: TEXT_MINIMUM });
 }
 
 /** Runs a call for a key of the account, under that key's rate limit. */

@@ -97,7 +97,9 @@ async function priceOf(visit: OwnerVisit, wish: Wish, keys: readonly KeyRow[]): 
   try {
     const { limits } = keys.find(({ id }) => id === wish.key) ?? keys[0] ?? {};
     const rows = quoteRows(visit, await quote(services.catalog(), wish, limits));
+    const isEmpty = wallet !== undefined && (wallet.topped === 0n || wallet.avail <= 0n);
     return section(html`${facts(balance ? [...rows, balance] : rows)}
+${isEmpty && refusal(visit, words.empty, 'toWallet')}
 ${wish.kind === 'text' && html`<p class="hint">${words.heldHint}</p>`}`);
   } catch (error) {
     if (!isFault(error)) throw error;
