@@ -14,13 +14,12 @@ export interface Sent {
 
 export interface Studio {
   readonly origin: string;
-  /** Every request so far. */
+  /** The requests of this test. */
   readonly sent: Sent[];
   /** Starts a video; the upstream replies `answer`. */
   start(call: Partial<VideoCall>, answer: object, settings?: object): Promise<{ ref: VideoRef; body: unknown }>;
   /** One poll, by a new provider, with a ref that has been stored; the upstream replies with `answers` in turn. */
   look(ref: VideoRef, ...answers: readonly object[]): Promise<VideoState>;
-  close(): Promise<void>;
 }
 
 export const CALL: VideoCall = {
@@ -40,8 +39,8 @@ export const PICTURE: NonNullable<VideoCall['image']> = { mediaType: 'image/png'
 /** The base64 of `PICTURE`. */
 export const PICTURE_BASE64 = 'AQID';
 
-/** `path` is the end of the plugin's `baseUrl`. */
-export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: unknown = 'sk-films'): Promise<Studio> {
+/** Call in a `describe`; `path` is the end of the plugin's `baseUrl`. */
+export function useStudio(plugin: ProviderPlugin, path: string, apiKey: unknown = 'sk-films'): Studio {
   const sent: Sent[] = [];
   const answers: object[] = [];
   const opened: OpenProvider[] = [];
@@ -50,11 +49,17 @@ export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: u
     sent.push({ method, path: url, headers, body: Buffer.concat(await incoming.toArray()).toString() });
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers.shift() ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const originOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  afterEach(async () => {
+    for (const { close } of opened.splice(0)) await close();
+    for (const list of [sent, answers]) list.length = 0;
+  });
+  after(() => server.close());
 
   function video(more: object = {}): VideoProvider {
-    const settings = { baseUrl: `${origin}${path}`, apiKey, ...more };
+    const settings = { baseUrl: `${originOf()}${path}`, apiKey, ...more };
     const open = createProvider({ plugin, upstream: 'main', settings, log: { warn() {} } });
     opened.push(open);
     if (!open.provider.video) throw new Error(`${plugin.name} makes no videos`);
@@ -62,7 +67,9 @@ export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: u
   }
 
   return {
-    origin,
+    get origin() {
+      return originOf();
+    },
     sent,
     async start(call, answer, settings) {
       answers.push(answer);
@@ -73,11 +80,6 @@ export async function openStudio(plugin: ProviderPlugin, path: string, apiKey: u
     look(ref, ...said) {
       answers.push(...said);
       return video().poll(JSON.parse(JSON.stringify(ref)), AbortSignal.timeout(5000));
-    },
-    async close() {
-      for (const { close } of opened) await close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

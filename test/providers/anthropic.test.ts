@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import { checkSettings } from '../../lib/plugin/settings.ts';
 import { createGuard } from '../../lib/stream/guard.ts';
 import plugin from '../../providers/anthropic/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://messages.example';
 const KEY = 'sk-test-0123456789';
@@ -22,60 +22,15 @@ const ANSWER =
   }) +
   event({ type: 'message_stop' });
 
-const CALL: TextCall = {
-  model: 'claude-x',
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
-  maxTokens: 64,
-  options: {},
-};
-
-interface Sent {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+const CALL: TextCall = { ...HELLO, model: 'claude-x' };
 
 describe('anthropic', () => {
-  const warnings: unknown[] = [];
-  const closers: (() => Promise<void>)[] = [];
-
-  interceptRequests();
-  beforeEach(() => {
-    warnings.length = 0;
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-    nock.cleanAll();
-  });
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: ORIGIN, apiKey: KEY });
 
   function open(settings: object = {}) {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: ORIGIN, apiKey: KEY, ...settings },
-      log: { warn: (message, fields) => warnings.push({ message, ...fields }) },
-    });
-    closers.push(close);
-    return async (call: Partial<TextCall> = {}, status = 200, body = ANSWER) => {
-      const sent: Sent[] = [];
-      nock(ORIGIN)
-        .post(/.*/)
-        .reply(async (request: Request) => {
-          const { pathname, search } = new URL(request.url);
-          const headers = Object.fromEntries(request.headers);
-          sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
-          return [status, body, { 'content-type': 'text/event-stream' }];
-        });
-      const parts: ProviderPart[] = [];
-      let error: unknown;
-      try {
-        for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
-          parts.push(...some);
-      } catch (thrown) {
-        error = thrown;
-      }
-      return { sent: sent[0] as Sent, parts, error };
-    };
+    const provider = vendor.open(settings);
+    return (call: Partial<TextCall> = {}, status = 200, body = ANSWER) =>
+      vendor.tell(provider, { ...CALL, ...call }, body, { status });
   }
 
   it('asks for a stream and sends nothing else', async () => {
@@ -133,7 +88,7 @@ describe('anthropic', () => {
   it('keeps the setting and warns when an option has an unknown value', async () => {
     const { sent } = await open()({ options: { auth: 'basic', version: 1 } });
     expect(sent.headers).to.include({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
-    expect(warnings[0]).to.deep.include({ names: ['version', 'auth'] });
+    expect(vendor.warnings[0]).to.deep.include({ names: ['version', 'auth'] });
   });
 
   it('maps a stream', async () => {

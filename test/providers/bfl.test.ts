@@ -1,55 +1,24 @@
 import { expect } from 'chai';
 import { samplePicture } from '../../lib/plugin/check/picture.ts';
 import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/bfl/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://api.bfl.ai';
 const CALL: ImageCall = { model: 'flux-2-pro', prompt: 'A cat', images: [], options: {} };
 const READY = { id: 't1', status: 'Ready', result: { sample: 'https://delivery.example/1.jpeg' } };
 
 describe('bfl', () => {
-  const warnings: string[] = [];
-  interceptRequests();
-  beforeEach(() => {
-    warnings.length = 0;
-  });
-  afterEach(() => nock.cleanAll());
+  const vendor = useVendor(plugin, ORIGIN, { apiKey: ['k1', 'k2'] });
 
   /** What one call submits, and where it looks for the task. */
   async function run(call: Partial<ImageCall>, polling = `${ORIGIN}/v1/get_result?id=t1`, settings: object = {}) {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { apiKey: ['k1', 'k2'], ...settings },
-      log: { warn: (message) => warnings.push(message) },
-      clock: { now: Date.now, sleep: async () => {} },
-    });
-    const keys: (string | null)[] = [];
-    let path = '';
-    let body: unknown;
-    let looked = '';
-    nock(ORIGIN)
-      .post(/.*/)
-      .reply(async (request: Request) => {
-        path = new URL(request.url).pathname;
-        keys.push(request.headers.get('x-key'));
-        body = JSON.parse(await request.text());
-        return [200, { id: 't1', polling_url: polling }];
-      });
-    for (const origin of [ORIGIN, new URL(polling).origin]) {
-      nock(origin)
-        .get(/.*/)
-        .reply((request: Request) => {
-          keys.push(request.headers.get('x-key'));
-          looked = request.url;
-          return [200, READY];
-        });
-    }
-    const result = await provider.image?.({ ...CALL, ...call }, new AbortController().signal);
-    await close();
-    return { path, body, looked, keys, images: result?.images };
+    vendor.answer({ id: 't1', polling_url: polling });
+    for (const origin of [ORIGIN, new URL(polling).origin]) vendor.answer(READY, { method: 'GET', origin });
+    const result = await vendor.open(settings).image?.({ ...CALL, ...call }, new AbortController().signal);
+    const [submitted, looked] = vendor.sent;
+    const keys = vendor.sent.map(({ headers }) => headers['x-key']);
+    return { path: submitted?.path, body: submitted?.body, looked: looked?.url, keys, images: result?.images };
   }
 
   it('submits to the path of the model, and looks with the same key', async () => {
@@ -109,6 +78,8 @@ describe('bfl', () => {
   it('warns of a size that is none, and does without it', async () => {
     const { body } = await run({ size: wide, options: { sizeMap: { '1792x1024': 'landscape' } } });
     expect(body).to.deep.equal({ prompt: 'A cat', ...wide });
-    expect(warnings).to.deep.equal(['route options with unknown values are ignored']);
+    expect(vendor.warnings.map(({ message }) => message)).to.deep.equal([
+      'route options with unknown values are ignored',
+    ]);
   });
 });

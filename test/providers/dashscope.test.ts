@@ -1,16 +1,12 @@
 // What `dashscope` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/dashscope/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { output: { task_id: 't1', task_status: 'PENDING' } };
 
 describe('provider dashscope', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/api/v1');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/api/v1');
 
   it('asks for a video from text by its size, asynchronously', async () => {
     const { body } = await studio.start(PORTRAIT, ACCEPTED);

@@ -1,16 +1,12 @@
 // What `fal` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/fal/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { request_id: '42' };
 
 describe('provider fal, videos', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '');
 
   it('asks for a video from text, and looks at the app alone', async () => {
     const { ref, body } = await studio.start({ ...PORTRAIT, model: 'owner/app/text' }, ACCEPTED);

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { samplePicture } from '../../lib/plugin/check/picture.ts';
 import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { createProvider } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/fal/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://queue.example';
 const CALL: ImageCall = { model: 'fal-ai/flux/schnell', prompt: 'A {cat}', images: [], options: {} };
@@ -11,46 +10,19 @@ const PNG = `data:image/png;base64,${Buffer.from(samplePicture('png').bytes).toS
 const JPEG = `data:image/jpeg;base64,${Buffer.from(samplePicture('jpeg').bytes).toString('base64')}`;
 
 describe('fal', () => {
-  interceptRequests();
-  afterEach(() => nock.cleanAll());
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: ORIGIN, apiKey: 'k1' });
 
   /** What one call asks for: paths with their keys, and the input it submits. */
   async function askedBy(call: Partial<ImageCall>, settings: object = {}) {
-    const clock = { now: Date.now, sleep: async () => {} };
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: ORIGIN, apiKey: 'k1', ...settings },
-      log: { warn() {} },
-      clock,
-    });
-    const asked: string[] = [];
-    let input: unknown;
-    const seen = (request: Request) => {
-      asked.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`);
-    };
-    nock(ORIGIN)
-      .post(/.*/)
-      .reply(async (request: Request) => {
-        seen(request);
-        input = JSON.parse(await request.text());
-        return [200, { request_id: 'r/1' }];
-      });
-    for (const reply of [
-      { status: 'IN_PROGRESS' },
-      { status: 'COMPLETED' },
-      { images: [{ url: 'https://cdn.example/1' }] },
-    ]) {
-      nock(ORIGIN)
-        .get(/.*/)
-        .reply((request: Request) => {
-          seen(request);
-          return [200, reply];
-        });
-    }
-    const result = await provider.image?.({ ...CALL, ...call }, new AbortController().signal);
-    await close();
-    return { asked, input, images: result?.images };
+    const first = vendor.sent.length;
+    vendor.answer({ request_id: 'r/1' });
+    const images = [{ url: 'https://cdn.example/1' }];
+    for (const answer of [{ status: 'IN_PROGRESS' }, { status: 'COMPLETED' }, { images }])
+      vendor.answer(answer, { method: 'GET' });
+    const result = await vendor.open(settings).image?.({ ...CALL, ...call }, new AbortController().signal);
+    const sent = vendor.sent.slice(first);
+    const asked = sent.map(({ method, path, headers }) => `${method} ${path} ${headers.authorization}`);
+    return { asked, input: sent[0]?.body, images: result?.images };
   }
 
   for (const [model, app] of [

@@ -1,16 +1,12 @@
 // What `gemini` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/gemini/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const NAME = 'models/film-1/operations/42';
 
 describe('provider gemini, videos', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1beta');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1beta');
 
   it('asks for a video from text', async () => {
     const { ref, body } = await studio.start(PORTRAIT, { name: NAME });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ImageCall, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/gemini/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { HELLO, type Sent, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://generate.example';
 const KEY = 'AIza-test-0123456789';
@@ -12,67 +12,23 @@ const DRAWN = {
   candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: PNG.toString('base64') } }] } }],
 };
 
-const CALL: TextCall = {
-  model: 'gemini-x',
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
-  maxTokens: 64,
-  options: {},
-};
+const CALL: TextCall = { ...HELLO, model: 'gemini-x' };
 const DRAW: ImageCall = { model: 'draw-x', prompt: 'A fox', images: [], options: {} };
 
-interface Sent {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 describe('gemini', () => {
-  const closers: (() => Promise<void>)[] = [];
-  const never = new AbortController().signal;
-
-  interceptRequests();
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-    nock.cleanAll();
-  });
-
-  function open(settings: object = {}) {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: `${ORIGIN}/v1beta`, apiKey: KEY, ...settings },
-      log: { warn() {} },
-    });
-    closers.push(close);
-    return provider;
-  }
-
-  /** The next request, answered. */
-  function expectRequest(answer: string | object): Promise<Sent> {
-    return new Promise((resolve) => {
-      nock(ORIGIN)
-        .post(/.*/)
-        .reply(async (request: Request) => {
-          const { pathname, search } = new URL(request.url);
-          const headers = Object.fromEntries(request.headers);
-          resolve({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
-          return [200, answer, { 'content-type': 'application/json' }];
-        });
-    });
-  }
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1beta`, apiKey: KEY });
 
   async function ask(call: Partial<TextCall> = {}, settings: object = {}): Promise<Sent> {
-    const sent = expectRequest(ANSWER);
-    const parts = await Array.fromAsync(open(settings).text?.({ ...CALL, ...call }, never) ?? []);
-    expect(parts.flat()).to.deep.include({ type: 'block-delta', index: 0, text: 'Hi' });
+    const { sent, parts } = await vendor.tell(vendor.open(settings), { ...CALL, ...call }, ANSWER);
+    expect(parts).to.deep.include({ type: 'block-delta', index: 0, text: 'Hi' });
     return sent;
   }
 
   async function draw(call: Partial<ImageCall> = {}, settings: object = {}): Promise<Sent> {
-    const sent = expectRequest(DRAWN);
-    const result = await open(settings).image?.({ ...DRAW, ...call }, never);
+    vendor.answer(DRAWN);
+    const result = await vendor.open(settings).image?.({ ...DRAW, ...call }, new AbortController().signal);
     expect(result?.images).to.deep.equal([{ bytes: PNG }]);
-    return sent;
+    return vendor.sent.at(-1) as Sent;
   }
 
   const configOf = async (call: Partial<ImageCall>, settings: object = {}) =>

@@ -5,17 +5,13 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/kling/index.ts';
 import { createAuth } from '../../providers/kling/token.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const KEY = 'ak-1:sk-2';
 const ACCEPTED = { code: 0, data: { task_id: '42', task_status: 'submitted' } };
 
 describe('provider kling', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1', [KEY, 'ak-3:sk-4']);
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1', [KEY, 'ak-3:sk-4']);
 
   it('asks for a video from text, the seconds as text', async () => {
     const { body } = await studio.start(PORTRAIT, ACCEPTED);

@@ -1,17 +1,13 @@
 // What `minimax` asks for in both versions of the API; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/minimax/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const ACCEPTED = { task_id: '42', base_resp: { status_code: 0, status_msg: 'success' } };
 const PICTURE_URL = `data:image/png;base64,${PICTURE_BASE64}`;
 
 describe('provider minimax', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1', ['sk-1', 'sk-2']);
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1', ['sk-1', 'sk-2']);
 
   const second = () => ({ baseUrl: `${studio.origin}/v2` });
   const paths = () => studio.sent.map(({ path }) => path);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import type { TextCall } from '../../lib/plugin/contract.ts';
+import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/openai-compatible/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { type Answer, HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://llm.example';
 const KEY = 'sk-test-0123456789';
@@ -14,70 +14,16 @@ const ANSWER =
   chunk({ index: 0, delta: {}, finish_reason: 'stop' }, { usage: { prompt_tokens: 9, completion_tokens: 1 } }) +
   'data: [DONE]\n\n';
 
-const CALL: TextCall = {
-  model: 'gpt-x',
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
-  maxTokens: 64,
-  options: {},
-};
-
-interface Sent {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-interface Reply {
-  readonly status?: number;
-  readonly body?: string;
-  readonly type?: string;
-}
+const CALL: TextCall = { ...HELLO, model: 'gpt-x' };
 
 describe('openai-compatible', () => {
-  const warnings: unknown[] = [];
-  const closers: (() => Promise<void>)[] = [];
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: KEY });
 
-  interceptRequests();
-  beforeEach(() => {
-    warnings.length = 0;
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-    nock.cleanAll();
-  });
-
-  /** A provider whose calls are answered by nock; every call resolves with what was sent and what came of it. */
+  /** Every call resolves with what was sent and what came of it. */
   function open(settings: object = {}) {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: `${ORIGIN}/v1`, apiKey: KEY, ...settings },
-      log: { warn: (message, fields) => warnings.push({ message, ...fields }) },
-    });
-    closers.push(close);
-    return async (
-      call: Partial<TextCall> = {},
-      { status = 200, body = ANSWER, type = 'text/event-stream' }: Reply = {},
-    ) => {
-      const sent: Sent[] = [];
-      nock(ORIGIN)
-        .post(/.*/)
-        .reply(async (request: Request) => {
-          const { pathname, search } = new URL(request.url);
-          const headers = Object.fromEntries(request.headers);
-          sent.push({ path: pathname + search, headers, body: JSON.parse(await request.text()) });
-          return [status, body, { 'content-type': type }];
-        });
-      const parts: ProviderPart[] = [];
-      let error: unknown;
-      try {
-        for await (const some of provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? [])
-          parts.push(...some);
-      } catch (thrown) {
-        error = thrown;
-      }
-      return { sent: sent[0] as Sent, parts, error };
-    };
+    const provider = vendor.open(settings);
+    return (call: Partial<TextCall> = {}, { body = ANSWER, ...answer }: Answer & { body?: string } = {}) =>
+      vendor.tell(provider, { ...CALL, ...call }, body, answer);
   }
 
   describe('request', () => {
@@ -188,8 +134,8 @@ describe('openai-compatible', () => {
     it('keeps the setting and warns when an option has an unknown value', async () => {
       const { sent } = await open()({ options: { usage: 'often', baseUrl: 1, sizeMap: {} } });
       expect(sent.body).to.have.property('stream_options');
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.deep.include({ names: ['baseUrl', 'usage'], model: 'gpt-x' });
+      expect(vendor.warnings).to.have.length(1);
+      expect(vendor.warnings[0]).to.deep.include({ names: ['baseUrl', 'usage'], model: 'gpt-x' });
     });
 
     it('does not let an option lead the key to another origin', async () => {

@@ -1,53 +1,26 @@
 import { expect } from 'chai';
 import { samplePicture } from '../../lib/plugin/check/picture.ts';
 import type { ImageCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/openai-images/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://pictures.example';
 const CALL: ImageCall = { model: 'flux', prompt: 'A cat', images: [], options: {} };
 const WIDE = { width: 1792, height: 1024 };
 
-interface Sent {
-  readonly path: string;
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly files: readonly (readonly [field: string, name: string, type: string])[];
-}
-
 describe('openai-images', () => {
-  const warnings: unknown[] = [];
-  interceptRequests();
-  afterEach(() => nock.cleanAll());
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}/v1`, apiKey: 'sk-test' });
 
   /** What one call sends. */
-  async function sentBy(call: Partial<ImageCall>, settings: object = {}): Promise<Sent> {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: `${ORIGIN}/v1`, apiKey: 'sk-test', ...settings },
-      log: { warn: (message) => warnings.push(message) },
-    });
-    const sent: Sent[] = [];
-    nock(ORIGIN)
-      .post(/.*/)
-      .reply(async (request: Request) => {
-        const { pathname, search } = new URL(request.url);
-        const type = request.headers.get('content-type') ?? '';
-        const form = type.startsWith('multipart/') ? [...(await request.formData())] : [];
-        const body = type.startsWith('multipart/')
-          ? Object.fromEntries(form.filter(([, value]) => typeof value === 'string'))
-          : JSON.parse(await request.text());
-        const files = form.flatMap(([field, value]) =>
-          value instanceof File ? [[field, value.name, value.type] as const] : [],
-        );
-        sent.push({ path: pathname + search, type, body, files });
-        return [200, JSON.stringify({ data: [{ url: 'https://cdn.example/1.png' }] })];
-      });
-    await provider.image?.({ ...CALL, ...call }, new AbortController().signal);
-    await close();
-    return sent[0] ?? expect.fail('nothing was sent');
+  async function sentBy(call: Partial<ImageCall>, settings: object = {}) {
+    vendor.answer({ data: [{ url: 'https://cdn.example/1.png' }] });
+    await vendor.open(settings).image?.({ ...CALL, ...call }, new AbortController().signal);
+    const { path, headers, body, form = [] } = vendor.sent.at(-1) ?? expect.fail('nothing was sent');
+    const fields = [...form];
+    const files = fields.flatMap(([field, value]) => (value instanceof File ? [[field, value.name, value.type]] : []));
+    const texts = Object.fromEntries(fields.filter(([, value]) => typeof value === 'string'));
+    return { path, type: headers['content-type'], body: { ...body, ...texts }, files };
   }
 
   it('asks for as little as it can', async () => {
@@ -126,7 +99,9 @@ describe('openai-images', () => {
   it('warns of a wrong option and does without it', async () => {
     const { files } = await sentBy({ images: [samplePicture('png')], options: { editTransport: 'pigeon' } });
     expect(files).to.have.length(1);
-    expect(warnings).to.deep.equal(['route options with unknown values are ignored']);
+    expect(vendor.warnings.map(({ message }) => message)).to.deep.equal([
+      'route options with unknown values are ignored',
+    ]);
   });
 
   it('has defaults for all settings', () => {

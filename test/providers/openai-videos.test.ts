@@ -1,14 +1,10 @@
 // What `openai-videos` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/openai-videos/index.ts';
-import { openStudio, PICTURE, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider openai-videos', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1');
 
   const fieldsOf = (body: unknown) => {
     const pairs = String(body).matchAll(/name="([^"]+)"\r\n\r\n([^\r]*)\r\n/g);

@@ -1,16 +1,12 @@
 // What `replicate` asks for when it makes videos; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/replicate/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const CREATED = { id: '42', status: 'starting' };
 
 describe('provider replicate, videos', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1');
 
   it('asks for a video from text, and looks at its prediction', async () => {
     const { ref, body } = await studio.start({ ...PORTRAIT, model: 'owner/name' }, CREATED);

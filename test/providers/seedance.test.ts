@@ -1,16 +1,12 @@
 // What `seedance` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/seedance/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 const PATH = '/api/v3/contents/generations/tasks';
 
 describe('provider seedance', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/api/v3');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/api/v3');
 
   it('asks for a video from text', async () => {
     const { body } = await studio.start(PORTRAIT, { id: 'cgt-1' });

@@ -1,14 +1,10 @@
 // What `xai` asks for; what it makes of answers is in its recordings.
 import { expect } from 'chai';
 import plugin from '../../providers/xai/index.ts';
-import { openStudio, PICTURE, PICTURE_BASE64, PORTRAIT, type Studio } from '../../testkit/films.ts';
+import { PICTURE, PICTURE_BASE64, PORTRAIT, useStudio } from '../../testkit/films.ts';
 
 describe('provider xai', () => {
-  let studio: Studio;
-  beforeEach(async () => {
-    studio = await openStudio(plugin, '/v1');
-  });
-  afterEach(() => studio.close());
+  const studio = useStudio(plugin, '/v1');
 
   it('asks for a video from text', async () => {
     const { body } = await studio.start(PORTRAIT, { request_id: 'r1' });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ProviderPart, TextCall } from '../../lib/plugin/contract.ts';
-import { checkSettings, createProvider } from '../../lib/plugin/settings.ts';
+import type { TextCall } from '../../lib/plugin/contract.ts';
+import { checkSettings } from '../../lib/plugin/settings.ts';
 import plugin from '../../providers/yandex/index.ts';
-import { interceptRequests, nock } from '../../testkit/interception.ts';
+import { HELLO, useVendor } from '../../testkit/vendor.ts';
 
 const ORIGIN = 'https://lines.example';
 const KEY = 'AQVN-test-0123456789';
@@ -10,48 +10,13 @@ const KEY = 'AQVN-test-0123456789';
 const line = (text: string, status: string) =>
   `${JSON.stringify({ result: { alternatives: [{ message: { text }, status: `ALTERNATIVE_STATUS_${status}` }] } })}\n`;
 
-const CALL: TextCall = {
-  model: 'yandexgpt/latest',
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
-  maxTokens: 64,
-  options: {},
-};
-
-interface Sent {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+const CALL: TextCall = { ...HELLO, model: 'yandexgpt/latest' };
 
 describe('yandex', () => {
-  const closers: (() => Promise<void>)[] = [];
+  const vendor = useVendor(plugin, ORIGIN, { baseUrl: `${ORIGIN}//`, apiKey: KEY, folder: 'b1g' });
 
-  interceptRequests();
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-    nock.cleanAll();
-  });
-
-  async function ask(call: Partial<TextCall> = {}, settings: object = {}, answer = line('Hi', 'FINAL')) {
-    const { provider, close } = createProvider({
-      plugin,
-      upstream: 'main',
-      settings: { baseUrl: `${ORIGIN}//`, apiKey: KEY, folder: 'b1g', ...settings },
-      log: { warn() {} },
-    });
-    closers.push(close);
-    const sent: Sent[] = [];
-    nock(ORIGIN)
-      .post(/.*/)
-      .reply(async (request: Request) => {
-        const headers = Object.fromEntries(request.headers);
-        sent.push({ path: new URL(request.url).pathname, headers, body: JSON.parse(await request.text()) });
-        return [200, answer, { 'content-type': 'application/json' }];
-      });
-    const all = await Array.fromAsync(provider.text?.({ ...CALL, ...call }, new AbortController().signal) ?? []);
-    const parts: ProviderPart[] = all.flat();
-    return { sent: sent[0] as Sent, parts };
-  }
+  const ask = (call: Partial<TextCall> = {}, answer = line('Hi', 'FINAL')) =>
+    vendor.tell(vendor.open(), { ...CALL, ...call }, answer, { type: 'application/json' });
 
   it('asks for a stream and sends nothing else', async () => {
     const { path, headers, body } = (await ask()).sent;
@@ -79,7 +44,7 @@ describe('yandex', () => {
 
   it('sends on what each line adds', async () => {
     const answer = line('Од', 'PARTIAL') + line('Один', 'PARTIAL') + line('Один.', 'FINAL');
-    const { parts } = await ask({}, {}, answer);
+    const { parts } = await ask({}, answer);
     const texts = parts.flatMap((part) => (part.type === 'block-delta' ? [part.text] : []));
     expect(texts).to.deep.equal(['Од', 'ин', '.']);
     expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'stop', raw: 'ALTERNATIVE_STATUS_FINAL' });
