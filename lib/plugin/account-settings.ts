@@ -3,9 +3,21 @@ import Joi from 'joi';
 import type { MakeAccountSchema, MakeSchema } from './account-contract.ts';
 import type { ProviderPlugin } from './contract.ts';
 
-/** The schema of a plugin's settings, whatever its `settings` returns. */
+const schemas = new WeakMap<object, Joi.ObjectSchema>();
+const descriptions = new WeakMap<Joi.Schema, Joi.Description>();
+
+/** The schema of a plugin's settings, whatever its `settings` returns at the first call. */
 export function schemaOf(plugin: Pick<ProviderPlugin, 'settings'>): Joi.ObjectSchema {
-  return plugin.settings(Joi, makeAccountSchema);
+  const schema = schemas.get(plugin) ?? plugin.settings(Joi, makeAccountSchema);
+  schemas.set(plugin, schema);
+  return schema;
+}
+
+/** Describing takes longer than everything else that is done with the settings of an upstream. */
+export function describeSchema(schema: Joi.Schema): Joi.Description {
+  const description = descriptions.get(schema) ?? schema.describe();
+  descriptions.set(schema, description);
+  return description;
 }
 
 const makeAccountSchema: MakeAccountSchema = Object.assign(makerOf('required'), { keyOptional: makerOf('optional') });

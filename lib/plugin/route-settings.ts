@@ -1,5 +1,6 @@
 // An upstream's settings with the `options` of one route applied, computed once per route.
 import type Joi from 'joi';
+import { describeSchema } from './account-settings.ts';
 import type { Host, HostLog } from './host-contract.ts';
 import type { RouteOptions } from './request-contract.ts';
 import { isSecret } from './secret.ts';
@@ -43,7 +44,7 @@ function trimmed<Settings extends { readonly baseUrl?: unknown }>(settings: Sett
 }
 
 function overridable(schema: Joi.ObjectSchema): readonly string[] {
-  const keys: Readonly<Record<string, Joi.Description>> = schema.describe().keys ?? {};
+  const keys: Readonly<Record<string, Joi.Description>> = describeSchema(schema).keys ?? {};
   return Object.keys(keys).filter((name) => !UPSTREAM_ONLY.has(name) && !isSecret(keys[name] as Joi.Description));
 }
 

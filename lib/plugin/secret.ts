@@ -1,5 +1,6 @@
 // The secrets in an upstream's settings: where they are, and how to remove them from a text.
 import type Joi from 'joi';
+import { describeSchema } from './account-settings.ts';
 
 const PLACEHOLDER = '[secret]';
 
@@ -19,7 +20,7 @@ export function lacksSecret(schema: Joi.Schema, settings: unknown): boolean {
 
 function allSecrets(schema: Joi.Schema, settings: unknown): ReadonlySet<string> {
   const found = new Set<string>();
-  collect(schema.describe(), settings, found);
+  collect(describeSchema(schema), settings, found);
   if (isRecord(settings)) {
     addStrings(settings.apiKey, found);
     if (typeof settings.proxy === 'string') addPassword(settings.proxy, found);

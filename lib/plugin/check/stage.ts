@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import type Joi from 'joi';
-import { schemaOf } from '../account-settings.ts';
+import { describeSchema, schemaOf } from '../account-settings.ts';
 import type { HostClock, Provider, ProviderPart, ProviderPlugin } from '../contract.ts';
 import { createProvider, type OpenProvider } from '../settings.ts';
 import { ORIGIN, type Outcome, observeImage, observeStart, observeText, type Place } from './outcome.ts';
@@ -166,7 +166,7 @@ function atOrigin(origin: string, values: Readonly<Record<string, unknown>>): Re
 }
 
 export function describeSettings(plugin: ProviderPlugin): Readonly<Record<string, Joi.Description>> {
-  return schemaOf(plugin).describe().keys ?? {};
+  return describeSchema(schemaOf(plugin)).keys ?? {};
 }
 
 /** Whether the plugin talks to an upstream: one of its settings is a URL. */
