@@ -136,7 +136,7 @@ function accountSwitch({
     return html`<option value="${id}"${selected}>${name}</option>`;
   });
   return html`<form method="get" action="${path}" class="switch">
-<label>${words.account} <select name="account">${options}</select></label> <button>${words.switch}</button></form>`;
+<label>${words.account} <select name="account">${options}</select></label> <button class="quiet">${words.switch}</button></form>`;
 }
 
 function languages(visit: Visit): Html {

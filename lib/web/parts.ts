@@ -97,19 +97,26 @@ export interface Column {
   readonly number?: boolean;
 }
 
+/** Tables with more columns show each row as a list of names and values on a narrow screen. */
+const NARROW_COLUMNS = 3;
+
 /** A table that scrolls by itself when it is wider than the screen. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
+  const isWide = columns.length > NARROW_COLUMNS;
+  // A table whose parts are shown as blocks is no table to every screen reader unless it says so.
+  const role = (name: string) => isWide && html` role="${name}"`;
   const head = columns.map(
-    ({ title, number }) => html`<th scope="col"${number && html` class="number"`}>${title}</th>`,
+    ({ title, number }) => html`<th${role('columnheader')} scope="col"${number && html` class="number"`}>${title}</th>`,
   );
-  const body = rows.map(
-    (cells) =>
-      html`<tr>${cells.map((cell, at) => html`<td${columns[at]?.number && html` class="number"`}>${cell}</td>`)}</tr>`,
-  );
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+  const body = rows.map((cells) => {
+    const cell = (value: HtmlValue, { title, number }: Column) =>
+      html`<td${role('cell')}${isWide && html` data-title="${title}"`}${number && html` class="number"`}>${value}</td>`;
+    return html`<tr${role('row')}>${cells.map((value, at) => cell(value, columns[at] as Column))}</tr>`;
+  });
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table${isWide && html` class="rows"`}${role('table')}>
 <caption>${caption}</caption>
-<thead><tr>${head}</tr></thead>
-<tbody>${body}</tbody>
+<thead${role('rowgroup')}><tr${role('row')}>${head}</tr></thead>
+<tbody${role('rowgroup')}>${body}</tbody>
 </table></div>`;
 }
 
