@@ -1,5 +1,5 @@
 // The languages of the pages: which one a request gets, and how it formats numbers, money and times.
-import type { Micro } from '../money/money.ts';
+import { formatRub, type Micro } from '../money/money.ts';
 
 export const LANGUAGES = ['en', 'ru'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -41,6 +41,10 @@ export interface Format {
   rub(micro: Micro): string;
   /** Every digit, for receipts. */
   rubExact(micro: Micro): string;
+  /** Changes that stand below each other: signed, with as many digits as the longest of them; a dash for none. */
+  rubChanges(micros: readonly Micro[]): readonly string[];
+  /** A sum as it is typed into a form. */
+  rubTyped(micro: Micro): string;
   number(value: number): string;
   date(at: number): string;
   time(at: number): string;
@@ -64,17 +68,28 @@ const FORMATS_MAX = 1000;
 
 function createFormat(language: Language, timeZone: string): Format {
   const locale = LOCALES[language];
-  const money = (fraction: object) =>
-    new Intl.NumberFormat(locale, { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol', ...fraction });
-  const cents = money({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
-  const exact = money({ minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  const money = (from: number, to: number, more: object = {}) => {
+    const style = { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol' } as const;
+    const digits = { minimumFractionDigits: from, maximumFractionDigits: to };
+    const made = new Intl.NumberFormat(locale, { ...style, ...digits, ...more });
+    return (micro: Micro) => made.format(decimalOf(micro)).replace('-', MINUS);
+  };
+  const cents = money(CENT_DIGITS, CENT_DIGITS);
+  const exact = money(CENT_DIGITS, MICRO_DIGITS);
   const numbers = new Intl.NumberFormat(locale);
   const dates = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium' });
   const times = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const plurals = new Intl.PluralRules(locale);
+  const point = numbers.formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
   return {
-    rub: (micro) => cents.format(decimalOf(micro)),
-    rubExact: (micro) => exact.format(decimalOf(micro)),
+    rub: cents,
+    rubExact: exact,
+    rubChanges(micros) {
+      const digits = Math.max(...micros.map(digitsOf), CENT_DIGITS);
+      const change = money(digits, digits, { signDisplay: 'always' });
+      return micros.map((micro) => (micro === 0n ? '—' : change(micro)));
+    },
+    rubTyped: (micro) => formatRub(micro).replace('.', point),
     number: (value) => numbers.format(value),
     date: (at) => together(dates.format(at)),
     time: (at) => together(times.format(at)),
@@ -87,7 +102,15 @@ function together(text: string): string {
   return text.replaceAll(/(?<!,) /g, '\u00a0');
 }
 
+const CENT_DIGITS = 2;
 const MICRO_DIGITS = 6;
+/** As wide as a plus. */
+const MINUS = '\u2212';
+
+/** How many decimals it has. */
+function digitsOf(micro: Micro): number {
+  return formatRub(micro).split('.')[1]?.length ?? 0;
+}
 
 /** From a decimal string: money is never a double. */
 function decimalOf(micro: Micro): Intl.StringNumericLiteral {

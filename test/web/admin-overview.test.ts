@@ -51,7 +51,7 @@ describe('the overview of an operator', () => {
       db.exec(`UPDATE wallets SET avail = avail ${by} 1000000, topped = topped ${by} 1000000 WHERE id = '${id}'`);
     change('+');
     await operator.submit('/admin/ledger', {});
-    expect((await facts()).Ledger).to.match(/^2 problems, ₽2\.00 apart$/);
+    expect((await facts()).Ledger).to.match(/^problems: 2; drift: ₽2\.00$/);
     change('-');
     db.close();
     await operator.submit('/admin/ledger', {});

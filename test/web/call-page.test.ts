@@ -61,4 +61,16 @@ describe('the page of a call', () => {
       'How it ended': 'it failed, and nothing was charged',
     });
   });
+
+  it('writes out what pictures and seconds cost', async () => {
+    const pay = async (path: string, body: object) => {
+      const { headers } = await send(`${test.url}/api/v1${path}`, { key: account.key, body });
+      return (await owner.get(`/account/calls/${headers['x-request-id']}`)).text;
+    };
+    const image = await pay('/images/generations', { prompt: 'A red square' });
+    expect(image).to.contain('<li>Images: 1 × ₽5.00 = ₽5.00</li>');
+    const wish = { model: 'sandbox-video', prompt: 'Waves', seconds: 4, resolution: '480p' };
+    const video = await pay('/videos', wish);
+    expect(video).to.contain('<li>Resolution: 480p</li><li>Seconds: 4 × ₽4.00 = ₽16.00</li>');
+  });
 });

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { fault } from '../../faults.ts';
 import { book } from '../../ledger/booking.ts';
 import { FIRST_TOPUP_MINIMUM, type Operation, type OutcomeStatus, type Wallet } from '../../money/decide.ts';
-import { parseRub } from '../../money/money.ts';
 import type { Account } from '../../store/ports/accounts.ts';
 import { readEmail } from '../../users/people.ts';
+import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { type Form, isLine } from '../forms.ts';
 import { type Html, html } from '../html.ts';
@@ -31,7 +31,7 @@ const WORDS = defineWords({
     resume: 'End the suspension',
     suspendText: 'Its keys get 403 within a second; calls under way finish and are settled.',
     money: 'Record a payment',
-    amount: 'RUB',
+    amount: 'Amount (RUB)',
     amountHint: 'Plain digits, at most 6 decimals: 1000 or 12.50',
     payment: 'Payment id',
     paymentHint: 'From the bank or the shop; unique across all wallets.',
@@ -76,8 +76,8 @@ const WORDS = defineWords({
     resume: 'Снять приостановку',
     suspendText: 'Ключи начнут получать 403 в течение секунды; идущие вызовы закончатся и спишутся.',
     money: 'Провести платёж',
-    amount: 'Рубли',
-    amountHint: 'Цифрами, до 6 знаков после точки: 1000 или 12.50',
+    amount: 'Сумма, ₽',
+    amountHint: 'Цифрами, до 6 знаков после запятой: 1000 или 12,50',
     payment: 'Номер платежа',
     paymentHint: 'В банке или магазине; один на все кошельки.',
     topup: 'Провести',
@@ -150,8 +150,8 @@ async function setStatus(visit: UserVisit, { id }: Account, suspended: boolean):
 
 async function topup(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
-  const [amount, paymentId] = [parseRub(sent.text('amount')), sent.text('payment')];
-  if (amount === undefined || amount <= 0n) return refused(visit, account, words.badAmount);
+  const [amount, paymentId] = [readRub(sent.text('amount')), sent.text('payment')];
+  if (amount === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(paymentId)) return refused(visit, account, words.badText);
   const op = { kind: 'topup', wallet: account.id, at: visit.services.now(), amount, paymentId } as const;
   return booked(visit, account, op);
@@ -160,9 +160,9 @@ async function topup(visit: UserVisit, account: Account, sent: Form): Promise<An
 async function adjust(visit: UserVisit, account: Account, sent: Form): Promise<Answer> {
   const words = WORDS[visit.language];
   const text = sent.text('amount');
-  const size = parseRub(text.replace(/^[-−]/, ''));
+  const size = readRub(text.replace(/^[-−]/, ''));
   const reason = sent.text('reason');
-  if (size === undefined || size === 0n) return refused(visit, account, words.badAmount);
+  if (size === undefined) return refused(visit, account, words.badAmount);
   if (!isLine(reason)) return refused(visit, account, words.badText);
   const amount = /^[-−]/.test(text) ? -size : size;
   const adjustId = `adj_${randomBytes(12).toString('hex')}`;

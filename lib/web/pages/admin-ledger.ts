@@ -8,7 +8,7 @@ import { facts, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { chargeWords } from './charge-table.ts';
-import { entryWords } from './entry-words.ts';
+import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -20,7 +20,7 @@ const WORDS = defineWords({
     verify: 'Verify',
     verifyText: 'Walks through every entry of every wallet. On a large store it takes minutes.',
     ok: (entries: string, wallets: string) => `Everything adds up: ${entries} entries, ${wallets} wallets.`,
-    bad: (count: string, drift: string) => `${count} problems, ${drift} of drift.`,
+    bad: (count: string, drift: string) => `Problems: ${count}; drift: ${drift}.`,
     wallet: 'Account',
     problem: 'Problem',
     state: 'State',
@@ -30,10 +30,9 @@ const WORDS = defineWords({
     charged: 'Charged',
     prices: 'Prices (micro-roubles)',
     usage: 'Usage',
-    entries: 'Entries',
+    call: 'Call',
     time: 'Time',
-    entry: 'Entry',
-    balance: 'Balance',
+    key: 'Key',
   },
   ru: {
     title: 'Журнал денег',
@@ -54,10 +53,9 @@ const WORDS = defineWords({
     charged: 'Списано',
     prices: 'Цены (микрорубли)',
     usage: 'Расход',
-    entries: 'Записи',
+    call: 'Вызов',
     time: 'Время',
-    entry: 'Запись',
-    balance: 'Остаток',
+    key: 'Ключ',
   },
 });
 
@@ -101,26 +99,25 @@ ${form(visit, { action: '/admin/ledger', fields: codeField(visit), button: words
   return { title: words.title, body };
 }
 
-function chargeOf({ language, format }: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
+function chargeOf(visit: UserVisit, charge: Charge, entries: readonly Entry[]): Html {
+  const { language, format } = visit;
   const words = WORDS[language];
-  const kinds = entryWords(language);
-  const { states, kinds: chargeKinds } = chargeWords({ language });
-  const columns = [{ title: words.time }, { title: words.entry }];
-  const amounts = [words.balance, words.held, words.charged].map((title) => ({ title, number: true }));
-  const rows = entries.map(({ at, kind, avail, held, charged }) => [
-    format.time(at),
-    kinds[kind],
-    ...[avail, held, charged].map((micro) => format.rubExact(micro)),
-  ]);
+  const { states, kinds } = chargeWords({ language });
+  const raw = (title: string, json: string) =>
+    html`<h2>${title}</h2><pre tabindex="0"><code>${JSON.stringify(JSON.parse(json), null, 2)}</code></pre>`;
   return html`${facts([
+    [words.call, html`<code>${charge.id}</code>`],
+    [words.time, format.time(charge.createdAt)],
     [words.wallet, html`<a href="/admin/accounts/${charge.wallet}"><code>${charge.wallet}</code></a>`],
+    [words.key, html`<code>${charge.key}</code>`],
     [words.state, states[charge.state]],
-    [words.kind, chargeKinds[charge.kind]],
+    [words.kind, kinds[charge.kind]],
     [words.model, charge.model],
     [words.held, format.rubExact(charge.reserved)],
     [words.charged, format.rubExact(charge.charged)],
-    [words.prices, html`<code>${charge.prices}</code>`],
-    [words.usage, charge.usage !== null && html`<code>${charge.usage}</code>`],
   ])}
-${table(words.entries, [...columns, ...amounts], rows)}`;
+<h2>${entriesTitle(visit)}</h2>
+${entryTable(visit, entries)}
+${raw(words.prices, charge.prices)}
+${charge.usage !== null && raw(words.usage, charge.usage)}`;
 }

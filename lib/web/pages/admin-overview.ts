@@ -26,7 +26,7 @@ const WORDS = defineWords({
     ledger: 'Ledger',
     unverified: 'not verified yet',
     adds: (at: string) => `adds up (${at})`,
-    drift: (problems: string, rub: string) => `${problems} problems, ${rub} apart`,
+    drift: (problems: string, rub: string) => `problems: ${problems}; drift: ${rub}`,
     stuck: 'Stuck holds',
     upstreams: 'Upstreams in trouble',
     of: (some: string, all: string) => `${some} of ${all}`,
@@ -46,7 +46,7 @@ const WORDS = defineWords({
     ledger: 'Журнал денег',
     unverified: 'ещё не проверен',
     adds: (at: string) => `сходится (${at})`,
-    drift: (problems: string, rub: string) => `не сходится: ${problems}, разница ${rub}`,
+    drift: (problems: string, rub: string) => `расхождений: ${problems}, на сумму ${rub}`,
     stuck: 'Зависшие удержания',
     upstreams: 'Поставщики со сбоями',
     of: (some: string, all: string) => `${some} из ${all}`,
@@ -119,5 +119,7 @@ function ledgerText({ language, format }: UserVisit, last: LastAudit | undefined
   const words = WORDS[language];
   if (!last) return words.unverified;
   const { at, problems, drift } = last;
-  return problems === 0 ? words.adds(format.time(at)) : words.drift(format.number(problems), format.rub(BigInt(drift)));
+  return problems === 0
+    ? words.adds(format.time(at))
+    : words.drift(format.number(problems), format.rubExact(BigInt(drift)));
 }

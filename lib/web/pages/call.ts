@@ -1,14 +1,15 @@
 // One call: what it was, what it used, and how its price was calculated, to the last digit.
-import type { Charge, Entry, Usage } from '../../money/decide.ts';
+import type { Charge, Usage } from '../../money/decide.ts';
+import { TEXT_MINIMUM } from '../../money/price.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
-import { facts, table } from '../parts.ts';
+import { facts } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { endingWords, smartWords } from './call-words.ts';
 import { chargeOfPath } from './calls.ts';
 import { chargeWords } from './charge-table.ts';
-import { entryWords } from './entry-words.ts';
+import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -34,14 +35,9 @@ const WORDS = defineWords({
     perMillion: 'per 1M tokens',
     pictures: 'Images',
     seconds: 'Seconds',
-    minimum: 'Sums below 0.5 ₽ are charged as 0.5 ₽; each sum is rounded once, half up.',
-    request: 'Price each',
-    entries: 'Entries in the ledger',
-    at: 'Time',
-    entry: 'Entry',
-    balance: 'Balance',
-    heldChange: 'Held',
-    chargedChange: 'Charged',
+    calls: 'Calls',
+    together: 'Together',
+    minimum: (least: string) => `A sum below ${least} is charged as ${least}; each is rounded once, half up.`,
     back: 'All calls',
   },
   ru: {
@@ -51,7 +47,7 @@ const WORDS = defineWords({
     running: 'ещё идёт',
     key: 'Ключ',
     kind: 'Вид',
-    model: 'Модель по счёту',
+    model: 'По цене модели',
     asked: 'Запрошена модель',
     answered: 'Ответила модель',
     why: 'Чем кончился',
@@ -67,14 +63,10 @@ const WORDS = defineWords({
     perMillion: 'за 1 млн токенов',
     pictures: 'Картинки',
     seconds: 'Секунды',
-    minimum: 'Сумма меньше 0,5 ₽ списывается как 0,5 ₽; каждая сумма округляется один раз, половина вверх.',
-    request: 'Цена одной',
-    entries: 'Записи в журнале денег',
-    at: 'Время',
-    entry: 'Запись',
-    balance: 'Остаток',
-    heldChange: 'Удержано',
-    chargedChange: 'Списано',
+    calls: 'Вызовы',
+    together: 'Вместе',
+    minimum: (least: string) =>
+      `Сумма меньше ${least} списывается как ${least}; каждая округляется один раз, половина вверх.`,
     back: 'Все вызовы',
   },
 });
@@ -107,7 +99,7 @@ ${facts([
   ...(charge.state === 'refunded' ? [[words.refunded, format.rubExact(charge.charged)] as const] : []),
 ])}
 ${sumOf(visit, charge)}
-<h2>${words.entries}</h2>
+<h2>${entriesTitle(visit)}</h2>
 ${entryTable(visit, entries)}
 <p><a href="${linkTo(visit, '/account/calls')}">${words.back}</a></p>`;
     return { title: words.title, body };
@@ -132,53 +124,51 @@ function modelRows({ language }: OwnerVisit, charge: Charge, usage: Usage): read
   ];
 }
 
-/** Tokens times price, and the result. */
+/** What was used times its price, and the result. */
 function sumOf(visit: OwnerVisit, charge: Charge): Html | undefined {
   if (charge.usage === null) return undefined;
   const words = WORDS[visit.language];
   const { format } = visit;
   const usage = usageOf(charge);
-  const lines = charge.kind === 'text' ? textLines(visit, charge, usage) : mediaLines(visit, usage);
+  const lines = charge.kind === 'text' ? textLines(visit, charge, usage) : mediaLines(visit, charge, usage);
   return html`<h2>${words.sum}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}<li><strong>${words.charged}: ${format.rubExact(charge.charged)}</strong></li></ul>
-${charge.kind === 'text' && html`<p class="hint">${words.minimum}</p>`}`;
+${charge.kind === 'text' && html`<p class="hint">${words.minimum(format.rub(TEXT_MINIMUM))}</p>`}`;
 }
 
 function textLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
   const words = WORDS[language];
-  const prices: { input?: string; output?: string } = JSON.parse(charge.prices);
-  const line = (name: string, tokens: unknown, price: string | undefined) => {
-    const [count, micro] = [BigInt(Number(tokens ?? 0)), BigInt(price ?? 0)];
-    const cost = format.rubExact((count * micro + 500_000n) / 1_000_000n);
-    return `${name}: ${format.number(Number(count))} × ${format.rubExact(micro)} ${words.perMillion} = ${cost}`;
-  };
-  return [line(words.input, usage.tokens_input, prices.input), line(words.output, usage.tokens_output, prices.output)];
-}
-
-function mediaLines({ language, format }: OwnerVisit, usage: Usage): readonly string[] {
-  const words = WORDS[language];
-  const names: Readonly<Record<string, string>> = {
-    ...{ images: words.pictures, seconds: words.seconds, resolution: words.resolution },
-  };
-  return Object.entries(usage).map(([name, value]) => {
-    return `${names[name] ?? name}: ${typeof value === 'number' ? format.number(value) : value}`;
-  });
-}
-
-export function entryTable({ language, format }: OwnerVisit, entries: readonly Entry[]): Html {
-  const words = WORDS[language];
-  const kinds = entryWords(language);
-  const columns = [
-    { title: words.at },
-    { title: words.entry },
-    { title: words.balance, number: true },
-    { title: words.heldChange, number: true },
-    { title: words.chargedChange, number: true },
+  const { input = '0', output = '0' }: { input?: string; output?: string } = JSON.parse(charge.prices);
+  const parts = [
+    { name: words.input, count: BigInt(usage.tokens_input ?? 0), price: BigInt(input) },
+    { name: words.output, count: BigInt(usage.tokens_output ?? 0), price: BigInt(output) },
   ];
-  const rows = entries.map(({ at, kind, avail, held, charged }) => [
-    format.time(at),
-    kinds[kind],
-    ...[avail, held, charged].map((micro) => format.rubExact(micro)),
-  ]);
-  return table(words.entries, columns, rows);
+  const cost = (exact: bigint) => format.rubExact((exact + PER_MILLION / 2n) / PER_MILLION);
+  const lines = parts.map(({ name, count, price }) => {
+    const factors = `${format.number(Number(count))} × ${format.rubExact(price)} ${words.perMillion}`;
+    return `${name}: ${factors} = ${cost(count * price)}`;
+  });
+  const sum = parts.reduce((exact, { count, price }) => exact + count * price, 0n);
+  return [...lines, `${words.together}: ${cost(sum)}`];
+}
+
+const PER_MILLION = 1_000_000n;
+
+/** Pictures, seconds or whole calls; of videos also how sharp they are, which may have its own price. */
+function mediaLines({ language, format }: OwnerVisit, charge: Charge, usage: Usage): readonly string[] {
+  const words = WORDS[language];
+  const { images, seconds, resolution } = usage;
+  const prices: { request?: string; second?: string | Readonly<Record<string, string>> } = JSON.parse(charge.prices);
+  const { request, second } = prices;
+  const perSecond = typeof second === 'object' ? second[String(resolution)] : second;
+  const line = (name: string, count: unknown, price = '0') => {
+    const cost = format.rubExact(BigInt(Number(count)) * BigInt(price));
+    return `${name}: ${format.number(Number(count))} × ${format.rubExact(BigInt(price))} = ${cost}`;
+  };
+  const length = seconds === undefined ? [] : [`${words.seconds}: ${seconds}`];
+  return [
+    ...(resolution === undefined ? [] : [`${words.resolution}: ${resolution}`]),
+    ...(perSecond === undefined ? length : [line(words.seconds, seconds, perSecond)]),
+    ...(request === undefined ? [] : [line(images === undefined ? words.calls : words.pictures, images ?? 1, request)]),
+  ];
 }

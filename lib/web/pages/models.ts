@@ -89,14 +89,16 @@ function priceText(visit: OwnerVisit, model: ModelListing): string {
   const { format } = visit;
   switch (found.type) {
     case 'text':
-      return words.text(format.rub(found.price.input), format.rub(found.price.output));
+      return words.text(format.rubExact(found.price.input), format.rubExact(found.price.output));
     case 'image':
-      return words.request(format.rub(found.price.request));
+      return words.request(format.rubExact(found.price.request));
     case 'video': {
       const { price } = found;
-      if ('request' in price) return words.request(format.rub(price.request));
-      if ('second' in price) return words.second(format.rub(price.second));
-      return words.second([...price.byResolution].map(([label, micro]) => `${label}: ${format.rub(micro)}`).join(', '));
+      if ('request' in price) return words.request(format.rubExact(price.request));
+      if ('second' in price) return words.second(format.rubExact(price.second));
+      return words.second(
+        [...price.byResolution].map(([label, micro]) => `${label}: ${format.rubExact(micro)}`).join(', '),
+      );
     }
   }
 }

@@ -17,7 +17,7 @@ const WORDS = defineWords({
     spent: 'Spent in 30 days',
     left: 'Lasts at this pace',
     endless: 'no spending yet',
-    days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
+    days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'day' : 'days'}`,
     suspended: 'This account is suspended: its keys are refused. Ask the operator.',
     last: 'Last calls',
     topUp: 'Top up',
@@ -38,7 +38,7 @@ const WORDS = defineWords({
     spent: 'Потрачено за 30 дней',
     left: 'Хватит при таком расходе',
     endless: 'расхода пока нет',
-    days: (days: number, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
+    days: (days: string, rule: string) => `${days} ${rule === 'one' ? 'день' : rule === 'few' ? 'дня' : 'дней'}`,
     suspended: 'Аккаунт приостановлен: его ключи отклоняются. Обратитесь к оператору.',
     last: 'Последние вызовы',
     topUp: 'Пополнить',
@@ -74,7 +74,7 @@ export const overview = page({
     if (!wallet) throw fault('internal', {}, new Error(`account ${account.id} has no wallet`));
     const spent = wallet.charged - before;
     const days = daysLeft(wallet.avail, spent);
-    const left = days === undefined ? words.endless : words.days(days, format.plural(days));
+    const left = days === undefined ? words.endless : words.days(format.number(days), format.plural(days));
     const numbers = facts([
       [words.spendable, html`<strong class="big">${format.rub(wallet.avail)}</strong>`],
       [words.held, format.rub(wallet.held)],

@@ -11,7 +11,7 @@ import { cardsOf, cardsSection, removeCard } from '../wallet/cards.ts';
 import { historySection } from '../wallet/history.ts';
 import { orderPage, toOwnAccount } from '../wallet/order.ts';
 import { type PayProblem, pay, paySection } from '../wallet/pay.ts';
-import { entryTable } from './call.ts';
+import { entriesTitle, entryTable } from './entry-table.ts';
 
 const WORDS = defineWords({
   en: {
@@ -26,7 +26,6 @@ const WORDS = defineWords({
       auto: 'Automatic top-up is on.',
       auto_off: 'Automatic top-up is off.',
     },
-    entries: 'Entries',
     none: 'There are no entries yet.',
     older: 'Older entries',
   },
@@ -38,7 +37,6 @@ const WORDS = defineWords({
     topped: 'Внесено всего',
     adjusted: 'Поправки оператора',
     done: { removed: 'Карта удалена.', auto: 'Автопополнение включено.', auto_off: 'Автопополнение отключено.' },
-    entries: 'Записи',
     none: 'Записей пока нет.',
     older: 'Записи раньше',
   },
@@ -93,7 +91,7 @@ ${await paySection(visit, shown.pay)}
 ${await autoSection(visit, found, shown.auto)}
 ${cardsSection(visit, cards)}
 ${await historySection(visit)}
-<h2>${words.entries}</h2>
+<h2>${entriesTitle(visit)}</h2>
 ${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}`;
   return { title: words.title, body };

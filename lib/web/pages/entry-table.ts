@@ -1,0 +1,40 @@
+// The table of ledger entries, shared by calls, the wallet and the operator's ledger: what each changed.
+import type { Entry } from '../../money/decide.ts';
+import type { Html } from '../html.ts';
+import { defineWords } from '../language.ts';
+import { table } from '../parts.ts';
+import type { Visit } from '../visit.ts';
+import { entryWords } from './entry-words.ts';
+
+const WORDS = defineWords({
+  en: {
+    title: 'Entries in the ledger',
+    time: 'Time',
+    entry: 'Entry',
+    changes: ['± Balance', '± Held', '± Charged'],
+  },
+  ru: {
+    title: 'Записи в журнале денег',
+    time: 'Время',
+    entry: 'Запись',
+    changes: ['± Остаток', '± Удержано', '± Списано'],
+  },
+});
+
+/** The heading above it. */
+export function entriesTitle({ language }: Pick<Visit, 'language'>): string {
+  return WORDS[language].title;
+}
+
+export function entryTable({ language, format }: Visit, entries: readonly Entry[]): Html {
+  const words = WORDS[language];
+  const kinds = entryWords(language);
+  const changes = format.rubChanges(entries.flatMap(({ avail, held, charged }) => [avail, held, charged]));
+  const width = words.changes.length;
+  const rows = entries.map(({ at, kind }, row) => [
+    ...[format.time(at), kinds[kind]],
+    ...changes.slice(row * width, (row + 1) * width),
+  ]);
+  const columns = [words.time, words.entry].map((title) => ({ title }));
+  return table(words.title, [...columns, ...words.changes.map((title) => ({ title, number: true }))], rows);
+}
