@@ -1,8 +1,9 @@
 // The audit log: who changed what through a page, newest first.
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { table } from '../parts.ts';
+import { actionText, detailText } from './audit-words.ts';
 
 const WORDS = defineWords({
   en: {
@@ -12,7 +13,6 @@ const WORDS = defineWords({
     action: 'Action',
     account: 'Account',
     target: 'What',
-    detail: 'Detail',
     address: 'Address',
     none: 'Nothing has been changed yet.',
     older: 'Older entries',
@@ -24,7 +24,6 @@ const WORDS = defineWords({
     action: 'Действие',
     account: 'Аккаунт',
     target: 'Над чем',
-    detail: 'Подробности',
     address: 'Адрес',
     none: 'Изменений пока не было.',
     older: 'Записи раньше',
@@ -32,6 +31,26 @@ const WORDS = defineWords({
 });
 
 const PER_PAGE = 100;
+const SHOWN_DIGITS = 8;
+
+const IDS = /\b([a-z]+)_([0-9a-f]{16,})\b/g;
+
+/** Pages of what is named by an id. */
+const PLACES: Readonly<Record<string, string>> = { acc: 'accounts', pay: 'payments', ntc: 'notices' };
+
+/** An id is shown by its end, and links to its page if it has one. */
+function nameOf(name: string): Html {
+  const [id, kind = '', digits = ''] = [...name.matchAll(IDS)][0] ?? [];
+  if (id !== name) return html`${name}`;
+  const short = html`<code title="${name}">${kind}_…${digits.slice(-SHOWN_DIGITS)}</code>`;
+  return kind in PLACES ? html`<a href="/admin/${PLACES[kind]}/${name}">${short}</a>` : short;
+}
+
+/** Of ids within it only the ends. */
+function detailOf(text: string): Html | undefined {
+  const short = text.replaceAll(IDS, (_, kind, digits) => `${kind}_…${digits.slice(-SHOWN_DIGITS)}`);
+  return text === '' ? undefined : html`<br><span class="hint">${short}</span>`;
+}
 
 export const adminAudit = page({
   path: '/admin/audit',
@@ -43,11 +62,13 @@ export const adminAudit = page({
     const found = await auditLog.page({ limit: PER_PAGE, ...(before !== undefined && { before }) });
     const ids = [...new Set(found.map(({ user }) => user))];
     const people = new Map(await Promise.all(ids.map(async (id) => [id, await users.get(id)] as const)));
-    const titles = [words.time, words.who, words.action, words.account, words.target, words.detail, words.address];
+    const titles = [words.time, words.who, words.action, words.account, words.target, words.address];
     const rows = found.map(({ at, user, action, account, target, detail, address }) => [
-      ...[format.time(at), people.get(user)?.email ?? user, action],
-      account !== null && html`<a href="/admin/accounts/${account}"><code>${account}</code></a>`,
-      ...[target, detail === '{}' ? '' : detail, address],
+      ...[format.time(at), people.get(user)?.email ?? user],
+      html`<span title="${action}">${actionText(language, action)}</span>${detailOf(detailText({ language, format }, detail))}`,
+      account !== null && nameOf(account),
+      target === account ? '' : nameOf(target),
+      address,
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const body = html`${

@@ -1,0 +1,143 @@
+// What the audit log records, in words: actions and their details are stored by code.
+import { defineWords, type Language, wordOf } from '../language.ts';
+import type { Visit } from '../visit.ts';
+
+const WORDS = defineWords({
+  en: {
+    'account.create': 'created an account',
+    'account.suspend': 'suspended the account',
+    'account.resume': 'ended the suspension',
+    'alerts.change': 'changed the alerts',
+    'alerts.secret': 'made a new webhook secret',
+    'alerts.test': 'sent a test alert',
+    'auto_topup.on': 'set up automatic top-up',
+    'auto_topup.off': 'switched automatic top-up off',
+    'card.remove': 'removed a card',
+    'key.issue': 'issued a key',
+    'key.limit': 'changed the limits of a key',
+    'key.revoke': 'revoked a key',
+    'key.rotate': 'replaced a key',
+    'notice.retry': 'took a notice again',
+    'payment.order': 'ordered a payment',
+    'payment.look': 'asked the provider about a payment',
+    'payment.credit': 'credited a payment',
+    'payment.reject': 'did not credit a payment',
+    'payment.refund': 'gave money back',
+    'payment.dispute': 'entered a dispute',
+    'payment.dispute_won': 'closed a dispute as won',
+    'payment.dispute_lost': 'closed a dispute as lost',
+    'user.app': 'set up an authenticator app',
+    'user.invite': 'invited an owner',
+    'user.password': 'changed the password',
+    'wallet.topup': 'recorded a payment',
+    'wallet.adjust': 'corrected the balance',
+  },
+  ru: {
+    'account.create': 'создание аккаунта',
+    'account.suspend': 'приостановка аккаунта',
+    'account.resume': 'снятие приостановки',
+    'alerts.change': 'изменение оповещений',
+    'alerts.secret': 'новый секрет вебхука',
+    'alerts.test': 'пробное оповещение',
+    'auto_topup.on': 'настройка автопополнения',
+    'auto_topup.off': 'отключение автопополнения',
+    'card.remove': 'удаление карты',
+    'key.issue': 'выпуск ключа',
+    'key.limit': 'изменение ограничений ключа',
+    'key.revoke': 'отзыв ключа',
+    'key.rotate': 'замена ключа',
+    'notice.retry': 'повторный разбор уведомления',
+    'payment.order': 'заказ платежа',
+    'payment.look': 'запрос о платеже',
+    'payment.credit': 'зачисление платежа',
+    'payment.reject': 'отказ зачислить платёж',
+    'payment.refund': 'возврат денег',
+    'payment.dispute': 'внесение спора',
+    'payment.dispute_won': 'спор выигран',
+    'payment.dispute_lost': 'спор проигран',
+    'user.app': 'настройка приложения с кодами',
+    'user.invite': 'приглашение владельца',
+    'user.password': 'смена пароля',
+    'wallet.topup': 'проведение платежа',
+    'wallet.adjust': 'поправка остатка',
+  },
+});
+
+/** The code itself for what has no words. */
+export function actionText(language: Language, action: string): string {
+  return wordOf(WORDS[language], action) ?? action;
+}
+
+const DETAILS = defineWords({
+  en: {
+    yes: 'yes',
+    no: 'no',
+    names: {
+      name: 'name',
+      budget: 'budget',
+      reset: 'resets',
+      expiresAt: 'expires',
+      models: 'models',
+      hours: 'hours left',
+      to: 'replaced by',
+      rub: 'amount',
+      rub_micro: 'amount',
+      amount: 'amount',
+      threshold: 'below',
+      cap: 'at most in a month',
+      card: 'card',
+      provider: 'provider',
+      method: 'method',
+      save: 'card saved',
+      budgets: 'budgets of keys',
+      webhook: 'webhook',
+      reason: 'reason',
+      status: 'outcome',
+      end: 'outcome',
+      owner: 'owner',
+    },
+  },
+  ru: {
+    yes: 'да',
+    no: 'нет',
+    names: {
+      name: 'название',
+      budget: 'бюджет',
+      reset: 'заново',
+      expiresAt: 'срок',
+      models: 'модели',
+      hours: 'осталось часов',
+      to: 'вместо него',
+      rub: 'сумма',
+      rub_micro: 'сумма',
+      amount: 'сумма',
+      threshold: 'порог',
+      cap: 'не больше за месяц',
+      card: 'карта',
+      provider: 'платёжная система',
+      method: 'способ',
+      save: 'карта сохранена',
+      budgets: 'бюджеты ключей',
+      webhook: 'вебхук',
+      reason: 'причина',
+      status: 'итог',
+      end: 'итог',
+      owner: 'владелец',
+    },
+  },
+});
+
+/** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
+export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
+  const { yes, no, names } = DETAILS[language];
+  const valueText = (name: string, value: unknown) => {
+    if (typeof value === 'boolean') return value ? yes : no;
+    if (name === 'expiresAt') return format.time(Number(value));
+    if (name === 'rub_micro') return format.rubExact(BigInt(String(value)));
+    return Array.isArray(value) ? value.join(', ') : String(value);
+  };
+  return Object.entries(JSON.parse(detail))
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${wordOf(names, name) ?? name}: ${valueText(name, value)}`)
+    .join(', ');
+}
