@@ -100,4 +100,5 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
   return { take };
 }
 
-const FOREIGN = 'not of this service';
+/** What is noted of a payment that no order of ours is for. */
+export const FOREIGN = 'not of this service';

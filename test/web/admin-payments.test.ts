@@ -136,7 +136,10 @@ describe('payment pages of an operator', () => {
     const id = await ordered('paid');
     await fetch(`${test.url}/payments/sandbox/notice`, { method: 'POST', body: '<script>{"forged":1}</script>' });
     const list = await operator.get('/admin/notices');
-    expect(list.text).to.contain(`${id} credited`).and.to.contain('rejected: not a notice of this provider');
+    const link = `<a href="/admin/payments/${id}"><code title="${id}">…${id.slice(-8)}</code></a>`;
+    expect(list.text).to.contain(`${link} credited`).and.to.contain('rejected: not a notice of this provider');
+    expect((await operator.get('/admin/notices?lang=ru')).text).to.contain(`${link} зачислен`);
+    await operator.get('/admin?lang=en');
     const [forged] = await test.store.payments.notices({ limit: 1 });
     const raw = await operator.get(`/admin/notices/${forged?.id}`);
     expect(raw.text).to.contain('&lt;script&gt;{&quot;forged&quot;:1}').and.not.to.contain('<script>{');

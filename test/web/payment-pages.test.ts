@@ -90,9 +90,13 @@ describe('payment pages of an owner', () => {
     await press(declined, 'insufficient_funds');
     expect((await owner.get(declined)).text)
       .to.contain('declined or called off')
-      .and.to.contain('insufficient_funds')
+      .and.to.contain('The provider says: there is not enough money on the card.')
+      .and.to.contain('Pay again')
       .and.not.to.contain('data-again');
-    expect((await owner.get(`${declined}&lang=ru`)).text).to.contain('Платёж отклонён');
+    expect((await owner.get(`${declined}&lang=ru`)).text)
+      .to.contain('Платёж отклонён')
+      .and.to.contain('на карте не хватает денег')
+      .and.not.to.contain('insufficient_funds');
     await owner.get('/account?lang=en');
     const wrong = await order('1000');
     await press(wrong, 'wrong-sum');
@@ -109,7 +113,7 @@ describe('payment pages of an owner', () => {
     const list = await owner.get(WALLET);
     expect(list.text).to.contain('partly refunded').and.to.contain('sent back').and.to.contain('₽500.00');
     const receipt = await owner.get(page.replace('wallet', 'wallet/receipt'));
-    expect(receipt.text).to.contain('refund:sandbox:').and.to.contain('-₽500.00');
+    expect(receipt.text).to.contain('refund:sandbox:').and.to.contain('\u2212₽500.00');
   });
 
   it('refuse sums that are none, too small for the first payment, or too large, and keep what was typed', async () => {
@@ -280,7 +284,7 @@ describe('payment pages of an owner', () => {
       const paused = { pausedAt: Date.now(), reason: 'card_expired', declines: 4, nextAt: 5, dayCount: 2, order: null };
       await test.store.payments.changeAutoTopup({ ...(row as NonNullable<typeof row>), ...paused });
       const page = await owner.get(WALLET);
-      expect(page.text).to.contain('the card is not charged').and.to.contain('card_expired');
+      expect(page.text).to.contain('the card is not charged').and.to.contain('the card has expired');
       expect((await change({ cap: '4000' })).status).to.equal(303);
       expect([(await auto())?.reason, (await auto())?.declines]).to.deep.equal(['card_expired', 4]);
       const other = await saved('soft');

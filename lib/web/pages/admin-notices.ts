@@ -1,14 +1,17 @@
 // The notices of payment providers as received, with their outcome; nothing in them is trusted.
 import { fault } from '../../faults.ts';
+import type { PaymentPhase } from '../../money/payment.ts';
 import { maskJson } from '../../payments/mask.ts';
+import { FOREIGN } from '../../payments/notices.ts';
 import type { Notice } from '../../store/ports/payments.ts';
 import { audit } from '../audit.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords, type Language, wordOf } from '../language.ts';
 import { page } from '../page.ts';
 import { facts, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
+import { paymentWords } from '../wallet/phases.ts';
 
 const WORDS = defineWords({
   en: {
@@ -25,6 +28,7 @@ const WORDS = defineWords({
       failed: 'failed: the provider sends it again',
     },
     detail: 'What came of it',
+    foreign: 'not of this service',
     address: 'Sent from',
     notice: 'Notice',
     headers: 'Headers',
@@ -55,6 +59,7 @@ const WORDS = defineWords({
       failed: 'не удалось: его пришлют снова',
     },
     detail: 'Что вышло',
+    foreign: 'не этого сервиса',
     address: 'Отправлено с',
     notice: 'Уведомление',
     headers: 'Заголовки',
@@ -87,7 +92,7 @@ export const adminNotices = page({
     const rows = found.map(({ id, at, provider, verdict, detail, address }) => [
       format.time(at),
       html`<a href="/admin/notices/${id}"><code>…${id.slice(-8)}</code></a>`,
-      ...[provider, verdictName(language, verdict), detail, address],
+      ...[provider, verdictName(language, verdict), outcome(language, detail), address],
     ]);
     const last = found.length === PER_PAGE ? found.at(-1) : undefined;
     const columns = titles.map((title) => ({ title }));
@@ -112,7 +117,7 @@ export const adminNotice = page({
       [words.time, format.time(at)],
       [words.provider, provider],
       [words.verdict, verdictName(language, verdict)],
-      [words.detail, detail === '' ? '—' : detail],
+      [words.detail, detail === '' ? '—' : outcome(language, detail)],
       [words.address, address],
     ])}
 <h2>${words.body}</h2><pre tabindex="0"><code>${maskJson(raw)}</code></pre>
@@ -136,6 +141,18 @@ async function noticeOf({ services, request }: UserVisit): Promise<Notice> {
   const notice = await services.store.payments.notice(String(request.params.id));
   if (!notice) throw fault('not_found');
   return notice;
+}
+
+/** `pay_… credited, not of this service`: each payment as a link, with its state in words. */
+function outcome(language: Language, detail: string): Html {
+  const { phases } = paymentWords(language);
+  const parts = detail.split(', ').map((part, at) => {
+    const [, id = '', phase = ''] = /^(pay_\w+) (\w+)$/.exec(part) ?? [];
+    const text = part === FOREIGN ? WORDS[language].foreign : part;
+    const link = html`<a href="/admin/payments/${id}"><code title="${id}">…${id.slice(-8)}</code></a>`;
+    return html`${at > 0 && ', '}${id === '' ? text : html`${link} ${phases[phase as PaymentPhase] ?? phase}`}`;
+  });
+  return html`${parts}`;
 }
 
 function verdictName(language: Language, verdict: Notice['verdict']): string {

@@ -1,6 +1,5 @@
 // An operator's view of one payment: its facts, what was given back, what the provider said, and the forms for its
 // state.
-import { formatRub } from '../../money/money.ts';
 import { disputeOf, type Payment, refundable, refundsOf } from '../../money/payment.ts';
 import { newId } from '../../payments/ids.ts';
 import { maskJson } from '../../payments/mask.ts';
@@ -10,6 +9,7 @@ import { facts, field, form, message, table } from '../parts.ts';
 import { codeField } from '../proof.ts';
 import type { UserVisit } from '../visit.ts';
 import { paymentWords } from '../wallet/phases.ts';
+import { reasonText } from '../wallet/reasons.ts';
 
 const WORDS = defineWords({
   en: {
@@ -29,7 +29,7 @@ const WORDS = defineWords({
     due: 'Next look',
     ordered: 'Ordered amount',
     credited: 'Credited',
-    refunded: 'Gone back',
+    refunded: 'Returned',
     shortfall: 'Missing: the wallet had spent it',
     disputed: 'Dispute',
     said: 'What the provider said when it was paid or declined',
@@ -39,19 +39,21 @@ const WORDS = defineWords({
     refundId: 'Refund',
     reason: 'Reason',
     amount: 'Amount',
+    rub: 'Amount (RUB)',
     taken: 'Taken from the wallet',
     look: 'Ask the provider now',
+    lookTitle: 'Is this up to date?',
     credit: 'Credit it',
-    creditHint: 'RUB that really came to your shop. See at the provider first.',
+    creditHint: 'What really came to your shop. See at the provider first.',
     reject: 'Do not credit it',
     rejectText: 'Nothing goes into the wallet. Give the money back at the provider.',
     refundTitle: 'Give money back',
     refundText: 'It goes back to where it came from, and is taken from the wallet as far as it is there.',
-    refundHint: (left: string) => `RUB, at most ${left}.`,
+    refundHint: (left: string) => `At most ${left}.`,
     disputeTitle: 'Enter a dispute',
     disputeText: 'The payer’s bank reclaims this payment. No money moves until the dispute is lost.',
     number: 'Number of the dispute',
-    disputeHint: 'RUB. Leave empty for all that is left.',
+    disputeHint: 'Leave empty for all that is left.',
     won: 'The dispute was won',
     lost: 'The dispute was lost',
     lostText: 'The money is taken from the wallet as far as it is there.',
@@ -75,7 +77,7 @@ const WORDS = defineWords({
     ref: 'Платёж в платёжной системе',
     shop: 'Магазин',
     test: 'тестовый платёж, без настоящих денег',
-    origin: 'Создан',
+    origin: 'Как создан',
     created: 'Заказан',
     changed: 'Последнее изменение',
     expires: 'Ссылка действует до',
@@ -92,19 +94,21 @@ const WORDS = defineWords({
     refundId: 'Возврат',
     reason: 'Причина',
     amount: 'Сумма',
+    rub: 'Сумма, ₽',
     taken: 'Снято с кошелька',
     look: 'Спросить платёжную систему сейчас',
+    lookTitle: 'Свежие сведения',
     credit: 'Зачислить',
-    creditHint: 'Рубли, которые действительно пришли в ваш магазин. Сначала проверьте в платёжной системе.',
+    creditHint: 'Сколько действительно пришло в ваш магазин. Сначала проверьте в платёжной системе.',
     reject: 'Не зачислять',
     rejectText: 'В кошелёк ничего не попадёт. Верните деньги в платёжной системе.',
     refundTitle: 'Вернуть деньги',
     refundText: 'Они вернутся туда, откуда пришли, и снимутся с кошелька, сколько на нём есть.',
-    refundHint: (left: string) => `Рубли, не больше ${left}.`,
+    refundHint: (left: string) => `Не больше ${left}.`,
     disputeTitle: 'Внести спор',
     disputeText: 'Банк плательщика отзывает платёж. Пока спор не проигран, деньги не двигаются.',
     number: 'Номер спора',
-    disputeHint: 'Рубли. Пусто: всё, что осталось.',
+    disputeHint: 'Пусто: всё, что осталось.',
     won: 'Спор выигран',
     lost: 'Спор проигран',
     lostText: 'Деньги снимутся с кошелька, сколько на нём есть.',
@@ -148,7 +152,7 @@ function factsOfPayment({ language, format }: UserVisit, payment: Payment): Html
   const dispute = disputeOf(payment);
   return facts([
     [words.state, html`<strong>${phases[phase]}</strong>${phases[phase] !== phase && ` (${phase})`}`],
-    ...(reason === null ? [] : [[words.why, reason] as const]),
+    ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
     [words.ordered, format.rubExact(payment.amount)],
     [words.credited, format.rubExact(payment.credited)],
     [words.refunded, format.rubExact(payment.refunded)],
@@ -178,7 +182,7 @@ function refundsTable({ language, format }: UserVisit, payment: Payment): Html |
     format.time(at),
     refunds[state],
     html`<code>${id}</code>${ref !== null && ref !== id && html`<br><code>${ref}</code>`}`,
-    reason,
+    reasonText(language, reason ?? ''),
     format.rubExact(BigInt(amount)),
     taken === null ? '—' : format.rubExact(BigInt(taken)),
   ]);
@@ -198,7 +202,7 @@ function changes(visit: UserVisit, payment: Payment): Html {
       ...{ action: `/admin/payments/${payment.id}`, button, danger },
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });
-  const ask = change('look', { button: words.look });
+  const ask = html`<h2>${words.lookTitle}</h2>${change('look', { button: words.look })}`;
   switch (payment.phase) {
     case 'review':
       return html`${reviewForms(visit, payment, change)}`;
@@ -221,12 +225,12 @@ function changes(visit: UserVisit, payment: Payment): Html {
 
 type Change = (name: string, parts: ChangeForm) => Html;
 
-function reviewForms({ language }: UserVisit, { amount }: Payment, change: Change): Html {
+function reviewForms({ language, format }: UserVisit, { amount }: Payment, change: Change): Html {
   const words = WORDS[language];
   const reason = (id: string) => field({ name: 'reason', id, label: words.reason });
   const sum = field({
-    ...{ name: 'amount', label: words.amount, value: '', inputmode: 'decimal' as const },
-    hint: `${words.creditHint} ${words.ordered}: ${formatRub(amount)}`,
+    ...{ name: 'amount', label: words.rub, value: '', inputmode: 'decimal' as const },
+    hint: `${words.creditHint} ${words.ordered}: ${format.rubExact(amount)}`,
   });
   return html`<h2>${words.credit}</h2>
 ${change('credit', { button: words.credit, fields: html`${sum}${reason('credit-reason')}` })}
@@ -239,10 +243,10 @@ function backForms({ language, format, services }: UserVisit, payment: Payment, 
   const left = refundable(payment);
   const id = newId('rfd', services.now());
   const refund = html`<input type="hidden" name="refund" value="${id}">
-${field({ name: 'amount', id: 'refund-amount', label: words.amount, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}
+${field({ name: 'amount', id: 'refund-amount', label: words.rub, inputmode: 'decimal', hint: words.refundHint(format.rubExact(left)) })}
 ${field({ name: 'reason', id: 'refund-reason', label: words.reason })}`;
   const dispute = html`${field({ name: 'dispute', label: words.number })}
-${field({ name: 'amount', id: 'dispute-amount', label: words.amount, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
+${field({ name: 'amount', id: 'dispute-amount', label: words.rub, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
   return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true })}`}
 <h2>${words.disputeTitle}</h2><p>${words.disputeText}</p>
 ${change('dispute', { button: words.disputeTitle, fields: dispute })}`;

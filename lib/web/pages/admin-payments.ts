@@ -24,7 +24,7 @@ const WORDS = defineWords({
     origin: 'Made',
     amount: 'Amount',
     credited: 'Credited',
-    refunded: 'Gone back',
+    refunded: 'Returned',
     none: 'No payments match.',
     older: 'Older payments',
     todo: {
@@ -44,7 +44,7 @@ const WORDS = defineWords({
     time: 'Заказан',
     payment: 'Платёж',
     provider: 'Платёжная система',
-    origin: 'Создан',
+    origin: 'Как создан',
     amount: 'Сумма',
     credited: 'Зачислено',
     refunded: 'Возвращено',

@@ -18,6 +18,7 @@ import { autoWords } from './auto-words.ts';
 import { cardName, cardsOf } from './cards.ts';
 import { consentText, keepConsent } from './consent.ts';
 import { isWithin, outside } from './pay.ts';
+import { reasonText } from './reasons.ts';
 
 const PATH = '/account/wallet';
 
@@ -70,7 +71,7 @@ function stateOf({ language, format, services }: OwnerVisit, auto: AutoTopupRow,
   return html`${facts([
     [words.state, html`<strong>${words.states[state]}</strong>`],
     ...(pausedAt === null ? [] : [[words.since, format.time(pausedAt)] as const]),
-    ...(reason === null ? [] : [[words.why, html`<code>${reason}</code>`] as const]),
+    ...(reason === null ? [] : [[words.why, reasonText(language, reason)] as const]),
     ...(state === 'waits' ? [[words.next, format.time(nextAt)] as const] : []),
     [words.month, `${format.rub(spent)} / ${format.rub(cap)}`],
   ])}
@@ -85,7 +86,7 @@ interface Settings {
 function settings(visit: OwnerVisit, auto: AutoTopupRow, { cards, shown }: Settings): Html {
   const { language } = visit;
   const words = autoWords(language);
-  const { typed = typedOf(auto), problems = {} } = shown ?? {};
+  const { typed = typedOf(visit, auto), problems = {} } = shown ?? {};
   const sum = (name: 'threshold' | 'amount' | 'cap', hint?: string) =>
     field({
       ...{
@@ -110,8 +111,8 @@ ${wrong !== undefined && message('error', wrong)}`;
   return form(visit, { action: linkTo(visit, PATH), fields, button: auto.enabled ? words.save : words.on });
 }
 
-function typedOf({ threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
-  const text = (micro: Micro) => (micro === 0n ? '' : formatRub(micro));
+function typedOf({ format }: OwnerVisit, { threshold, amount, cap, method }: AutoTopupRow): AutoProblem['typed'] {
+  const text = (micro: Micro) => (micro === 0n ? '' : format.rubTyped(micro));
   return { threshold: text(threshold), amount: text(amount), cap: text(cap), card: method ?? '' };
 }
 
@@ -203,7 +204,7 @@ export async function endAuto(visit: OwnerVisit): Promise<Redirect | AutoProblem
   const { services, account, language } = visit;
   const auto = await autoOf(visit);
   if (auto.enabled && !(await services.store.payments.changeAutoTopup({ ...auto, enabled: false }))) {
-    return { typed: typedOf(auto), problems: { form: autoWords(language).conflict } };
+    return { typed: typedOf(visit, auto), problems: { form: autoWords(language).conflict } };
   }
   await audit(visit, { action: 'auto_topup.off', target: account.id });
   return { to: linkTo(visit, `${PATH}?done=auto_off`) };

@@ -24,7 +24,7 @@ const WORDS = defineWords({
     time: 'Время',
     amount: 'Сумма',
     state: 'Состояние',
-    origin: 'Создан',
+    origin: 'Как создан',
     order: 'Заказ',
     older: 'Платежи раньше',
     receipt: 'Квитанция',

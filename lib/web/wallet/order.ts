@@ -9,6 +9,7 @@ import { facts, message } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { refundTable } from './history.ts';
 import { paymentWords } from './phases.ts';
+import { reasonText } from './reasons.ts';
 
 const WORDS = defineWords({
   en: {
@@ -16,16 +17,17 @@ const WORDS = defineWords({
     pay: 'Go to the payment page',
     payUntil: (time: string) => `The link works until ${time}.`,
     again: 'Check again',
-    reason: (code: string) => `The provider says: ${code}.`,
+    reason: (text: string) => `The provider says: ${text}.`,
     order: 'Order',
     amount: 'Amount',
     state: 'State',
     credited: 'Credited',
-    refunded: 'Gone back',
+    refunded: 'Returned',
     created: 'Ordered',
     origin: 'Made',
     balance: 'Available in the wallet',
     receipt: 'Receipt',
+    retry: 'Pay again',
     back: 'Back to the wallet',
     receiptTitle: 'Receipt',
     account: 'Account',
@@ -41,16 +43,17 @@ const WORDS = defineWords({
     pay: 'Перейти к оплате',
     payUntil: (time: string) => `Ссылка действует до ${time}.`,
     again: 'Проверить ещё раз',
-    reason: (code: string) => `Ответ платёжной системы: ${code}.`,
+    reason: (text: string) => `Ответ платёжной системы: ${text}.`,
     order: 'Заказ',
     amount: 'Сумма',
     state: 'Состояние',
     credited: 'Зачислено',
     refunded: 'Возвращено',
     created: 'Заказан',
-    origin: 'Создан',
+    origin: 'Как создан',
     balance: 'Можно потратить',
     receipt: 'Квитанция',
+    retry: 'Оплатить ещё раз',
     back: 'Назад в кошелёк',
     receiptTitle: 'Квитанция',
     account: 'Аккаунт',
@@ -66,6 +69,8 @@ const WORDS = defineWords({
 /** Provider look-ups per account and minute; beyond that the page shows what is known. */
 const LOOKS = { name: 'payment-looks', perMinute: 60 };
 const WAITING: readonly PaymentPhase[] = ['created', 'pending', 'succeeded'];
+/** Those that may be paid with a new order. */
+const UNPAID: readonly PaymentPhase[] = ['canceled', 'failed', 'expired'];
 const BAD: readonly PaymentPhase[] = ['canceled', 'failed', 'rejected', 'expired', 'disputed', 'reversed'];
 
 /** The payment named in the query, if it is this account's. */
@@ -95,9 +100,10 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
   const isWaiting = WAITING.includes(phase);
   const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
-${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reason)}`}`)}
+${message(BAD.includes(phase) ? 'error' : 'done', html`${meanings[phase]}${phase === 'canceled' && reason !== null && ` ${words.reason(reasonText(language, reason))}`}`)}
 ${payLink(visit, payment)}
 ${isWaiting && html`<p><a href="${to(`?order=${id}`)}">${words.again}</a></p>`}
+${UNPAID.includes(phase) && html`<p><a class="button" href="${to('')}">${words.retry}</a></p>`}
 ${facts([
   [words.amount, html`<strong class="big">${format.rub(amount)}</strong>`],
   [words.state, phases[phase]],
@@ -158,7 +164,7 @@ ${entries.map(
 ${facts([
   [words.time, format.time(entry.at)],
   [words.paid, format.rubExact(entry.topped)],
-  [words.change, format.rubExact(entry.avail)],
+  [words.change, format.rubChanges([entry.avail])],
   [words.entry, html`<code>${entry.opId}</code>`],
 ])}`,
 )}
