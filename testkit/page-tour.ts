@@ -181,7 +181,7 @@ function ownerStops({ calls, keys, payments }: Sights): readonly Stop[] {
     at('/account/calls/{id}', 'call-video', { path: `/account/calls/${calls.video}` }),
     at('/account/models', 'models'),
     at('/account/models', 'models-price', {
-      path: '/account/models?model=sandbox-heavy&characters=4000&max_tokens=1000',
+      path: '/account/models?model=sandbox-heavy&characters=4000&answer=1200&max=1000',
     }),
     at(play, 'playground-text'),
     at(play, 'playground-image', { path: `${play}?kind=image` }),

@@ -9,7 +9,7 @@ import type { OwnerVisit } from './visit.ts';
 const WORDS = defineWords({
   en: {
     from: 'From (UTC)',
-    to: 'To (inclusive, UTC)',
+    to: 'To, inclusive',
     key: 'Key',
     model: 'Model',
     kind: 'Kind',
@@ -20,7 +20,7 @@ const WORDS = defineWords({
   },
   ru: {
     from: 'С дня (UTC)',
-    to: 'По день включительно',
+    to: 'По этот день',
     key: 'Ключ',
     model: 'Модель',
     kind: 'Вид',

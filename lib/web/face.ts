@@ -1,7 +1,7 @@
 // How pages answer: errors as HTML, no foreign scripts or frames, nothing cached.
 import type { Fault } from '../faults.ts';
 import type { Face, RenderedFault } from '../http/face.ts';
-import { faultWords, sandboxWords } from './fault-words.ts';
+import { faultWords, homeWords, sandboxWords } from './fault-words.ts';
 import { html } from './html.ts';
 import { LANGUAGES } from './language.ts';
 
@@ -41,10 +41,11 @@ function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
   const lines = LANGUAGES.map(
     (language) => html`<p${language !== 'en' && html` lang="${language}"`}>${faultWords(reason, language)}</p>`,
   );
+  const ways = LANGUAGES.map((language) => html`<a href="/account" lang="${language}">${homeWords(language)}</a> `);
   const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
 </head><body>${isSandbox && html`<p class="sandbox" role="note">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</p>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
-${lines}</main></body></html>`;
+${lines}<p>${ways}</p></main></body></html>`;
   return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
 }
 

@@ -90,12 +90,17 @@ const OTHERS: Readonly<Record<Exclude<Language, 'en'>, { readonly words: FaultWo
   ru: { words: RUSSIAN, refunded: ' Деньги возвращены.' },
 };
 
-const SANDBOX = defineWords({
-  en: { bar: 'Sandbox: answers are made up, and no money is real.' },
-  ru: { bar: 'Песочница: ответы придуманы на месте, деньги ненастоящие.' },
+const WORDS = defineWords({
+  en: { bar: 'Sandbox: answers are made up, and no money is real.', home: 'To the account' },
+  ru: { bar: 'Песочница: ответы придуманы на месте, деньги ненастоящие.', home: 'В аккаунт' },
 });
 
 /** What stands above every page of a sandbox. */
 export function sandboxWords(language: Language): string {
-  return SANDBOX[language].bar;
+  return WORDS[language].bar;
+}
+
+/** The way out of an error page. */
+export function homeWords(language: Language): string {
+  return WORDS[language].home;
 }

@@ -10,7 +10,7 @@ interface PasswordWords {
 
 const WORDS = defineWords<PasswordWords>({
   en: {
-    hint: `At least ${PASSWORD_LENGTH_MIN} characters. A few words are easier to remember than signs.`,
+    hint: `At least ${PASSWORD_LENGTH_MIN} characters. A few words are easier to remember than symbols.`,
     differs: 'The passwords differ.',
     problems: {
       short: `The password is shorter than ${PASSWORD_LENGTH_MIN} characters.`,
@@ -19,7 +19,7 @@ const WORDS = defineWords<PasswordWords>({
     },
   },
   ru: {
-    hint: `Не меньше ${PASSWORD_LENGTH_MIN} символов. Несколько слов запомнить проще, чем знаки.`,
+    hint: `Не меньше ${PASSWORD_LENGTH_MIN} символов. Несколько слов запомнить проще, чем набор знаков.`,
     differs: 'Пароли не совпадают.',
     problems: {
       short: `Пароль короче ${PASSWORD_LENGTH_MIN} символов.`,

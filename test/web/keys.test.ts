@@ -87,9 +87,13 @@ describe('the page of keys', () => {
       { models: 'none-such' },
     ];
     for (const change of wrong) {
-      const { status } = await owner.submit(path, { ...wish, ...change });
-      expect(status, JSON.stringify(change)).to.equal(400);
-      expect((await owner.submit('/account/keys', { ...wish, ...change })).status).to.equal(400);
+      const [name = ''] = Object.keys(change);
+      for (const at of [path, '/account/keys']) {
+        const { status, text } = await owner.submit(at, { ...wish, ...change });
+        const [, marked] = /<input id="(\w+)"[^>]* autofocus [^>]*aria-invalid="true"/.exec(text) ?? [];
+        const told = [400, name === 'reset' ? 'budget' : name];
+        expect([status, marked], `${at} ${JSON.stringify(change)}`).to.deep.equal(told);
+      }
     }
     expect((await test.store.keys.get(row?.id ?? ''))?.limits).to.deep.equal(row?.limits);
     const done = await owner.submit(path, { budget: '', reset: 'none', expires: '', models: '' });

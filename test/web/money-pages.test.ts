@@ -38,7 +38,21 @@ describe('pages about money', () => {
     const call = await owner.get(`/account/calls/${ids[0]}`);
     expect(call.status).to.equal(200);
     expect(call.text).to.match(/Input tokens: \d+ × ₽[\d,.]+ per 1M tokens = ₽/);
-    expect(call.text).to.contain('Charged: ₽0.50');
+    const sums = [...call.text.matchAll(/<li>[^<]* = ₽([\d.]+)<\/li>/g)].map(([, sum]) => Number(sum));
+    const [, together] = /<li>Together: ₽([\d.]+)<\/li>/.exec(call.text) ?? [];
+    expect([sums.length, sums.reduce((one, other) => one + other, 0)]).to.deep.equal([2, Number(together)]);
+    expect(call.text).to.contain('Charged: ₽0.50').and.to.contain('A sum below ₽0.50 is charged as ₽0.50');
+  });
+
+  it('say what to do next where there is nothing to show', async () => {
+    const { id } = await test.account('0');
+    const newcomer = await setUpOwner(test, id, 'nothing@example.com');
+    expect((await newcomer.get('/account/calls')).text)
+      .to.contain('This account has made no calls yet. <a href="/account/playground">')
+      .and.not.to.contain('Download CSV');
+    expect((await newcomer.get('/account/calls?kind=video')).text)
+      .to.contain('No calls match. <a href="/account/calls">')
+      .and.not.to.contain('This account has made no calls');
   });
 
   it('show nothing of another account, whatever the path and the query', async () => {
@@ -151,5 +165,17 @@ describe('pages about money', () => {
     expect((await operator.get('/admin/ledger?id=req_none')).status).to.equal(404);
     const verified = await operator.submit('/admin/ledger', {});
     expect(verified.text).to.contain('Everything adds up');
+    // Sums are taken as Russians type them, too.
+    const path = `/admin/accounts/${foreign.id}`;
+    const before = (await test.wallet(foreign)).avail;
+    const done = { status: 303, location: `${path}?done=done` };
+    for (const wish of [
+      { change: 'topup', amount: '1 000,50', payment: 'bank-1' },
+      { change: 'adjust', amount: '−0,25', reason: 'a test' },
+    ]) {
+      const { status, headers } = await operator.submit(path, wish);
+      expect({ status, location: headers.location }, wish.change).to.deep.equal(done);
+    }
+    expect((await test.wallet(foreign)).avail - before).to.equal(1_000_250_000n);
   });
 });

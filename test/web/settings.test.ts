@@ -83,6 +83,8 @@ describe('settings of a person', () => {
     expect((await change(owner, 'profile', { language: 'ru', timeZone: 'Asia/Omsk' })).status).to.equal(303);
     expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'Asia/Omsk' });
     expect((await owner.get('/account')).text).to.contain('<html lang="ru">');
+    // What is chosen there is what the page speaks: saving a time zone does not change the language.
+    expect((await owner.get(`${PATH}?lang=en`)).text).to.contain('<option value="en" selected>');
     await change(owner, 'profile', { language: 'tlh', timeZone: 'UTC' });
     expect(await test.store.users.find(owner.email)).to.include({ language: 'ru', timeZone: 'UTC' });
   });

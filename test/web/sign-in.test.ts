@@ -85,6 +85,9 @@ describe('coming in', () => {
       expect([reply.status, reply.text]).to.satisfy(
         ([status, text]: [number, string]) => status === 200 && /printed when the service starts/.test(text),
       );
+      // Nobody gave a link that could be unknown.
+      expect(reply.text).not.to.contain('This link is unknown');
+      expect((await visitor().get('/setup?token=x')).text).to.contain('This link is unknown');
     });
   });
 
@@ -234,6 +237,7 @@ describe('coming in', () => {
     it('answers what is not there as a page, and other methods with 404 or 405', async () => {
       const page = await visitor().get('/account/nothing');
       expect([page.status, page.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
+      expect(page.text).to.contain('<a href="/account" lang="ru">В аккаунт</a>');
       const put = await visitor().get('/login', { method: 'PUT' });
       expect(put.status).to.be.oneOf([404, 405]);
     });

@@ -25,7 +25,7 @@ const WORDS = defineWords({
     active: 'active',
     suspended: 'suspended',
     none: 'No account matches.',
-    more: (count: number) => `${count} more match: search for something narrower.`,
+    more: (count: string) => `${count} more: search for something narrower.`,
     make: 'New account',
     makeButton: 'Create',
     badName: 'A name has 1 to 100 characters, without control characters.',
@@ -50,7 +50,7 @@ const WORDS = defineWords({
     active: 'действует',
     suspended: 'приостановлен',
     none: 'Таких аккаунтов нет.',
-    more: (count: number) => `Подходят ещё ${count}: уточните запрос.`,
+    more: (count: string) => `И ещё ${count}: уточните запрос.`,
     make: 'Новый аккаунт',
     makeButton: 'Создать',
     badName: 'Название: от 1 до 100 символов без управляющих знаков.',
@@ -139,7 +139,7 @@ ${invited && message('done', html`${invited.text}<br><code class="key" data-copy
 <form method="get" action="/admin/accounts">${field({ name: 'q', label: words.search, type: 'search', value: wanted, optional: true })}
 <p><button>${words.find}</button></p></form>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table(words.caption, columns, rows)}
-${more > 0 && html`<p>${words.more(more)}</p>`}
+${more > 0 && html`<p>${words.more(format.number(more))}</p>`}
 <h2>${words.make}</h2>${make}
 ${services.registration !== 'closed' && inviteForm(visit, badEmail)}`;
   return { title: words.title, body };

@@ -28,7 +28,7 @@ const WORDS = defineWords({
   ru: {
     catalog: 'Каталог',
     upstreams: 'Поставщики',
-    edit: 'Каталог правится в файлах; правка действует в течение секунды.',
+    edit: 'Каталог правится в файлах; правка вступает в силу в течение секунды.',
     model: 'Модель',
     aliases: 'Другие имена',
     type: 'Вид',
@@ -64,7 +64,8 @@ export const adminCatalog = page({
     const body = html`<p>${words.edit}</p>
 ${warnings.length > 0 && html`<h2>${words.warnings}</h2>${warnings.map((warning) => message('error', warning))}`}
 ${table(words.catalog, columns, rows)}
-${gone.length > 0 && table(words.retired, [{ title: words.retired }, { title: words.replacement }], gone)}`;
+${gone.length > 0 && html`<h2>${words.retired}</h2>`}
+${gone.length > 0 && table(words.retired, [{ title: words.model }, { title: words.replacement }], gone)}`;
     return { title: words.catalog, body };
   },
 });

@@ -15,7 +15,7 @@ const WORDS = defineWords({
     https: ['Pages are served over https', 'Put a proxy with TLS in front and set PUBLIC_URL to its address.'],
     sandbox: ['Real models are sold, not the sandbox', 'Set the variable of an upstream; see the README.'],
     models: ['There are models for text, images and videos', 'Set the variables of more upstreams.'],
-    operators: ['There are at least two operators, in case one loses the app', 'tollgate operator create EMAIL'],
+    operators: ['There are at least two operators, in case one loses the app', 'Make another on the command line:'],
     warnings: ['The catalog has no warnings', 'See the catalog page.'],
     owners: ['Every account has an owner who can sign in', 'Invite one on the page of that account.'],
   },
@@ -24,11 +24,11 @@ const WORDS = defineWords({
     check: 'Проверка',
     state: 'Состояние',
     ok: 'в порядке',
-    look: 'посмотрите',
+    look: 'требует внимания',
     https: ['Страницы отдаются по https', 'Поставьте перед сервисом прокси с TLS и задайте PUBLIC_URL.'],
     sandbox: ['Продаются настоящие модели, не песочница', 'Задайте переменную поставщика; см. README.'],
     models: ['Есть модели текста, картинок и видео', 'Задайте переменные других поставщиков.'],
-    operators: ['Операторов двое, на случай потери приложения', 'tollgate operator create EMAIL'],
+    operators: ['Операторов не меньше двух, на случай потери приложения', 'Добавьте ещё одного в командной строке:'],
     warnings: ['У каталога нет предупреждений', 'См. страницу каталога.'],
     owners: ['У каждого аккаунта есть владелец, который может войти', 'Пригласите его на странице аккаунта.'],
   },
@@ -46,7 +46,8 @@ export const adminChecks = page({
     const words = WORDS[visit.language];
     const rows = Object.entries(await check(visit)).map(([name, passed]) => {
       const [what, advice] = words[name as Check] as [string, string];
-      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}`];
+      const command = name === 'operators' && html` <code>tollgate operator create EMAIL</code>`;
+      return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}`];
     });
     return { title: words.title, body: table(words.title, [{ title: words.check }, { title: words.state }], rows) };
   },

@@ -1,7 +1,7 @@
 // The alert settings of an account: a threshold, a webhook with its secret shown once, a test, and the latest results.
 import type { Arrival, Delivery } from '../../alerts/delivery.ts';
 import { makeWebhookSecret } from '../../alerts/signature.ts';
-import { formatRub, type Micro } from '../../money/money.ts';
+import { formatRub } from '../../money/money.ts';
 import type { AlertSettings } from '../../store/ports/alerts.ts';
 import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
@@ -19,9 +19,9 @@ const WORDS = defineWords({
     noMail: 'This service sends no mail: alerts go to the webhook only.',
     threshold: 'Tell me when the balance is below (RUB)',
     thresholdHint:
-      'Leave empty for no alert. You are told once, and again only after the balance has risen 10 % above it or been topped up.',
+      'Leave empty for no alert. You are told once, and again only after the balance has risen 10% above it or been topped up.',
     badThreshold: 'Enter an amount above zero, such as 500 or 99.50.',
-    budgets: 'Tell me when a key has used 80, 95 and 100 % of its budget',
+    budgets: 'Tell me when a key has used 80, 95 and 100% of its budget',
     webhook: 'Webhook',
     webhookHint: 'A public https URL that alerts are posted to, signed. Leave empty for none.',
     badWebhook: 'This must be a public https URL on port 443, without a password.',
@@ -51,6 +51,7 @@ const WORDS = defineWords({
       test: 'Test',
     },
     mailTo: 'mail',
+    webhookTo: 'webhook',
     states: { due: 'will be retried', sent: 'delivered', failed: 'failed' },
     whys: { unreachable: 'no answer', mail: 'the mail server refused it', removed: 'no longer set up' },
     status: (status: string) => `answered with status ${status}`,
@@ -61,7 +62,7 @@ const WORDS = defineWords({
     title: 'Оповещения',
     mail: 'Оповещения приходят владельцам аккаунта по почте и на вебхук, если он указан.',
     noMail: 'Этот сервис не отправляет почту: оповещения приходят только на вебхук.',
-    threshold: 'Сообщить, когда баланс станет меньше (₽)',
+    threshold: 'Сообщить, когда баланс станет меньше, ₽',
     thresholdHint:
       'Оставьте пустым, чтобы не сообщать. Сообщим один раз; снова — когда баланс превысит сумму на 10 % или будет пополнен.',
     badThreshold: 'Введите сумму больше нуля, например 500 или 99,50.',
@@ -95,6 +96,7 @@ const WORDS = defineWords({
       test: 'Проверка',
     },
     mailTo: 'почта',
+    webhookTo: 'вебхук',
     states: { due: 'будет повторено', sent: 'доставлено', failed: 'не доставлено' },
     whys: { unreachable: 'нет ответа', mail: 'почтовый сервер отказал', removed: 'получателя больше нет' },
     status: (status: string) => `ответ со статусом ${status}`,
@@ -140,10 +142,10 @@ async function wishesOf({ services, account }: OwnerVisit): Promise<AlertSetting
 
 async function alertsPage(visit: OwnerVisit, shown: Shown = {}): Promise<Page> {
   const words = WORDS[visit.language];
-  const { services, account, query } = visit;
+  const { services, account, query, format } = visit;
   const wishes = await wishesOf(visit);
   const {
-    threshold = amountOf(wishes.balanceBelow),
+    threshold = wishes.balanceBelow === null ? '' : format.rubTyped(wishes.balanceBelow),
     budgets = wishes.budgets,
     webhook = wishes.webhook?.url ?? '',
     problems = {},
@@ -182,7 +184,7 @@ function results({ language, format }: OwnerVisit, last: readonly Delivery[]): H
     if (all.length === 0) return [[...what, words.nobody, '']];
     return all.map(([name, arrival]) => [
       ...what,
-      name === 'webhook' ? words.webhook : words.mailTo,
+      name === 'webhook' ? words.webhookTo : words.mailTo,
       resultOf(language, arrival),
     ]);
   });
@@ -212,7 +214,8 @@ async function changeWishes(visit: OwnerVisit, sent: Form): Promise<Answer> {
   if (!(await services.store.alerts.change({ ...wishes, balanceBelow, budgets, webhook })))
     return refused(visit, { ...shown, problems: { threshold: words.conflict } });
   // The path of a webhook is often a secret itself.
-  const detail = { threshold: amountOf(balanceBelow), budgets, webhook: url === '' ? null : new URL(url).host };
+  const below = balanceBelow === null ? '' : formatRub(balanceBelow);
+  const detail = { threshold: below, budgets, webhook: url === '' ? null : new URL(url).host };
   await audit(visit, { action: 'alerts.change', target: account.id, detail });
   return secret === undefined ? { to: linkTo(visit, `${PATH}?done=saved`) } : alertsPage(visit, { secret });
 }
@@ -243,8 +246,4 @@ async function sendTest(visit: OwnerVisit): Promise<Answer> {
 
 async function refused(visit: OwnerVisit, shown: Shown): Promise<Page> {
   return { ...(await alertsPage(visit, shown)), status: 400 };
-}
-
-function amountOf(micro: Micro | null): string {
-  return micro === null ? '' : formatRub(micro);
 }

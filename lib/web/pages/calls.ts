@@ -4,7 +4,7 @@ import type { Charge } from '../../money/decide.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
 import { type Cell, csvOf } from '../csv.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { page } from '../page.ts';
 import { field } from '../parts.ts';
@@ -16,6 +16,9 @@ const WORDS = defineWords({
     title: 'Calls',
     find: 'Find by request id',
     none: 'No calls match.',
+    all: 'Show all calls',
+    never: 'This account has made no calls yet.',
+    begin: 'Make the first one in the playground',
     older: 'Older calls',
     csv: 'Download CSV',
     head: ['time', 'request_id', 'key_id', 'kind', 'model', 'state', 'held_rub', 'charged_rub', 'usage'],
@@ -24,8 +27,11 @@ const WORDS = defineWords({
     title: 'Вызовы',
     find: 'Найти по номеру запроса',
     none: 'Таких вызовов нет.',
+    all: 'Показать все вызовы',
+    never: 'Этот аккаунт ещё ничего не вызывал.',
+    begin: 'Сделайте первый вызов в разделе «Проба»',
     older: 'Вызовы раньше',
-    csv: 'В CSV',
+    csv: 'Скачать CSV',
     head: ['время', 'запрос', 'ключ', 'вид', 'модель', 'состояние', 'удержано_руб', 'списано_руб', 'расход'],
   },
 });
@@ -56,11 +62,22 @@ export const calls = page({
     const older = last && `${visit.path}${chargeQueryText(visit, { before: last.id })}`;
     const csv = `/account/calls.csv${chargeQueryText(visit, { before: undefined })}`;
     const body = html`${chargeFilterForm(visit, wanted, { keys, kinds, states, more: field({ name: 'id', label: words.find, value: id, optional: true }) })}
-${charges.length === 0 || id !== '' ? html`<p>${words.none}</p>` : chargeTable(visit, charges)}
-<p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`;
+${
+  charges.length === 0 || id !== ''
+    ? nothing(visit, id !== '' || Object.keys(wanted.filter).length > 0)
+    : html`${chargeTable(visit, charges)}
+<p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
+}`;
     return { title: words.title, body };
   },
 });
+
+/** And where to go from there. */
+function nothing(visit: OwnerVisit, isFiltered: boolean): Html {
+  const { none, all, never, begin } = WORDS[visit.language];
+  const [text, path, link] = isFiltered ? [none, visit.path, all] : [never, '/account/playground', begin];
+  return html`<p>${text} <a href="${linkTo(visit, path)}">${link}</a></p>`;
+}
 
 export const callsCsv = page({
   path: '/account/calls.csv',

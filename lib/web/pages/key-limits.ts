@@ -5,10 +5,11 @@ import { checkLimits, type WishedLimits } from '../../accounts/limits.ts';
 import { fault } from '../../faults.ts';
 import { type KeyBudget, spentIn, sumKeyOf } from '../../money/key-budget.ts';
 import { isExpired, type KeyLimits, NO_LIMITS, RESETS } from '../../money/key-limits.ts';
-import { formatRub, parseRub } from '../../money/money.ts';
+import { formatRub } from '../../money/money.ts';
 import { formatMoment, momentOf, periodAt } from '../../money/period.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { KeyRow } from '../../store/ports/keys.ts';
+import { readRub } from '../amount.ts';
 import { audit } from '../audit.ts';
 import { select } from '../charge-query.ts';
 import type { Form } from '../forms.ts';
@@ -21,7 +22,7 @@ import { linkTo, type OwnerVisit } from '../visit.ts';
 const WORDS = defineWords({
   en: {
     title: (name: string) => `Limits of “${name}”`,
-    budget: 'Budget, RUB',
+    budget: 'Budget (RUB)',
     budgetHint: 'The most the key may spend before the budget resets. Empty: no limit.',
     reset: 'Resets',
     resets: { none: 'never', day: 'every day', week: 'every week', month: 'every month' },
@@ -30,7 +31,10 @@ const WORDS = defineWords({
     models: 'Models',
     modelsHint: 'Ids separated by commas. Empty: all models.',
     save: 'Save',
-    wrong: 'These limits are not valid: check the budget, the day and the models.',
+    badBudget: 'Enter an amount above zero, such as 500 or 99.50, or leave it empty.',
+    badDay: 'Choose a day to come, or leave it empty.',
+    badModels: 'These are not the ids of models.',
+    badHours: (most: number) => `Enter a whole number of hours, from 1 to ${most}.`,
     unknown: (names: string) => `There is no such model: ${names}.`,
     shared: (keys: string) => `The budget is shared with ${keys}: a change holds for all of them.`,
     rotate: 'Rotate',
@@ -57,7 +61,10 @@ const WORDS = defineWords({
     models: 'Модели',
     modelsHint: 'Названия через запятую. Пусто: все.',
     save: 'Сохранить',
-    wrong: 'Таких ограничений не бывает: проверьте бюджет, день и модели.',
+    badBudget: 'Введите сумму больше нуля, например 500 или 99,50, или оставьте поле пустым.',
+    badDay: 'Выберите день в будущем или оставьте поле пустым.',
+    badModels: 'Это не названия моделей.',
+    badHours: (most: number) => `Введите целое число часов, от 1 до ${most}.`,
     unknown: (names: string) => `Такой модели нет: ${names}.`,
     shared: (keys: string) => `Бюджет общий с ${keys}: изменение действует на всех.`,
     rotate: 'Заменить',
@@ -75,32 +82,47 @@ const WORDS = defineWords({
   },
 });
 
+/** A field of limits that is wrong, and how. */
+export interface LimitProblem {
+  readonly field: 'budget' | 'expires' | 'models';
+  readonly text: string;
+}
+
+/** What was submitted, and what of it was refused. */
+export interface Refused {
+  readonly sent: Form;
+  readonly problem?: LimitProblem;
+}
+
 /** The form fields of limits, filled in; ids are unique when a page has several forms. */
-export function limitFields(visit: OwnerVisit, limits: KeyLimits, sent?: Form): Html {
+export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refused): Html {
   const words = WORDS[visit.language];
   const { budget, reset, models } = limits;
-  const money = budget === null ? '' : formatRub(budget);
+  const money = budget === null ? '' : visit.format.rubTyped(budget);
   /** What was refused stands there to be mended. */
-  const typed = (name: string, value: string) => (sent?.has(name) ? sent.text(name) : value);
+  const typed = (name: string, value: string) => (refused?.sent.has(name) ? refused.sent.text(name) : value);
+  const wrong = (name: LimitProblem['field']) =>
+    refused?.problem?.field === name ? { error: refused.problem.text, autofocus: true } : {};
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
-  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true })}
+  return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
 ${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
-${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true })}
-${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true })}`;
+${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
+${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
 }
 
 function dayOf({ expiresAt, zone }: KeyLimits): string {
   return expiresAt === null ? '' : formatMoment(expiresAt, zone).slice(0, 10);
 }
 
-/** The limits a form asks for, given the current ones; a string says what is wrong. */
-export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | string {
+/** The limits a form asks for, given the current ones. */
+export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): WishedLimits | LimitProblem {
   const words = WORDS[visit.language];
   const [budget, reset, day] = [sent.text('budget'), sent.text('reset') || 'none', sent.text('expires')];
-  const most = budget === '' ? null : parseRub(budget.replace(',', '.'));
+  const most = budget === '' ? null : readRub(budget);
   const wall = day === '' ? null : Date.parse(`${day}T00:00:00Z`);
   const found = RESETS.find((name) => name === reset);
-  if (most === undefined || found === undefined || Number.isNaN(wall)) return words.wrong;
+  if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
+  if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
   const same = day === dayOf(before);
   const expiresAt = same ? before.expiresAt : wall === null ? null : momentOf(wall, before.zone);
   const names = sent
@@ -110,7 +132,7 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
   const asked = names.filter((name) => name !== '');
   const { byName } = visit.services.catalog();
   const unknown = asked.filter((name) => !byName.has(name) && !before.models?.includes(name));
-  if (unknown.length > 0) return words.unknown(unknown.join(', '));
+  if (unknown.length > 0) return { field: 'models', text: words.unknown(unknown.join(', ')) };
   const models = asked.map((name) => byName.get(name)?.id ?? name);
   const wish = { budget: most, reset: found, expiresAt, models: models.length === 0 ? null : models };
   try {
@@ -118,7 +140,8 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
     return wish;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return words.wrong;
+    const isPast = expiresAt !== null && expiresAt <= visit.services.now();
+    return isPast ? { field: 'expires', text: words.badDay } : { field: 'models', text: words.badModels };
   }
 }
 
@@ -158,7 +181,8 @@ export const keyLimits = page({
   async post(visit, sent) {
     const key = await activeKey(visit);
     const wish = readLimits(visit, sent, key.limits);
-    if (typeof wish === 'string') return { ...(await limitsPage(visit, key, wish, sent)), status: 400 };
+    if ('field' in wish)
+      return { ...(await limitsPage(visit, key, { refused: { sent, problem: wish } })), status: 400 };
     await visit.services.accounts.limitKey(key.id, wish);
     await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
     return { to: linkTo(visit, '/account/keys') };
@@ -180,7 +204,7 @@ export const rotateKey = page({
     const key = await activeKey(visit);
     const hours = Number(sent.text('hours') || Number.NaN);
     if (!Number.isInteger(hours) || hours < 1 || hours > ROTATION_HOURS_MAX) {
-      return { ...(await limitsPage(visit, key, words.wrong)), status: 400 };
+      return { ...(await limitsPage(visit, key, { hours: words.badHours(ROTATION_HOURS_MAX) })), status: 400 };
     }
     try {
       const issued = await accounts.rotateKey(key.id, hours);
@@ -191,23 +215,31 @@ export const rotateKey = page({
       return { title: words.rotateTitle, body };
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
-      return { ...(await limitsPage(visit, key, words.full)), status: 400 };
+      return { ...(await limitsPage(visit, key, { hours: words.full })), status: 400 };
     }
   },
 });
 
-async function limitsPage(visit: OwnerVisit, key: KeyRow, problem?: string, sent?: Form): Promise<Page> {
+interface Shown {
+  readonly refused?: Refused;
+  /** What is wrong with a replacement. */
+  readonly hours?: string;
+}
+
+async function limitsPage(visit: OwnerVisit, key: KeyRow, { refused, hours: problem }: Shown = {}): Promise<Page> {
   const words = WORDS[visit.language];
   const path = linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}`);
   const to = (what: string) => linkTo(visit, `/account/keys/${encodeURIComponent(key.id)}/${what}`);
-  const hours = field({ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint });
+  const hours = field({
+    ...{ name: 'hours', label: words.hours, value: '24', inputmode: 'numeric', hint: words.rotateHint },
+    ...{ error: problem, autofocus: problem !== undefined },
+  });
   const sharing = (await visit.services.store.keys.list(key.account)).filter(
     (other) => other.id !== key.id && sumKeyOf(other) === sumKeyOf(key) && isActive(visit, other),
   );
   const names = sharing.map(({ last4 }) => `…${last4}`).join(', ');
-  const body = html`${problem !== undefined && message('error', problem)}
-${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}
-${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits, sent), button: words.save })}
+  const body = html`${names !== '' && html`<p class="hint">${words.shared(names)}</p>`}
+${form(visit, { action: to('limits'), fields: limitFields(visit, key.limits, refused), button: words.save })}
 <h2>${words.rotateTitle}</h2>
 ${form(visit, { action: to('rotate'), fields: hours, button: words.rotate })}
 <p><a href="${path}">${words.revoke}</a> · <a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;

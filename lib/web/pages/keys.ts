@@ -11,7 +11,16 @@ import { defineWords } from '../language.ts';
 import { type Page, page } from '../page.ts';
 import { field, form, message, table } from '../parts.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
-import { activeKey, detailOf, isActive, limitCells, limitFields, noLimits, readLimits } from './key-limits.ts';
+import {
+  activeKey,
+  detailOf,
+  isActive,
+  type LimitProblem,
+  limitCells,
+  limitFields,
+  noLimits,
+  readLimits,
+} from './key-limits.ts';
 
 const WORDS = defineWords({
   en: {
@@ -88,7 +97,7 @@ export const keys = page({
       return { ...(await keysPage(visit, { name, sent, problem: words.badName })), status: 400 };
     }
     const wish = readLimits(visit, sent, noLimits(visit));
-    if (typeof wish === 'string') return { ...(await keysPage(visit, { name, sent, refused: wish })), status: 400 };
+    if ('field' in wish) return { ...(await keysPage(visit, { name, sent, wrong: wish })), status: 400 };
     try {
       const { id, key } = await accounts.issueKey(visit.account.id, name, wish);
       await audit(visit, { action: 'key.issue', target: id, detail: { name, ...detailOf(wish) } });
@@ -105,26 +114,29 @@ interface Shown {
   readonly name?: string;
   /** What is wrong with the name. */
   readonly problem?: string;
+  /** What is wrong with its limits. */
+  readonly wrong?: LimitProblem;
   /** Why else no key was issued. */
   readonly refused?: string;
   readonly sent?: Form;
 }
 
-async function keysPage(visit: OwnerVisit, { issued, name, problem, refused, sent }: Shown): Promise<Page> {
+async function keysPage(visit: OwnerVisit, { issued, name, problem, wrong, refused, sent }: Shown): Promise<Page> {
   const words = WORDS[visit.language];
   const rows = await visit.services.store.keys.list(visit.account.id);
   const sums = await visit.services.store.ledger.budgets(rows.map(sumKeyOf));
   const active = rows.filter((key) => isActive(visit, key)).length;
   const issue = form(visit, {
     action: linkTo(visit, '/account/keys'),
-    fields: html`${field({ name: 'name', label: words.name, value: name, error: problem })}
-${limitFields(visit, noLimits(visit), sent)}`,
+    fields: html`${field({ name: 'name', label: words.name, value: name, error: problem, autofocus: problem !== undefined })}
+${limitFields(visit, noLimits(visit), sent && { sent, ...(wrong && { problem: wrong }) })}`,
     button: words.issueButton,
   });
   const body = html`${visit.query.get('done') === 'revoked' && message('done', words.done)}
 ${refused !== undefined && message('error', refused)}
 ${issued !== undefined && message('done', html`${words.issued}<br><code class="key" data-copy>${issued}</code>`)}
 ${issued !== undefined && html`<p>${words.call}</p>${firstCall(visit, issued)}`}
+${issued !== undefined && html`<h2>${words.caption}</h2>`}
 ${rows.length === 0 ? html`<p>${words.none}</p>` : keyTable(visit, rows, sums)}
 <h2>${words.issue}</h2>
 ${active < ACTIVE_KEYS_MAX ? issue : html`<p>${words.limit}</p>`}`;

@@ -49,10 +49,10 @@ const WORDS = defineWords({
     ended: 'All other sessions have ended.',
     conflict: 'Something changed in the meantime. Try again.',
     alerts: 'Alerts',
-    alertsText: 'An email or a call to your webhook when the balance runs low.',
+    alertsText: 'A letter or a request to your webhook when the balance or the budget of a key runs low.',
     alertsLink: 'Set up alerts',
     export: 'My data',
-    exportText: 'What is stored about this person and this account, as JSON.',
+    exportText: 'Your profile, sessions, keys, wallet and alerts, as JSON.',
     exportLink: 'Download',
   },
   ru: {
@@ -72,7 +72,7 @@ const WORDS = defineWords({
     again: 'Новый пароль ещё раз',
     change: 'Сменить пароль',
     changed: 'Пароль сменён. Остальные сеансы завершены.',
-    wrong: 'Это не ваш пароль.',
+    wrong: 'Это не ваш нынешний пароль.',
     app: 'Приложение с кодами',
     hasApp: 'Приложение настроено: при входе нужен код.',
     codesLeft: (count: number) => `Осталось кодов восстановления: ${count}`,
@@ -90,10 +90,10 @@ const WORDS = defineWords({
     ended: 'Остальные сеансы завершены.',
     conflict: 'За это время что-то изменилось. Попробуйте ещё раз.',
     alerts: 'Оповещения',
-    alertsText: 'Письмо или вызов вашего адреса, когда баланс подходит к концу.',
+    alertsText: 'Письмо или запрос на ваш вебхук, когда баланс или бюджет ключа подходит к концу.',
     alertsLink: 'Настроить оповещения',
     export: 'Мои данные',
-    exportText: 'Что хранится об этом человеке и этом аккаунте, в JSON.',
+    exportText: 'Профиль, сеансы, ключи, кошелёк и оповещения в JSON.',
     exportLink: 'Скачать',
   },
 });
@@ -151,7 +151,7 @@ function profile(visit: OwnerVisit, problems: Problem): Html {
   const words = WORDS[visit.language];
   const { user } = visit.signedIn;
   const fields = html`${select(
-    { name: 'language', label: words.language, chosen: user.language },
+    { name: 'language', label: words.language, chosen: visit.language },
     Object.entries(LANGUAGE_NAMES),
   )}
 ${field({ name: 'timeZone', label: words.zone, value: user.timeZone, hint: words.zoneHint, error: problems.timeZone })}`;

@@ -22,7 +22,8 @@ const WORDS = defineWords({
     title: 'Set up your access',
     resetTitle: 'Choose a new password',
     none: 'This link is unknown, has been used or has expired.',
-    where: 'The first link is printed when the service starts. “tollgate operator create EMAIL” prints another.',
+    where: 'To run this service: the first link is printed when the service starts. Another one is printed by',
+    use: 'To use it: ask its operator for a link.',
     ask: 'Ask the operator of this service for a new link.',
     email: 'Email',
     password: 'Password',
@@ -41,7 +42,8 @@ const WORDS = defineWords({
     title: 'Настройка доступа',
     resetTitle: 'Новый пароль',
     none: 'Ссылка неизвестна, уже использована или устарела.',
-    where: 'Первая ссылка печатается при запуске сервиса. Новую печатает «tollgate operator create EMAIL».',
+    where: 'Чтобы управлять сервисом: первая ссылка печатается при его запуске, новую печатает',
+    use: 'Чтобы пользоваться им: попросите ссылку у оператора.',
     ask: 'Попросите у оператора сервиса новую ссылку.',
     email: 'Почта',
     password: 'Пароль',
@@ -77,8 +79,12 @@ const IS_RESET: ReadonlySet<string> = new Set(['reset']);
 
 function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const words = WORDS[visit.language];
-  const body = html`${message('error', words.none)}<p>${where === 'setup' ? words.where : words.ask}</p>`;
-  return { title: words.title, body, status: visit.query.has('token') ? 404 : 200 };
+  const hasToken = visit.query.has('token');
+  const isSetup = where === 'setup';
+  const body = html`${hasToken && message('error', words.none)}
+${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
+<p>${isSetup ? words.use : words.ask}</p>`;
+  return { title: words.title, body, status: hasToken ? 404 : 200 };
 }
 
 function demoPage(visit: Visit): Page {
