@@ -1,6 +1,7 @@
 // The life of a payment: every change in every phase as a table, and random lives as properties.
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { REFUNDS_MAX, type Refund } from '../../lib/money/payment.ts';
 import {
   decidePayment,
   type Moved,
@@ -150,6 +151,95 @@ describe('a payment', () => {
     const dispute = (amount: bigint) =>
       decidePayment(payment, { kind: 'dispute', ...base, dispute: 'cb', amount }).status;
     expect([dispute(0n), dispute(1001n * RUB), dispute(1000n * RUB)]).to.deep.equal(['stale', 'stale', 'done']);
+  });
+
+  it('has so many refunds at most, of which each can still be booked', () => {
+    const [asked] = refundsOf(inPhase('credited'));
+    const many = (count: number): Payment => ({
+      ...inPhase('credited'),
+      refunds: JSON.stringify(
+        Array.from({ length: count }, (_, at) => ({ ...asked, id: `rfd_${at}`, ref: `re_${at}`, amount: '1' })),
+      ),
+    });
+    const ask = { kind: 'ask_refund', ...base, refund: 'rfd_new', amount: 1n, reason: '' } as const;
+    const book = (ref: string) => ({ kind: 'refund', ...base, ref, refund: null }) as const;
+    const status = (payment: Payment, change: PaymentChange) =>
+      decidePayment(payment, change, { amount: 1n, taken: 1n }).status;
+    for (const change of [ask, book('re_new')]) {
+      expect([status(many(REFUNDS_MAX - 1), change), status(many(REFUNDS_MAX), change)]).to.deep.equal([
+        'done',
+        'stale',
+      ]);
+    }
+    expect(status(many(REFUNDS_MAX), book('re_7'))).to.equal('done');
+  });
+
+  it('is due while a refund that was asked for is open, and no longer', () => {
+    const [one] = refundsOf(inPhase('credited'));
+    const payment = { ...inPhase('credited'), refunds: JSON.stringify([one, { ...one, id: 'rfd_2' }]) };
+    const refuse = { kind: 'refuse_refund', ...base, reason: 'no' } as const;
+    const first = decidePayment(payment, { ...refuse, refund: 'rfd_1' }).payment as Payment;
+    const second = decidePayment(first, { ...refuse, version: 2, refund: 'rfd_2' }).payment as Payment;
+    expect([first.dueAt, second.dueAt]).to.deep.equal([AT + 5, null]);
+    const book = { kind: 'refund', ...base, version: 2, ref: 're_2', refund: 'rfd_2' } as const;
+    const moved = { amount: 100n * RUB, taken: 100n * RUB };
+    expect(decidePayment(first, book, moved).payment?.dueAt).to.equal(null);
+    expect(decidePayment(payment, { ...book, version: 1 }, moved).payment?.dueAt).to.equal(AT + 5);
+  });
+
+  it('is credited with one sum, and nothing goes back in steps of nothing', () => {
+    const credit = { kind: 'credit', ...base, reason: null, dueAt: null } as const;
+    const status = (phase: PaymentPhase, change: PaymentChange, amount: bigint) =>
+      decidePayment(inPhase(phase), change, { amount, taken: 0n }).status;
+    expect(status('credited', credit, 1000n * RUB)).to.equal('exists');
+    expect(status('credited', credit, 999n * RUB)).to.equal('stale');
+    expect(status('credited', { kind: 'refund', ...base, ref: 're_9', refund: null }, 0n)).to.equal('stale');
+    expect(status('disputed', { kind: 'reverse', ...base }, 0n)).to.equal('stale');
+    const disputed = { ...inPhase('disputed'), dispute: JSON.stringify({ id: 'cb', amount: '5', taken: null }) };
+    const reverse = (amount: bigint) =>
+      decidePayment(disputed, { kind: 'reverse', ...base }, { amount, taken: amount }).status;
+    expect([reverse(6n), reverse(5n), reverse(4n)]).to.deep.equal(['stale', 'done', 'done']);
+  });
+
+  it('changes its refunds one by one, each only as long as it is open', () => {
+    const [one] = refundsOf(inPhase('credited')) as [Refund];
+    const withRefunds = (...refunds: Refund[]): Payment => ({
+      ...inPhase('partly_refunded'),
+      ...{ refunded: 100n * RUB, refunds: JSON.stringify(refunds) },
+    });
+    const booked: Refund = { ...one, ref: 're_1', state: 'booked', taken: one.amount };
+    const refused: Refund = { ...one, id: 'rfd_2', state: 'refused' };
+    const open: Refund = { ...one, id: 'rfd_3' };
+    const payment = withRefunds(booked, refused, open);
+    expect(refundable(payment)).to.equal(800n * RUB);
+    const note = (refund: string) =>
+      decidePayment(payment, { kind: 'note_refund', ...base, refund, ref: 're_9', dueAt: AT + 9 });
+    const refuse = (refund: string) => decidePayment(payment, { kind: 'refuse_refund', ...base, refund, reason: 'no' });
+    expect(['rfd_1', 'rfd_2', 'rfd_3', 'rfd_4'].map((id) => note(id).status)).to.deep.equal([
+      ...['stale', 'stale', 'done', 'stale'],
+    ]);
+    expect(['rfd_1', 'rfd_2', 'rfd_3', 'rfd_4'].map((id) => refuse(id).status)).to.deep.equal([
+      ...['stale', 'exists', 'done', 'stale'],
+    ]);
+    expect(note('rfd_3').payment).to.include({ dueAt: AT + 9, changedAt: AT + 5 });
+    // A second one under an id of ours that is booked already is one more.
+    const second = { kind: 'refund', ...base, ref: 're_2', refund: 'rfd_1' } as const;
+    const after = decidePayment(payment, second, { amount: RUB, taken: RUB }).payment as Payment;
+    expect(refundsOf(after).map(({ ref, state }) => [ref, state])).to.deep.equal([
+      ['re_1', 'booked'],
+      [null, 'refused'],
+      [null, 'asked'],
+      ['re_2', 'booked'],
+    ]);
+    const all = { kind: 'refund', ...base, ref: 're_3', refund: null } as const;
+    const whole = decidePayment(payment, all, { amount: 900n * RUB, taken: 0n }).payment;
+    expect(whole).to.include({ phase: 'refunded', dueAt: null });
+  });
+
+  it('is not changed by a look, but for when it is due', () => {
+    const before = inPhase('pending');
+    const { payment } = decidePayment(before, { kind: 'look', ...base, dueAt: AT + 77 });
+    expect(payment).to.deep.equal({ ...before, dueAt: AT + 77, version: 2 });
   });
 
   it('whose dispute is lost withdraws the refunds that were not sent, and follows those that were', () => {

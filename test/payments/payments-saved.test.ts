@@ -37,7 +37,7 @@ function suite(kind: StoreKind): void {
     });
 
     it('is not kept of a payment that goes to review', async () => {
-      stage.bank.saves = card;
+      stage.bank.saves = { ...card, id: 'card-2' };
       const payment = await stage.order(service, 1000, { saveMethod: true });
       stage.bank.pay(payment.id, { order: 'pay_another' });
       expect((await service.payments.look(payment.id))?.phase).to.equal('review');

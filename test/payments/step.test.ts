@@ -1,0 +1,248 @@
+// What a payment needs next, as tables: its phase, what its provider says, and the one step that follows.
+import { expect } from 'chai';
+import { NEVER_BEGAN, newPayment, type Payment, type PaymentPhase, type Refund } from '../../lib/money/payment.ts';
+import { nextStep, type StepFacts } from '../../lib/payments/step.ts';
+import type { Decline, PaymentState, RefundState } from '../../lib/plugin/payment-contract.ts';
+
+const RUB = 1_000_000n;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const AT = 1_800_000_000_000;
+const FACTS: StepFacts = { at: AT, suspend: true, live: true, costly: undefined };
+
+const ORDER = newPayment({
+  ...{ id: 'pay_1', wallet: 'acc_1', provider: 'till', amount: 1000n * RUB, shop: 'shop-1', test: false },
+  ...{ origin: 'manual', facts: '{}', createdAt: AT - 10 * MINUTE_MS, owner: 'own_1', lease: AT - 9 * MINUTE_MS },
+});
+
+function inPhase(phase: PaymentPhase, more: Partial<Payment> = {}): Payment {
+  const begun = { ref: 'ref_1', expiresAt: AT + HOUR_MS, dueAt: AT, version: 4 };
+  const money = ['created', 'pending', 'expired', 'succeeded'].includes(phase) ? {} : { credited: 1000n * RUB };
+  return { ...ORDER, phase, ...begun, ...money, ...more };
+}
+
+function said(more: Partial<PaymentState> = {}): PaymentState {
+  const paid = { id: 'ref_1', status: 'succeeded', amount: 1000n * RUB, currency: 'RUB', shop: 'shop-1' } as const;
+  return { ...paid, test: false, order: 'pay_1', saved: null, refunds: [], reason: null, ...more };
+}
+
+const base = { id: 'pay_1', version: 4, at: AT };
+const step = (payment: Payment, state: PaymentState, facts: Partial<StepFacts> = {}) =>
+  nextStep(payment, state, { ...FACTS, ...facts });
+const kindOf = (found: ReturnType<typeof step>) => found?.change?.kind ?? found?.op?.kind;
+
+describe('the next step of a payment', () => {
+  describe('that waits', () => {
+    for (const phase of ['created', 'pending', 'expired'] as const) {
+      it(`${phase}: is that the provider has the money, with its words but not what charges the card`, () => {
+        const saved = { id: 'method-7', kind: 'card', brand: 'Visa', last4: '4242', expiry: null, fingerprint: 'f-7' };
+        const found = step(inPhase(phase), said({ saved: saved as PaymentState['saved'] }))?.change;
+        expect(found).to.include({ kind: 'succeed', ref: 'ref_1', ...base });
+        const words = JSON.parse((found as { state: string }).state);
+        expect(words).to.deep.include({ status: 'succeeded', amount: '1000000000', order: 'pay_1' });
+        expect(words.saved).to.deep.equal({ kind: 'card', brand: 'Visa', last4: '4242', expiry: null });
+      });
+
+      it(`${phase}: is nothing for another payment, paid or declined`, () => {
+        for (const status of ['succeeded', 'canceled', 'pending'] as const)
+          expect(step(inPhase(phase), said({ id: 'ref_2', status }))).to.equal(undefined);
+      });
+    }
+
+    it('is to take the money of one whose id nobody knew yet', () => {
+      expect(step(inPhase('created', { ref: null }), said())?.change).to.include({ kind: 'succeed', ref: 'ref_1' });
+    });
+
+    const pending = said({ status: 'pending' });
+    const waits: readonly [name: string, Payment, object | undefined][] = [
+      ['nothing while it is being started', inPhase('created'), undefined],
+      ['to look again in a minute', inPhase('pending'), { kind: 'look', dueAt: AT + MINUTE_MS }],
+      ['nothing before it is due', inPhase('pending', { dueAt: AT + 1 }), undefined],
+      ['nothing if it is not due at all', inPhase('pending', { dueAt: null }), undefined],
+      ['to look while its link lives', inPhase('pending', { expiresAt: AT + 1 }), { kind: 'look' }],
+      [
+        'to expire when its link does',
+        inPhase('pending', { expiresAt: AT }),
+        { kind: 'expire', reason: 'not paid in time', dueAt: AT + HOUR_MS },
+      ],
+      ['to expire where its link has no time', inPhase('pending', { expiresAt: null }), { kind: 'expire' }],
+      ['to look hourly later', inPhase('expired', { expiresAt: AT - 1 }), { kind: 'look', dueAt: AT + HOUR_MS }],
+      ['to give up after a day', inPhase('expired', { expiresAt: AT - 24 * HOUR_MS }), { kind: 'look', dueAt: null }],
+    ];
+    for (const [name, payment, wanted] of waits) {
+      it(`is ${name}`, () => {
+        const found = step(payment, pending)?.change;
+        if (wanted === undefined) expect(found).to.equal(undefined);
+        else expect(found).to.include({ ...base, ...wanted });
+      });
+    }
+
+    const declines: readonly [PaymentPhase, Decline['kind'] | null, object | undefined, more?: Partial<Payment>][] = [
+      ['created', 'expired', { kind: 'fail', reason: 'code' }],
+      ['pending', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
+      ['expired', 'expired', { kind: 'expire', reason: 'code', dueAt: null }],
+      ['expired', 'expired', { kind: 'expire', dueAt: null }, { reason: 'not paid in time', dueAt: null }],
+      ['expired', 'expired', undefined, { reason: 'code', dueAt: null }],
+      ['created', 'technical', { kind: 'fail', reason: 'code' }],
+      ['pending', 'technical', { kind: 'fail', reason: 'code' }],
+      ['expired', 'technical', { kind: 'cancel', reason: 'code' }],
+      ['created', 'soft', { kind: 'cancel', reason: 'code' }],
+      ['pending', 'hard', { kind: 'cancel', reason: 'code' }],
+      ['expired', 'soft', { kind: 'cancel', reason: 'code' }],
+      ['pending', null, { kind: 'cancel', reason: 'canceled' }],
+    ];
+    for (const [phase, kind, wanted, more] of declines) {
+      it(`${phase}: is ${JSON.stringify(wanted)} after a decline that is ${kind}, from ${JSON.stringify(more)}`, () => {
+        const reason = kind && { kind, code: 'code' };
+        const found = step(inPhase(phase, more), said({ status: 'canceled', reason }))?.change;
+        if (wanted === undefined) expect(found).to.equal(undefined);
+        else expect(found).to.include({ ...base, ...wanted });
+      });
+    }
+  });
+
+  describe('whose money arrived', () => {
+    const arrived = (more: Partial<Payment> = {}) => inPhase('succeeded', { state: '{}', ...more });
+
+    it('is to credit it, by the id that the provider gave it', () => {
+      expect(step(arrived(), said())?.op).to.deep.equal({
+        ...{ kind: 'pay', wallet: 'acc_1', at: AT, amount: 1000n * RUB, paymentId: 'till:ref_1', order: 'pay_1' },
+        payment: { kind: 'credit', ...base, reason: null, dueAt: null },
+      });
+    });
+
+    it('is to credit it, and to go on where some of it went back already', () => {
+      const refund = { id: 're_1', amount: RUB, currency: 'RUB', order: null } as const;
+      const due = (status: RefundState['status']) =>
+        step(arrived(), said({ refunds: [{ ...refund, status }] }))?.op?.payment;
+      expect(due('succeeded')).to.include({ kind: 'credit', dueAt: AT });
+      expect(due('pending')).to.include({ kind: 'credit', dueAt: null });
+    });
+
+    const wrong: readonly [words: string, Partial<PaymentState>, Partial<StepFacts>?, Partial<Payment>?][] = [
+      ['status: pending instead of succeeded', { status: 'pending' }],
+      ['status: canceled instead of succeeded', { status: 'canceled' }],
+      ['sum: 999.99 instead of 1000.00', { amount: 999_990_000n }],
+      ['sum: 1000.000001 instead of 1000.00', { amount: 1000n * RUB + 1n }],
+      ['currency: USD instead of RUB', { currency: 'USD' }],
+      ['shop: shop-2 instead of shop-1', { shop: 'shop-2' }],
+      ['order: pay_2 instead of pay_1', { order: 'pay_2' }],
+      ['order: null instead of pay_1', { order: null }],
+      ['payment: ref_2 instead of ref_1', { id: 'ref_2' }],
+      ['test: true instead of false', { test: true }],
+      ['test: false instead of true', { test: false }, { live: false }, { test: true }],
+      ['test: true, but its provider takes real money now', { test: true }, {}, { test: true }],
+      ['test: false, but its provider takes no real money now', {}, { live: false }],
+      ['test: its money is not real, and why', { test: true }, { live: false, costly: 'why' }, { test: true }],
+      ['test: true instead of false; test: its money is not real, and why', { test: true }, { costly: 'why' }],
+      ['test: false instead of true; test: its money is not real, and why', {}, { costly: 'why' }, { test: true }],
+    ];
+    for (const [reason, state, facts, payment] of wrong) {
+      it(`is a review: ${reason}`, () => {
+        expect(step(arrived(payment), said(state), facts)?.change).to.deep.equal({ kind: 'review', ...base, reason });
+      });
+    }
+
+    it('is to credit play money where nothing costs any, and real money where something does', () => {
+      expect(kindOf(step(arrived({ test: true }), said({ test: true }), { live: false }))).to.equal('pay');
+      expect(kindOf(step(arrived(), said(), { costly: 'why' }))).to.equal('pay');
+    });
+  });
+
+  describe('in the wallet', () => {
+    const ours: Refund = {
+      ...{ id: 'rfd_1', ref: null, amount: String(300n * RUB), state: 'asked', reason: 'wish', at: AT, taken: null },
+    };
+    const theirs: RefundState = {
+      id: 're_1',
+      status: 'succeeded',
+      amount: 300n * RUB,
+      currency: 'RUB',
+      order: 'rfd_1',
+    };
+    const back = (payment: Payment, refund: Partial<RefundState> = {}, facts: Partial<StepFacts> = {}) =>
+      step(payment, said({ refunds: [{ ...theirs, ...refund }] }), facts);
+    const asking = (more: Partial<Refund> = {}, payment: Partial<Payment> = {}) =>
+      inPhase('credited', { refunds: JSON.stringify([{ ...ours, ...more }]), ...payment });
+
+    for (const phase of ['credited', 'partly_refunded', 'disputed', 'reversed', 'kept'] as const) {
+      it(`${phase}: is to take what went back, once`, () => {
+        const refunds = JSON.stringify([ours]);
+        expect(back(inPhase(phase, { refunds }))?.op).to.deep.equal({
+          ...{ kind: 'payback', wallet: 'acc_1', at: AT, amount: 300n * RUB, paybackId: 'till:re_1', order: 'pay_1' },
+          ...{ suspend: true, payment: { kind: 'refund', ...base, ref: 're_1', refund: 'rfd_1' } },
+        });
+        const booked = JSON.stringify([{ ...ours, ref: 're_1', state: 'booked', taken: '1' }]);
+        expect(back(inPhase(phase, { refunds: booked, dueAt: null }))).to.equal(undefined);
+      });
+    }
+
+    for (const phase of ['review', 'rejected', 'canceled', 'failed', 'refunded'] as const) {
+      it(`${phase}: is nothing`, () => expect(back(inPhase(phase))).to.equal(undefined));
+    }
+
+    it('is nothing of another payment', () => {
+      expect(step(inPhase('credited'), said({ id: 'ref_2', refunds: [theirs] }))).to.equal(undefined);
+    });
+
+    it('is to take no more than is left of it, and nothing that is no money', () => {
+      const amount = (refunded: bigint, refund: Partial<RefundState>) =>
+        back(inPhase('credited', { refunded, dueAt: null }), refund)?.op?.amount;
+      expect(amount(800n * RUB, {})).to.equal(200n * RUB);
+      expect(amount(700n * RUB, {})).to.equal(300n * RUB);
+      expect(amount(1000n * RUB, {})).to.equal(undefined);
+      expect(amount(0n, { currency: 'USD' })).to.equal(undefined);
+      expect([amount(0n, { amount: 0n }), amount(0n, { amount: -RUB })]).to.deep.equal([undefined, undefined]);
+    });
+
+    it('knows which of ours went back by its id or by that of the provider, also one that it had refused', () => {
+      const which = (payment: Payment, order: string | null) =>
+        (back(payment, { order })?.op?.payment as { refund: string | null } | undefined)?.refund;
+      expect(which(asking(), 'rfd_1')).to.equal('rfd_1');
+      expect(which(asking({ ref: 're_1' }), null)).to.equal('rfd_1');
+      expect(which(asking(), null)).to.equal(null);
+      expect(which(asking({ state: 'refused' }), 'rfd_1')).to.equal('rfd_1');
+      expect(which(asking({ state: 'booked', ref: 're_0' }), 'rfd_1')).to.equal(null);
+    });
+
+    it('is to suspend by the rule of the provider', () => {
+      for (const suspend of [true, false]) expect(back(asking(), {}, { suspend })?.op).to.include({ suspend });
+    });
+
+    it('is to note a refund that is on its way, and to record one that is refused', () => {
+      expect(back(asking(), { status: 'pending' })?.change).to.deep.equal({
+        ...{ kind: 'note_refund', ...base, refund: 'rfd_1', ref: 're_1', dueAt: AT + MINUTE_MS },
+      });
+      const noted = asking({ ref: 're_1' }, { dueAt: AT + 1 });
+      expect(back(noted, { status: 'pending' })).to.equal(undefined);
+      for (const payment of [asking(), noted]) {
+        const reason = 'the provider refused it';
+        expect(back(payment, { status: 'canceled' })?.change).to.deep.equal({
+          ...{ kind: 'refuse_refund', ...base, refund: 'rfd_1', reason },
+        });
+      }
+      const refused = asking({ state: 'refused' }, { dueAt: null });
+      for (const status of ['pending', 'canceled'] as const) expect(back(refused, { status })).to.equal(undefined);
+      expect(back(inPhase('credited', { dueAt: null }), { status: 'pending', order: null })).to.equal(undefined);
+    });
+
+    it('is to look at it as long as a refund is open, at the one that is due first', () => {
+      const look = (refunds: readonly Refund[], dueAt: number | null = AT) =>
+        step(inPhase('credited', { refunds: JSON.stringify(refunds), dueAt }), said())?.change;
+      expect(look([])).to.include({ kind: 'look', dueAt: null });
+      expect(look([], AT + 1)).to.equal(undefined);
+      expect(look([], null)).to.equal(undefined);
+      expect(look([ours])).to.include({ kind: 'look', dueAt: AT + MINUTE_MS });
+      const old = { ...ours, id: 'rfd_2', at: AT - HOUR_MS };
+      expect(look([old])).to.include({ kind: 'look', dueAt: AT + HOUR_MS });
+      expect(look([old, ours])).to.include({ kind: 'look', dueAt: AT + MINUTE_MS });
+    });
+
+    it('is to give up a refund that the provider never began, once its key is long dead', () => {
+      const aged = (ms: number, ref: string | null = null) => step(asking({ at: AT - ms, ref }), said())?.change;
+      expect(aged(25 * HOUR_MS)).to.include({ kind: 'look' });
+      expect(aged(25 * HOUR_MS + 1)).to.include({ kind: 'refuse_refund', refund: 'rfd_1', reason: NEVER_BEGAN });
+      expect(aged(25 * HOUR_MS + 1, 're_1')).to.include({ kind: 'look' });
+    });
+  });
+});
