@@ -202,9 +202,16 @@ function openCatalog(
   { sandbox, store, log }: Pick<Means, 'store' | 'log'> & { readonly sandbox: boolean },
 ): Promise<LiveCatalog> {
   const memoryOf = (provider: string) => createMemory(store.settings, provider);
-  const means = { memoryOf, noteCost: (upstream: string) => noteCost(store.settings, upstream) };
+  async function note(upstream: string): Promise<void> {
+    const accounts = await noteCost(store, upstream);
+    if (accounts.length > 0) log.warn({ accounts }, PLAY_MONEY);
+  }
+  const means = { memoryOf, noteCost: note };
   return openLiveCatalog({ config, sandbox, onSecrets: log.addSecrets, log: adviceLog(log), ...means });
 }
+
+const PLAY_MONEY =
+  'wallets hold money of test payments, which can be spent on real models now: suspend those accounts or use a new store';
 
 async function endLedger(ledger: Ledger, log: Log): Promise<void> {
   const left = await ledger.drain(LEDGER_DRAIN_MS);

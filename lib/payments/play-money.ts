@@ -4,11 +4,31 @@
 import type { Payment } from '../money/payment.ts';
 import type { PaymentState } from '../plugin/payment-contract.ts';
 import type { SettingStore } from '../store/ports/settings.ts';
+import type { Store } from '../store/store.ts';
 
 const COSTLY = 'costly-upstream';
+const ROWS_PER_PAGE = 500;
 
-export function noteCost(settings: Pick<SettingStore, 'set'>, upstream: string): Promise<void> {
-  return settings.set(COSTLY, upstream);
+/** Resolves to the wallets that were credited play money before, which buys something real from now on. */
+export async function noteCost(
+  { settings, payments }: Pick<Store, 'settings' | 'payments'>,
+  upstream: string,
+): Promise<readonly string[]> {
+  const isFirst = (await costOf(settings)) === undefined;
+  const wallets = isFirst ? await walletsOfPlayMoney(payments) : [];
+  await settings.set(COSTLY, upstream);
+  return wallets;
+}
+
+async function walletsOfPlayMoney(payments: Pick<Store['payments'], 'page'>): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (let after = ''; ; ) {
+    const page = await payments.page('payments', { after, limit: ROWS_PER_PAGE });
+    for (const payment of page) if (payment.credited > 0n && isPlayMoney(payment)) found.add(payment.wallet);
+    const last = page.at(-1);
+    if (!last || page.length < ROWS_PER_PAGE) return [...found];
+    after = last.id;
+  }
 }
 
 /** What makes play money worth something in this store, in words; undefined: nothing does. */

@@ -59,6 +59,7 @@ function suite(kind: StoreKind): void {
   });
 
   const beside = (catalog: object) => ({ catalog, database: database.url, folder: join(trial.folder, 'other') });
+  const log = () => readFileSync(join(other?.folder ?? '', 'log'), 'utf8');
   const models = (gateway: TestGateway) => gateway.gateway.facts.models.length;
 
   /** How a paid order of play money ends at the gateway that is only tried. */
@@ -85,11 +86,17 @@ function suite(kind: StoreKind): void {
     expect(error).to.be.instanceOf(OperatorError);
     expect((error as Error).message).to.contain('could not record that the upstream up costs real money');
     expect(await trial.store.settings.get(MARK)).to.equal(undefined);
-    expect((await played()).credited, 'nothing costs money yet').to.equal(1000n * RUB);
+    const before = await played();
+    expect(before.credited, 'nothing costs money yet').to.equal(1000n * RUB);
     await refuseMark(database, false);
     other = await startGateway(beside(real));
     expect(await trial.store.settings.get(MARK)).to.equal('up');
     expect(await played()).to.include({ phase: 'review', credited: 0n });
+    await until(() => log().includes('hold money of test payments'), 5000);
+    const warnings = log()
+      .split('\n')
+      .filter((line) => line.includes('hold money of test payments'));
+    expect(warnings.map((line) => JSON.parse(line).accounts)).to.deep.equal([[before.wallet]]);
   });
 
   it('keeps an edit out that cannot write it, says so, and lets it in by itself once it can', async function () {
@@ -97,7 +104,6 @@ function suite(kind: StoreKind): void {
     other = await startGateway(beside({ upstreams: {}, models: [] }));
     other.writeCatalog(real);
     expect(await other.gateway.reload()).to.equal(false);
-    const log = () => readFileSync(join(other?.folder ?? '', 'log'), 'utf8');
     await until(
       () => log().includes('the old one stays in force; trying again soon: the store could not record'),
       5000,

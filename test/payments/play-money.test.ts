@@ -33,7 +33,7 @@ for (const kind of STORES)
     });
 
     it('waits for an operator in a store whose wallets pay for real models, who cannot credit it either', async () => {
-      await noteCost(stage.store.settings, 'acme');
+      await noteCost(stage.store, 'acme');
       const { id, phase, reason } = await paidIn(false);
       expect([phase, await stage.topped()]).to.deep.equal(['review', 0n]);
       expect(reason).to.contain('its money is not real').and.to.contain('the upstream acme');
@@ -74,7 +74,7 @@ for (const kind of STORES)
     });
 
     it('needs no look at the settings where money is real', async () => {
-      await noteCost(stage.store.settings, 'acme');
+      await noteCost(stage.store, 'acme');
       expect((await paidIn(true, { test: false })).phase).to.equal('credited');
     });
   });
