@@ -38,14 +38,14 @@ export function pageFaceOf({ sandbox }: { readonly sandbox: boolean }): Face {
 function renderFault(reason: Fault, isSandbox: boolean): RenderedFault {
   const status = reason.output.statusCode;
   // Here the visitor's language is not known.
-  const lines = LANGUAGES.map(
-    (language) => html`<p${language !== 'en' && html` lang="${language}"`}>${faultWords(reason, language)}</p>`,
-  );
-  const ways = LANGUAGES.map((language) => html`<a href="/account" lang="${language}">${homeWords(language)}</a> `);
+  const lines = LANGUAGES.map((language) => {
+    const lang = language !== 'en' && html` lang="${language}"`;
+    return html`<p${lang}>${faultWords(reason, language)} <a href="/account">${homeWords(language)}</a></p>`;
+  });
   const page = html`<html lang="en"><head><meta charset="utf-8"><title>${status} · Tollgate</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/style.css">
 </head><body>${isSandbox && html`<p class="sandbox" role="note">${LANGUAGES.map((language) => html`${sandboxWords(language)} `)}</p>`}<header><a class="brand" href="/account">Tollgate</a></header><main><h1>${status}</h1>
-${lines}<p>${ways}</p></main></body></html>`;
+${lines}</main></body></html>`;
   return { type: 'text/html; charset=utf-8', body: `<!doctype html>\n${page.text}\n` };
 }
 

@@ -237,7 +237,7 @@ describe('coming in', () => {
     it('answers what is not there as a page, and other methods with 404 or 405', async () => {
       const page = await visitor().get('/account/nothing');
       expect([page.status, page.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
-      expect(page.text).to.contain('<a href="/account" lang="ru">В аккаунт</a>');
+      expect(page.text).to.contain('Такой страницы нет. <a href="/account">В аккаунт</a>');
       const put = await visitor().get('/login', { method: 'PUT' });
       expect(put.status).to.be.oneOf([404, 405]);
     });

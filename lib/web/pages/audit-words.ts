@@ -127,6 +127,9 @@ const DETAILS = defineWords({
   },
 });
 
+/** A budget that never resets is stored as one that resets at `none`. */
+const NOTHING: readonly unknown[] = [null, '', 'none'];
+
 /** `name: laptop, budget: 250.00`, without what is not set; what has no words stays as it was recorded. */
 export function detailText({ language, format }: Pick<Visit, 'language' | 'format'>, detail: string): string {
   const { yes, no, names } = DETAILS[language];
@@ -137,7 +140,7 @@ export function detailText({ language, format }: Pick<Visit, 'language' | 'forma
     return Array.isArray(value) ? value.join(', ') : String(value);
   };
   return Object.entries(JSON.parse(detail))
-    .filter(([, value]) => value !== null && value !== '')
+    .filter(([, value]) => !NOTHING.includes(value))
     .map(([name, value]) => `${wordOf(names, name) ?? name}: ${valueText(name, value)}`)
     .join(', ');
 }
