@@ -46,7 +46,7 @@ export const adminChecks = page({
     const words = WORDS[visit.language];
     const rows = Object.entries(await check(visit)).map(([name, passed]) => {
       const [what, advice] = words[name as Check] as [string, string];
-      const command = name === 'operators' && html` <code>tollgate operator create EMAIL</code>`;
+      const command = name === 'operators' && html` <code class="command">tollgate operator create EMAIL</code>`;
       return [what, passed ? words.ok : html`<strong>${words.look}:</strong> ${advice}${command}`];
     });
     return { title: words.title, body: table(words.title, [{ title: words.check }, { title: words.state }], rows) };
