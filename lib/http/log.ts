@@ -57,12 +57,18 @@ export function createLog({ level, keyPrefix, destination = 1, isShared = false 
   };
   // Its types only allow strings.
   const bytes = output as unknown as { write(line: Buffer): boolean };
-  const stream = { write: (line: string) => bytes.write(Buffer.from(scrub(line))) };
+  const noteWaiting = flushRegularly(output);
+  const stream = {
+    write(line: string): boolean {
+      const scrubbed = Buffer.from(scrub(line));
+      noteWaiting(scrubbed.length);
+      return bytes.write(scrubbed);
+    },
+  };
   const log = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters },
     stream,
   ) as unknown as Log;
-  setInterval(() => output.flush(), FLUSH_MS).unref();
   outputs.add(output);
   log.written = () =>
     new Promise((resolve) => {
@@ -82,6 +88,23 @@ function spellingsOf(secret: string): readonly string[] {
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
   const once = inJson(secret.toWellFormed());
   return [secret, once, inJson(once), encodeURIComponent(secret.toWellFormed())];
+}
+
+/** Returns what to call with the size of each line. Without waiting lines nothing is flushed: that is a system call too. */
+function flushRegularly(output: ReturnType<typeof pino.destination>): (bytes: number) => void {
+  let waiting = 0;
+  output.on('write', (bytes: number) => {
+    waiting -= bytes;
+  });
+  output.on('drop', (line: Buffer) => {
+    waiting -= line.length;
+  });
+  setInterval(() => {
+    if (waiting > 0) output.flush();
+  }, FLUSH_MS).unref();
+  return (bytes) => {
+    waiting += bytes;
+  };
 }
 
 /** A log that cannot be written, for example on a full disk, fails no call; every flush tries again. */

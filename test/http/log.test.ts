@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import fs, { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -131,6 +131,33 @@ describe('log', () => {
       const key = makeKey(keyPrefix);
       sayEverywhere(key);
       expect(await written()).not.to.contain(key.slice(keyPrefix.length + 3, 30));
+    }
+  });
+
+  it('writes each line without waiting for the next, also those that come while others are being written', async () => {
+    for (const text of ['first', 'second']) {
+      log.info('x'.repeat(70_000));
+      log.info(`the ${text} small line`);
+      await until(() => read().includes(`the ${text} small line`));
+    }
+  });
+
+  it('makes no system calls while there is nothing to write', async () => {
+    const { write } = fs;
+    const files: number[] = [];
+    const counted = (file: number, ...args: unknown[]) => {
+      files.push(file);
+      return (write as (...all: unknown[]) => void)(file, ...args);
+    };
+    fs.write = counted as typeof fs.write;
+    try {
+      log.info('a line');
+      await until(() => read().includes('a line'));
+      const own = files.at(-1);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(files.filter((file) => file === own)).to.have.length(1);
+    } finally {
+      fs.write = write;
     }
   });
 
