@@ -60,6 +60,17 @@ describe('money of payments', () => {
     expect(ids).to.deep.equal(['pay:till:1', 'refund:till:1', 'dispute:till:1']);
   });
 
+  it('never goes back twice under one id, nor for another order', () => {
+    const books = newBooks();
+    run(books, operation('pay', 'p', 1000));
+    for (const kind of ['payback', 'dispute'] as const) {
+      const op = operation(kind, 'r', 200);
+      expect([run(books, op), run(books, op)]).to.deep.equal(['done', 'exists']);
+      expect(run(books, { ...op, order: 'pay_another' } as never)).to.equal('id_taken');
+    }
+    expect(balances(books)[0]).to.equal(600);
+  });
+
   it('is not suspended where the operator does not want it', () => {
     const books = newBooks();
     run(books, operation('pay', 'p', 1000));

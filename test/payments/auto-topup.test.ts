@@ -147,6 +147,32 @@ function suite(kind: StoreKind): void {
     expect([types().at(-1), await avail()]).to.deep.equal(['topup.succeeded', 750n]);
   });
 
+  it('stay paused after a payment of their own', async () => {
+    await setUp({ pausedAt: stage.now(), declines: 4 });
+    await spend(800);
+    const [paid] = await stage.store.payments.list({ wallet: stage.wallet, limit: 1 });
+    if (!paid) throw new Error('nothing was paid');
+    const later = { ...paid, changedAt: stage.now() + 1000 };
+    await stage.store.payments.put('payments', [{ ...later, origin: 'auto' }]);
+    await topups.look(stage.wallet);
+    expect([starts(), (await row()).declines]).to.deep.equal([0, 4]);
+    await stage.store.payments.put('payments', [later]);
+    await topups.look(stage.wallet);
+    expect([starts(), (await row()).declines]).to.deep.equal([1, 0]);
+  });
+
+  it('forget a call that was refused once they have checked, though nothing could be charged then', async () => {
+    await setUp();
+    stage.bank.charges = 'pay';
+    bounds = topupBoundsOf({ amount: { max: '499.99' } });
+    await topups.lookAtAll();
+    await rejection(ledgerOf().hold(call(1200)));
+    await topups.look(stage.wallet);
+    bounds = topupBoundsOf();
+    await topups.look(stage.wallet);
+    expect([starts(), await avail()]).to.deep.equal([0, 1000n]);
+  });
+
   it('pause at once for a card that is over, and begin no fourth order in a day', async () => {
     await setUp({ threshold: 100_000n * RUB });
     stage.bank.charges = 'pay';

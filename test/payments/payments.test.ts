@@ -54,6 +54,12 @@ function suite(kind: StoreKind): void {
       expect(String(await rejection(stage.order(service)))).to.include('too many orders');
     });
 
+    it('cannot be opened without end while the bank is down', async () => {
+      stage.bank.hook = () => 500;
+      for (let count = 0; count < 10; count += 1) expect((await stage.order(service)).phase).to.equal('created');
+      expect(String(await rejection(stage.order(service)))).to.include('too many orders');
+    });
+
     it('that the bank refuses has failed, and its payer is told why', async () => {
       stage.bank.hook = (asked) => (asked === 'start' ? 400 : undefined);
       const payment = await stage.order(service);

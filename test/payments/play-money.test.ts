@@ -43,6 +43,16 @@ for (const kind of STORES)
       expect(rejected.status).to.equal('done');
     });
 
+    it('is not credited by an operator where only its order says so, or only its provider', async () => {
+      await noteCost(stage.store, 'acme');
+      for (const live of [true, false]) {
+        const { id, phase } = await paidIn(live, { test: live });
+        expect(phase).to.equal('review');
+        const decided = await decideReview(stage.store, id, { at: stage.now(), reason: 'seen', credit: 5n * RUB });
+        expect([decided.status, await stage.topped()]).to.deep.equal(['play_money', 0n]);
+      }
+    });
+
     it('is not credited while nobody can say whether it buys something, and then once', async () => {
       stage.settings = { live: false };
       const store = mapCalls(stage.store, (call, { port, name }) => (...args) => {

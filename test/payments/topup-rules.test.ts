@@ -91,6 +91,11 @@ describe('rules of automatic top-ups', () => {
     expect(claimed(today, 'pay_1', AT)).to.include({ day: '2026-11-22', dayCount: 1, monthSum: 3000n * RUB });
   });
 
+  it('gives a month back no more than it has counted', () => {
+    const counted = { ...FLYING, monthSum: 400n * RUB };
+    expect(ended(counted, paymentOf({ phase: 'rejected' }), AT)?.auto.monthSum).to.equal(0n);
+  });
+
   for (const phase of ['created', 'pending', 'succeeded', 'review'] as const) {
     it(`goes on waiting while its payment is ${phase}`, () => {
       expect(ended(FLYING, paymentOf({ phase }), AT)).to.equal(undefined);
