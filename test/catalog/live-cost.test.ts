@@ -110,7 +110,13 @@ describe('upstreams that cost real money', () => {
     });
 
     it('are opened once by two reloads at a time', async () => {
-      expect(await Promise.all([stage.live.reload(), stage.live.reload()])).to.deep.equal([true, true]);
+      const { opened, open } = makeGate();
+      gate = opened;
+      const reloads = [stage.live.reload(), stage.live.reload()];
+      await until(() => made().length === 2);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      open();
+      expect(await Promise.all(reloads)).to.deep.equal([true, true]);
       expect(made().map(({ closed }) => closed)).to.deep.equal([0, 0]);
       expect(noted).to.deep.equal(['one']);
     });

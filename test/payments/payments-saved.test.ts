@@ -80,14 +80,23 @@ function suite(kind: StoreKind): void {
       stage.bank.hook = () => undefined;
       await stage.letTimePass();
       service.payments.start();
-      await until(async () => (await stage.payment(payment?.id ?? '')).dueAt !== null, 10_000);
-      expect((await stage.payment(payment?.id ?? '')).phase).to.equal('created');
+      const find = () => stage.payment(payment?.id ?? '');
+      await until(async () => stage.bank.asked.get('find') === 1 && (await find()).owner === null, 10_000);
+      expect((await find()).phase, 'an earlier try may still arrive').to.equal('created');
       stage.aheadMs = 16 * 60_000;
       await stage.letTimePass();
       await until(async () => (await stage.payment(payment?.id ?? '')).phase === 'failed', 10_000);
       expect(stage.bank.asked.get('start')).to.equal(before);
       const again = await rejection(service.payments.charge(asked, () => auto));
       expect(String(again)).to.include('saved method');
+    });
+
+    it('is never charged for another wallet', async () => {
+      const method = await stage.store.payments.saveMethod(newMethod('acc_another', { provider: 'till' }));
+      const asked = { wallet: stage.wallet, amount: 1000n * RUB, locale: 'ru', method: method.id } as const;
+      const refused = await rejection(service.payments.charge(asked, () => newAuto(stage.wallet)));
+      expect(String(refused)).to.include('saved method');
+      expect(stage.bank.payments.size).to.equal(0);
     });
   });
 }

@@ -1,0 +1,65 @@
+// What is told while a payment moves: each change once to whoever watches, and to operators what they have to know.
+import { expect } from 'chai';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { adjust, applied, RUB, type StoreKind } from '../contract/store/context.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+for (const kind of longer([SQLITE], STORES)) describe(`what is told of payments on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  beforeEach(() => {
+    service = use.service();
+  });
+  const errors = () => stage.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+  const HELD = 'the provider holds money that was not credited';
+
+  it('has every refund, also one after which the payment is in the phase that it was in', async () => {
+    const { id } = await stage.credited(service);
+    for (const rub of [100n, 200n]) {
+      stage.bank.giveBack(id, rub * RUB);
+      await service.payments.look(id);
+    }
+    const told = service.changes.slice(-2).map(({ phase, refunded }) => [phase, refunded / RUB]);
+    expect(told).to.deep.equal([
+      ['partly_refunded', 100n],
+      ['partly_refunded', 300n],
+    ]);
+  });
+
+  it('has a shortfall once, when it arises', async () => {
+    stage.shortfall = 'keep';
+    const { id } = await stage.credited(service);
+    await applied(stage.store, adjust(stage.wallet, -900n * RUB));
+    stage.bank.giveBack(id, 300n * RUB);
+    await service.payments.look(id);
+    await applied(stage.store, adjust(stage.wallet, 500n * RUB));
+    stage.bank.giveBack(id, 100n * RUB);
+    expect(await service.payments.look(id)).to.include({ refunded: 400n * RUB, shortfall: 200n * RUB });
+    expect(errors()).to.deep.equal(['the wallet could not cover a refund or dispute in full']);
+  });
+
+  it('has money that a provider takes after it had declined, and nothing of a mere decline', async () => {
+    const { id } = await stage.order(service);
+    const reason = { kind: 'soft', code: 'insufficient_funds' } as const;
+    stage.bank.pay(id, { status: 'canceled', reason });
+    const ref = stage.bank.ofOrder(id)[0]?.id;
+    for (let turn = 0; turn < 2; turn += 1) expect(await stage.notice(service, ref)).to.equal('done');
+    expect(errors()).to.deep.equal([]);
+    stage.bank.pay(id, { status: 'succeeded', reason: null });
+    expect(await stage.notice(service, ref)).to.equal('done');
+    expect(errors()).to.deep.equal([HELD]);
+    expect([(await stage.payment(id)).phase, await stage.topped()]).to.deep.equal(['canceled', 0n]);
+  });
+
+  it('has a payment of which the provider tells another one', async () => {
+    const { id, ref } = await stage.order(service);
+    const other = await stage.order(service);
+    stage.bank.payments.set(ref ?? '', { ...stage.bank.pay(other.id), order: id });
+    expect(await service.payments.look(id)).to.include({ phase: 'pending', credited: 0n });
+    expect(errors()).to.deep.equal([HELD]);
+  });
+}

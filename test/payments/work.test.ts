@@ -1,0 +1,89 @@
+// What a payment's provider is asked for, and what is made of its links: nothing twice, nothing too late, no link elsewhere.
+import { expect } from 'chai';
+import { refundsOf } from '../../lib/money/payment.ts';
+import { askRefund } from '../../lib/payments/operator.ts';
+import type { PaymentProvider } from '../../lib/plugin/payment-contract.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
+import { RUB, type StoreKind } from '../contract/store/context.ts';
+import { type Service, useStage } from './service-stage.ts';
+
+const DAY_MS = 86_400_000;
+
+for (const kind of longer([SQLITE], STORES)) describe(`work on payments on ${kind.name}`, () => suite(kind));
+
+function suite(kind: StoreKind): void {
+  const use = useStage(kind);
+  const { stage } = use;
+  let service: Service;
+  beforeEach(() => {
+    service = use.service();
+  });
+  const provider = () => service.payments.providers()[0]?.provider as PaymentProvider;
+  const ask = (id: string, more: { readonly at?: number; readonly rub?: bigint } = {}) => {
+    const { at = stage.now(), rub = 100n } = more;
+    return askRefund(stage.store, id, { at, amount: rub * RUB, reason: 'wish' });
+  };
+
+  const links: readonly (readonly [url: string, isKept: boolean])[] = [
+    ['https://pay.example.com/1', true],
+    ['http://pay.example.com/1', false],
+    ['ftp://pay.example.com/1', false],
+    ['https://payer@pay.example.com/1', false],
+    ['https://:word@pay.example.com/1', false],
+    ['https://pay.example.com:8443/1', false],
+    ['https://pay.example.com.evil.example/1', false],
+    ['https://gate.example.com/payments/till/page/1', false],
+    ['javascript:alert(1)//pay.example.com', false],
+    ['no link', false],
+  ];
+  for (const [url, isKept] of links) {
+    it(`${isKept ? 'sends' : 'never sends'} its payer to ${url}`, async () => {
+      const start = provider().start;
+      Object.assign(provider(), {
+        start: async (...asked: Parameters<typeof start>) => ({ ...(await start(...asked)), payUrl: url }),
+      });
+      const payment = await stage.order(service);
+      expect([payment.phase, payment.payUrl]).to.deep.equal(['pending', isKept ? url : null]);
+    });
+  }
+
+  it('leaves a payment at rest where it is when its provider cannot be asked', async () => {
+    const payment = await stage.credited(service);
+    stage.bank.hook = () => 500;
+    expect(await service.payments.look(payment.id)).to.deep.equal(payment);
+    expect(await stage.payment(payment.id)).to.deep.equal(payment);
+  });
+
+  it('asks for a refund once, however many are asked for after it', async () => {
+    const { id } = await stage.credited(service);
+    stage.bank.refunds = 'pending';
+    for (let count = 1; count <= 3; count += 1) {
+      await ask(id);
+      await service.payments.look(id);
+      expect(stage.bank.asked.get('refund')).to.equal(count);
+    }
+    expect(stage.bank.ofOrder(id)[0]?.refunds.length).to.equal(3);
+  });
+
+  it('never asks for a refund whose key its provider may have forgotten', async () => {
+    const { id } = await stage.credited(service);
+    await ask(id, { at: stage.now() - DAY_MS });
+    const payment = await service.payments.look(id);
+    expect(stage.bank.asked.get('refund')).to.equal(undefined);
+    expect(refundsOf(payment ?? expect.fail('it is gone')).map(({ state }) => state)).to.deep.equal(['asked']);
+    await ask(id);
+    await service.payments.look(id);
+    expect(stage.bank.asked.get('refund')).to.equal(1);
+  });
+
+  it('refuses a refund where the provider has none', async () => {
+    const { id } = await stage.credited(service);
+    Object.assign(provider(), { refund: undefined });
+    await ask(id);
+    const payment = await service.payments.look(id);
+    const [refund] = refundsOf(payment ?? expect.fail('it is gone'));
+    expect([refund?.state, payment?.dueAt]).to.deep.equal(['refused', null]);
+    expect(refund?.reason).to.include('gives nothing back');
+  });
+}
