@@ -1,7 +1,8 @@
 // One reply of server-sent events, written straight to the socket: hapi's own stream replies cost more and may be
 // compressed, which delays events.
 import type { ServerResponse } from 'node:http';
-import { takeOverChunks } from '../platform/own-chunks.ts';
+import type { Writable } from 'node:stream';
+import { outletOf, takeOverChunks } from '../platform/own-chunks.ts';
 import type { Pressure } from '../stream/drive.ts';
 
 export interface SseReply {
@@ -33,14 +34,18 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
   let takenAt = 0;
   let stillAt = 0;
   let isFramed = false;
+  /** Where the last text went. */
+  let outlet: Writable = response;
 
   /** False if the client is slow. */
   function send(text: string): boolean {
-    if (text.length > TEXT_CHARS_MAX) return response.write(bytesOf(text, isFramed));
-    if (!isFramed) return response.write(text);
+    const isLong = text.length > TEXT_CHARS_MAX;
+    outlet = isLong && isFramed ? outletOf(response) : response;
+    if (isLong) return outlet.write(bytesOf(text, isFramed));
+    if (!isFramed) return outlet.write(text);
     const bytes = Buffer.byteLength(text);
     // If every character is a byte, nothing has to be encoded.
-    return response.write(frame(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
+    return outlet.write(frame(text, bytes), bytes === text.length ? 'latin1' : 'utf8');
   }
 
   /** Resolves when the buffer is empty again; never, once a stalled client was cut off. */
@@ -48,7 +53,7 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
     takenAt = stillAt = performance.now();
     response.setTimeout(stepMs);
     return new Promise((resolve) => {
-      response.once('drain', () => {
+      outlet.once('drain', () => {
         response.setTimeout(0);
         resolve();
       });

@@ -95,13 +95,41 @@ describe('reply of events', () => {
     await until(() => received > MUCH_BYTES);
   });
 
+  it('calls no client slow while the system takes what is written, however long it is', async () => {
+    const reply = await open();
+    reply.open();
+    for (let at = 0; at < 10; at += 1) {
+      expect(reply.write('x'.repeat(2 * response.writableHighWaterMark))).to.equal(undefined);
+      await until(() => received > (at + 1) * 2 * response.writableHighWaterMark);
+    }
+  });
+
+  it('keeps the order of long and short texts', async () => {
+    const reply = await open();
+    reply.open();
+    const long = 'x'.repeat(50_000);
+    for (const letter of ['a', 'b']) {
+      reply.write(`<${letter}>`);
+      reply.write(`${letter}${long}`);
+    }
+    reply.end();
+    await until(() => text.endsWith('0\r\n\r\n'));
+    const body = text.slice(text.indexOf('\r\n\r\n') + 4).replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
+    expect(body.replaceAll(long, '…')).to.equal('<a>a…<b>b…\r\n');
+  });
+
   it('leaves no listener behind, however often the client is slow', async () => {
     const reply = await open();
     reply.open();
-    const counts = () => ['drain', 'close', 'timeout', 'error'].map((name) => response.listenerCount(name));
-    let after: number[] | undefined;
-    for (let at = 0; at < 30; at += 1) {
-      const pressure = reply.write('x'.repeat(200_000));
+    const names = ['drain', 'close', 'timeout', 'error'];
+    const counts = () =>
+      [response, response.socket].map((emitter) => names.map((name) => emitter?.listenerCount(name)));
+    let after: ReturnType<typeof counts> | undefined;
+    for (let at = 0; at < 12; at += 1) {
+      client.pause();
+      const pressure = reply.write('x'.repeat(MUCH_BYTES / 2));
+      expect(pressure).to.be.instanceOf(Promise);
+      client.resume();
       await pressure;
       after ??= counts();
       expect(counts()).to.deep.equal(after);

@@ -1,11 +1,12 @@
-// That Node sends what is written after the headers as it is, once it was told that there are no chunks.
+// That Node sends what is written after the headers as it is, once it was told that there are no chunks, and in order
+// also if some of it goes past the reply.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { takeOverChunks } from '../../lib/platform/own-chunks.ts';
+import { outletOf, takeOverChunks } from '../../lib/platform/own-chunks.ts';
 import { until } from '../../testkit/client.ts';
 
-describe('takeOverChunks', () => {
+describe('own chunks', () => {
   let server: Server;
   let client: Socket;
   let text: string;
@@ -57,5 +58,40 @@ describe('takeOverChunks', () => {
       response.end('all of it');
     });
     await until(() => text.endsWith('\r\n\r\nall of it'));
+  });
+
+  it('may go past a reply when it is its turn, and not before', async () => {
+    const replies: ServerResponse[] = [];
+    await ask(get() + get(), (response) => {
+      response.writeHead(200).flushHeaders();
+      takeOverChunks(response);
+      response.write('3\r\none\r\n');
+      outletOf(response).write('3\r\ntwo\r\n');
+      replies.push(response);
+    });
+    await until(() => replies.length === 2);
+    const [first, second] = replies as [ServerResponse, ServerResponse];
+    expect(outletOf(first)).to.equal(first.socket);
+    expect(outletOf(second)).to.equal(second);
+    first.end('0\r\n\r\n');
+    await until(() => outletOf(second) !== second);
+    expect(outletOf(second)).to.equal(second.socket);
+    outletOf(second).write('5\r\nthree\r\n');
+    second.end('0\r\n\r\n');
+    await until(() => text.split('0\r\n\r\n').length === 3);
+    expect(text).to.match(/\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\nHTTP/);
+    expect(text).to.match(/\r\n\r\n3\r\none\r\n3\r\ntwo\r\n5\r\nthree\r\n0\r\n\r\n$/);
+  });
+
+  it('does not go to a connection that the client has left', async () => {
+    let response: ServerResponse | undefined;
+    await ask(get(), (made) => {
+      made.writeHead(200).flushHeaders();
+      takeOverChunks(made);
+      response = made;
+    });
+    await until(() => response !== undefined);
+    response?.socket?.destroy();
+    expect(outletOf(response as ServerResponse)).to.equal(response);
   });
 });
