@@ -18,6 +18,8 @@ interface Measured extends LoadResult {
   readonly cpuUs: number;
 }
 
+/** The compiler's work is not a cost of the calls: most of it is done after some 10,000 of them. */
+const WARM_UP_ROUNDS = 3;
 /** Modules and functions of a profile. */
 const SHOWN = 24;
 
@@ -31,8 +33,9 @@ export function printHead(rounds: number): void {
 
 export async function compare(test: Case, { pipe, gateway, other, load }: Compared, rounds: number): Promise<void> {
   const all = [pipe, gateway, ...(other ? [other] : [])];
-  // A whole round first: the compiler's work at the start is not a cost of the calls.
-  for (const running of all) await measure(running, load, test);
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
+    for (const running of all) await measure(running, load, test);
+  }
   const measured = all.map((): Measured[] => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [index, running] of all.entries()) measured[index]?.push(await measure(running, load, test));
