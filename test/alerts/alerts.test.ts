@@ -9,8 +9,9 @@ import type { AlertSettings } from '../../lib/store/ports/alerts.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { createMailer, type Mailer } from '../../lib/users/mail.ts';
 import { type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { longer } from '../../testkit/long.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { answerWith, isSigned, type Receiver, startReceiver } from '../../testkit/webhook.ts';
 import {
   AT,
@@ -65,7 +66,7 @@ async function watched(store: Store, more: Partial<AlertSettings> = {}): Promise
 const postsTo = (account: string) => receiver.posts.filter(({ json }) => json.account === account);
 const spend = (store: Store, account: string, rub: number) => applied(store, adjust(account, -BigInt(rub) * RUB));
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`alerts on ${kind.name}`, () => {
     const context = useStore(kind);
 
@@ -157,7 +158,7 @@ for (const kind of STORES) {
       await store.users.add(user);
       await store.users.join({ user: user.id, account, role: 'owner' });
       const paused = (payment: string) => ({ type: 'topup.paused', data: { amount: '500.00', payment } }) as const;
-      const [one, other] = [alertsOn(store), alertsOn(await context.open())];
+      const [one, other] = [alertsOn(store), alertsOn(await context.other())];
       await Promise.all([one, other, one].map((alerts) => alerts.tell(account, paused('pay_1'), 'pay_1')));
       expect(smtp.letters).to.deep.equal([]);
       await Promise.all([one.look(), other.look()]);
@@ -173,7 +174,7 @@ for (const kind of STORES) {
     });
 
     it('are sent by one of several processes at once', async () => {
-      const stores = [context.store, await context.open(), await context.open()];
+      const stores = [context.store, await context.other(), await context.other(2)];
       const accounts = [await watched(context.store), await watched(context.store), await watched(context.store)];
       for (const account of accounts) await spend(context.store, account, 901);
       await Promise.all([...stores, ...stores].map((store) => alertsOn(store).look()));
@@ -246,7 +247,7 @@ for (const kind of STORES) {
       });
       const looked = dying.look().catch(() => undefined);
       while ((await context.store.alerts.alarms(account))[0]?.version !== 2) await new Promise(setImmediate);
-      const other = alertsOn(await context.open());
+      const other = alertsOn(await context.other());
       now = AT + MINUTE_MS;
       await other.look();
       expect(postsTo(account), 'it may be alive').to.deep.equal([]);

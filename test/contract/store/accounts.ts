@@ -1,11 +1,9 @@
 // Accounts and the status of their wallets.
 import { expect } from 'chai';
 import { StoreError } from '../../../lib/store/store.ts';
-import { AT, applied, newAccount, newId, RUB, rejection, type StoreKind, topup, useStore } from './context.ts';
+import { AT, applied, newAccount, newId, RUB, rejection, type StoreContext, topup } from './context.ts';
 
-export function accountContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function accountContract(context: StoreContext): void {
   it('keeps the wish for automatic top-ups', async () => {
     const { accounts } = context.store;
     const id = await newAccount(context.store);
@@ -61,7 +59,7 @@ export function accountContract(kind: StoreKind): void {
 
   it('suspends and resumes, and every opener sees it', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const id = await newAccount(store);
     for (const status of ['suspended', 'suspended', 'active'] as const) {
       expect(await store.accounts.setStatus(id, status)).to.equal(true);

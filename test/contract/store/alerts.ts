@@ -1,10 +1,9 @@
 // What owners want to be told of, and alarms that one of many processes moves on.
 import { expect } from 'chai';
 import type { Alarm, AlertSettings } from '../../../lib/store/ports/alerts.ts';
-import { newId, RUB, type StoreKind, useStore } from './context.ts';
+import { newId, RUB, type StoreContext } from './context.ts';
 
-export function alertContract(kind: StoreKind): void {
-  const context = useStore(kind);
+export function alertContract(context: StoreContext): void {
   const wishes = (more: Partial<AlertSettings> = {}): AlertSettings => ({
     ...{ account: newId('acc'), balanceBelow: 100n * RUB, budgets: true, version: 0 },
     webhook: { url: 'https://example.com/?a=ж', secret: 'whsec_1' },
@@ -32,7 +31,7 @@ export function alertContract(kind: StoreKind): void {
   it('changes the version that was read, and no other, of many at once', async () => {
     const { alerts } = context.store;
     const first = wishes();
-    const others = [context.store, await context.open()];
+    const others = [context.store, await context.other()];
     for (const version of [0, 1]) {
       const sums = [1n, 2n, 3n, 4n].map((rub) => rub * RUB);
       const changes = sums.map((balanceBelow, at) =>
@@ -65,7 +64,7 @@ export function alertContract(kind: StoreKind): void {
   });
 
   it('lets one of many move an alarm on', async () => {
-    const second = await context.open();
+    const second = await context.other();
     const account = newId('acc');
     for (const version of [0, 1, 2]) {
       const moves = [0, 1, 2, 3].map((by) =>

@@ -11,14 +11,12 @@ import {
   problemsOf,
   RUB,
   reserve,
-  type StoreKind,
+  type StoreContext,
   settle,
   statuses,
-  useStore,
 } from './context.ts';
 
-export function budgetContract(kind: StoreKind): void {
-  const context = useStore(kind);
+export function budgetContract(context: StoreContext): void {
   const terms = (rub: number, period = 1000) => ({ period, most: BigInt(rub) * RUB });
 
   async function sumOf(store: Store, key: string) {
@@ -27,7 +25,7 @@ export function budgetContract(kind: StoreKind): void {
   }
 
   it('lets three of fifty holds through that come at once from two openers, on a budget for three', async () => {
-    const openers = [context.store, await context.open()];
+    const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
     const holds = Array.from({ length: 50 }, (_, at) =>
       statuses(openers[at % 2] as Store, reserve(wallet, { key, amount: 2n * RUB, budget: terms(7) })),
@@ -40,7 +38,7 @@ export function budgetContract(kind: StoreKind): void {
   });
 
   it('lets three through on a budget for three, of holds by a key and by two in its place, from two openers', async () => {
-    const openers = [context.store, await context.open()];
+    const openers = [context.store, await context.other()];
     const [wallet, key] = [await newWallet(context.store), newId('key')];
     const calls = Array.from({ length: 60 }, (_, at) => {
       const budget = at % 3 === 0 ? terms(7) : { ...terms(7), key };
@@ -61,7 +59,7 @@ export function budgetContract(kind: StoreKind): void {
 
   it('gives back to the sum that a call counts in, whoever ends it', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const [wallet, key] = [await newWallet(store), newId('key')];
     const ids = [newId('req'), newId('req'), newId('req')] as const;
     const by = { key: newId('key'), amount: 2n * RUB, budget: { ...terms(6), key } };
@@ -95,7 +93,7 @@ export function budgetContract(kind: StoreKind): void {
 
   it('counts a batch once that is sent again, also by another opener', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const [wallet, key, ended, kept] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
     const batch = [
       reserve(wallet, { key, chargeId: ended, amount: 5n * RUB, budget: terms(6) }),
@@ -115,7 +113,7 @@ export function budgetContract(kind: StoreKind): void {
 
   it('knows the period of a call from then on, whoever ends it and in whichever period', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const [wallet, key, old, late] = [await newWallet(store), newId('key'), newId('req'), newId('req')];
     const [held] = await applied(store, reserve(wallet, { key, chargeId: old, amount: 5n * RUB, budget: terms(6) }));
     expect(held?.charge?.period).to.equal(1000);

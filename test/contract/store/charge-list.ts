@@ -11,14 +11,11 @@ import {
   newId,
   newWallet,
   reserve,
-  type StoreKind,
+  type StoreContext,
   settle,
-  useStore,
 } from './context.ts';
 
-export function chargeListContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function chargeListContract(context: StoreContext): void {
   async function pagesOf(wallet: string, limit: number, filter: ChargeFilter = {}): Promise<Charge[][]> {
     const pages: Charge[][] = [];
     let before: string | undefined;

@@ -6,6 +6,7 @@ import { AT, applied, newId, reserve, settle, statuses } from './context.ts';
 
 /** What a child does; it sends one reply, or for `load` one message per batch until it is killed. */
 export type Order =
+  | { readonly task: 'leave' }
   | { readonly task: 'reserve'; readonly wallet: string; readonly batches: number; readonly amount: bigint }
   | { readonly task: 'add-keys'; readonly account: string; readonly count: number; readonly activeMax: number }
   | { readonly task: 'hit'; readonly bucket: string; readonly count: number }
@@ -16,13 +17,13 @@ export type Order =
 const [, , url = ''] = process.argv;
 const store = await openStore(url);
 process.on('message', async (order: Order) => {
-  say(await obey(store, order));
+  if (order.task !== 'leave') return say(await obey(store, order));
   await store.close();
   process.disconnect?.();
 });
 say('ready');
 
-async function obey(opened: Store, order: Order): Promise<unknown> {
+async function obey(opened: Store, order: Exclude<Order, { task: 'leave' }>): Promise<unknown> {
   switch (order.task) {
     case 'reserve': {
       const found: string[] = [];

@@ -26,11 +26,14 @@ export interface StoreContext {
   readonly store: Store;
   /** One more opener, as another process would be; closed at the end. */
   open(): Promise<Store>;
+  /** Such an opener that all tests of the suite use; there may be a second one. */
+  other(number?: 1 | 2): Promise<Store>;
 }
 
 /** A database for all tests of a suite; tests stay apart by the ids they make. */
 export function useStore(kind: StoreKind): StoreContext {
   const stores: Store[] = [];
+  const others = new Map<number, Promise<Store>>();
   let database: StoreDatabase | undefined;
   const open = async () => {
     const store = await openStore(opened(database).url, kind.opening);
@@ -53,6 +56,11 @@ export function useStore(kind: StoreKind): StoreContext {
       return opened(stores[0]);
     },
     open,
+    other(number = 1) {
+      const other = others.get(number) ?? open();
+      others.set(number, other);
+      return other;
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { alertContract } from './alerts.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import { checkpointContract } from './checkpoints.ts';
-import type { StoreKind } from './context.ts';
+import { type StoreContext, type StoreKind, useStore } from './context.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
 import { journalContract } from './journal.ts';
@@ -22,26 +22,34 @@ import { processContract } from './processes.ts';
 import { settingContract } from './settings.ts';
 import { signinContract } from './signins.ts';
 
+/** Suites that look only at what they made: they share a database. */
+const TOGETHER: Readonly<Record<string, (context: StoreContext) => void>> = {
+  payments: paymentContract,
+  'budgets of keys': budgetContract,
+  'charges of a wallet': chargeListContract,
+  accounts: accountContract,
+  keys: keyContract,
+  limits: limitContract,
+  owners: ownerContract,
+  settings: settingContract,
+  people: peopleContract,
+  alerts: alertContract,
+  'keys against repeats': idempotencyContract,
+  'sessions and links': signinContract,
+};
+
 export function storeContract(kind: StoreKind): void {
+  describe(kind.name, () => {
+    const context = useStore(kind);
+    for (const [what, contract] of Object.entries(TOGETHER)) describe(what, () => contract(context));
+  });
   describe(`${kind.name}: ledger`, () => ledgerContract(kind));
   describe(`${kind.name}: ledger against the model`, () => modelContract(kind));
-  describe(`${kind.name}: budgets of keys`, () => budgetContract(kind));
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
-  describe(`${kind.name}: charges of a wallet`, () => chargeListContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
   describe(`${kind.name}: checkpoints of the audit`, () => checkpointContract(kind));
-  describe(`${kind.name}: accounts`, () => accountContract(kind));
-  describe(`${kind.name}: keys`, () => keyContract(kind));
-  describe(`${kind.name}: limits`, () => limitContract(kind));
-  describe(`${kind.name}: owners`, () => ownerContract(kind));
-  describe(`${kind.name}: settings`, () => settingContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
-  describe(`${kind.name}: payments`, () => paymentContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
-  describe(`${kind.name}: people`, () => peopleContract(kind));
-  describe(`${kind.name}: alerts`, () => alertContract(kind));
-  describe(`${kind.name}: keys against repeats`, () => idempotencyContract(kind));
-  describe(`${kind.name}: sessions and links`, () => signinContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));
   describe(`${kind.name}: several processes`, () => processContract(kind));
 }

@@ -3,12 +3,11 @@ import { expect } from 'chai';
 import type { Operation, OutcomeStatus } from '../../../lib/money/decide.ts';
 import type { Repeat, RepeatTerms } from '../../../lib/money/repeat.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreKind, settle, useStore } from './context.ts';
+import { AT, charge, giveBack, newId, newWallet, RUB, reserve, type StoreContext, settle } from './context.ts';
 
 const DAY_MS = 86_400_000;
 
-export function idempotencyContract(kind: StoreKind): void {
-  const context = useStore(kind);
+export function idempotencyContract(context: StoreContext): void {
   const terms = (more: Partial<RepeatTerms> = {}): RepeatTerms => ({
     ...{ id: newId('rep'), body: 'hash-1', awaited: true, expiresAt: AT + DAY_MS },
     ...more,
@@ -50,7 +49,7 @@ export function idempotencyContract(kind: StoreKind): void {
   });
 
   it('are taken once by many processes at a time', async () => {
-    const stores = [context.store, await context.open()];
+    const stores = [context.store, await context.other()];
     const wallet = await newWallet(context.store);
     const repeat = terms();
     const tries = Array.from({ length: 20 }, (_, at) => apply(stores[at % 2] as Store, under(reserve(wallet), repeat)));

@@ -127,7 +127,7 @@ export function jobContract(kind: StoreKind): void {
 
     it('end once when a refund and a result come at the same moment', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newWallet(store);
       for (let turn = 0; turn < 10; turn += 1) {
         const job = await running(wallet, 1);
@@ -191,7 +191,7 @@ export function jobContract(kind: StoreKind): void {
 
     it('are made by one of two that decided on the same version', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       for (let turn = 0; turn < 10; turn += 1) {
         const job = await newJob(store, await newWallet(store));
         const of = { kind: 'begin', id: job.id, version: job.version, at: 5, dueAt: 1 } as const;
@@ -284,7 +284,7 @@ export function jobContract(kind: StoreKind): void {
 
     it('of two at once never get the same job', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newWallet(store);
       for (let dueAt = 1; dueAt <= 20; dueAt += 1) await running(wallet, dueAt);
       const claimed: string[] = [];

@@ -4,13 +4,12 @@ import { expect } from 'chai';
 import { NO_LIMITS } from '../../../lib/money/key-limits.ts';
 import type { KeyRow } from '../../../lib/store/ports/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { AT, newAccount, newId, RUB, type StoreContext, type StoreKind, useStore } from './context.ts';
+import { AT, newAccount, newId, RUB, type StoreContext } from './context.ts';
 
 const MAX = 10;
 const UNUSED = { revokedAt: null, requestsCount: 0, lastUsedAt: null, limits: NO_LIMITS, budgetKey: null };
 
-export function keyContract(kind: StoreKind): void {
-  const context = useStore(kind);
+export function keyContract(context: StoreContext): void {
   addTests(context);
   describe('replacement', () => replacementTests(context));
   describe('revocation', () => revocationTests(context));
@@ -68,7 +67,7 @@ function addTests(context: StoreContext): void {
   });
 
   it('holds the maximum when several openers add at once', async () => {
-    const openers = [context.store, await context.open()];
+    const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const tries = Array.from({ length: 24 }, (_, index) => openers[index % 2]?.keys.add(newKey(account), MAX));
     const results = await Promise.all(tries);
@@ -93,7 +92,7 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.get(key.id)).to.deep.equal(row);
     expect(await store.keys.find(key.hash)).to.deep.equal({ ...row, accountStatus: 'active' });
     expect(await store.keys.limit(key.id, { ...NO_LIMITS, expiresAt: AT + 60 }, AT + 49)).to.equal('limited');
-    const other = await context.open();
+    const other = await context.other();
     expect(await other.keys.list(account)).to.deep.equal([{ ...row, limits: { ...NO_LIMITS, expiresAt: AT + 60 } }]);
     expect(await store.keys.limit(key.id, NO_LIMITS, AT + 60)).to.equal('ended');
     expect(await store.keys.limit(key.id, NO_LIMITS, AT + 59)).to.equal('limited');
@@ -149,7 +148,7 @@ function replacementTests(context: StoreContext): void {
       ...{ ...UNUSED, ...fresh, account, name: key.name, limits: { ...LIMITS, expiresAt }, budgetKey: key.id },
     });
     const first = { ...key, limits: { ...LIMITS, expiresAt: AT + 50 } };
-    const other = await context.open();
+    const other = await context.other();
     expect(await other.keys.list(account)).to.deep.equal([first, rowOf(second, AT + 90), rowOf(third, null)]);
     expect(await other.keys.find(third.hash)).to.deep.equal({ ...rowOf(third, null), accountStatus: 'active' });
   });
@@ -180,7 +179,7 @@ function replacementTests(context: StoreContext): void {
   });
 
   it('holds the maximum when several openers replace at once', async () => {
-    const openers = [context.store, await context.open()];
+    const openers = [context.store, await context.other()];
     const account = await newAccount(context.store);
     const key = await addLimited(account);
     const tries = Array.from({ length: 8 }, (_, at) => openers[at % 2]?.keys.replace(key.id, newSuccessor(AT + 9), 4));
@@ -198,7 +197,7 @@ function replacementTests(context: StoreContext): void {
     await store.keys.replace(key.id, second, MAX);
     await store.keys.replace(second.id, third, MAX);
     const change = { budget: 9n * RUB, reset: 'day', zone: 'UTC', expiresAt: AT + 70, models: null } as const;
-    expect(await (await context.open()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
+    expect(await (await context.other()).keys.limit(third.id, change, AT + 3)).to.equal('limited');
     const limitsOf = async (id: string) => (await store.keys.get(id))?.limits;
     // The first has ended by then.
     expect(await limitsOf(key.id)).to.deep.equal({ ...LIMITS, expiresAt: AT + 2 });
@@ -224,7 +223,7 @@ function replacementTests(context: StoreContext): void {
 function revocationTests(context: StoreContext): void {
   it('is seen by every opener at once, and the key stays to be found', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const account = await newAccount(store);
     const key = await addKey(store, account);
     expect(await store.keys.revoke(key.id, AT + 7)).to.equal('revoked');
@@ -238,7 +237,7 @@ function revocationTests(context: StoreContext): void {
     const key = await addKey(store, await newAccount(store));
     const [first, second] = await Promise.all([
       store.keys.revoke(key.id, AT + 1),
-      (await context.open()).keys.revoke(key.id, AT + 1),
+      (await context.other()).keys.revoke(key.id, AT + 1),
     ]);
     expect([first, second]).to.have.members(['revoked', 'exists']);
     expect(await store.keys.revoke(key.id, AT + 9)).to.equal('exists');
@@ -253,7 +252,7 @@ function revocationTests(context: StoreContext): void {
 function counterTests(context: StoreContext): void {
   it('add up, from several openers', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const account = await newAccount(store);
     const [first, second] = [await addKey(store, account), await addKey(store, account)];
     await Promise.all([
@@ -271,7 +270,7 @@ function counterTests(context: StoreContext): void {
   it('count a batch once, however often it is sent, and each writer for itself', async () => {
     const { store } = context;
     const key = await addKey(store, await newAccount(store));
-    const openers = [store, await context.open()];
+    const openers = [store, await context.other()];
     const [mine, theirs] = [newId('writer'), newId('writer')];
     const send = (writer: string, number: number, by = store) =>
       by.keys.use([{ id: key.id, count: 7, lastUsedAt: AT + number }], { writer, number });

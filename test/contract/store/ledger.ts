@@ -63,7 +63,7 @@ export function ledgerContract(kind: StoreKind): void {
 
   it('has committed when it answers: another opener reads it', async () => {
     const { store } = context;
-    const other = await context.open();
+    const other = await context.other();
     const wallet = await newWallet(store);
     for (let turn = 1; turn <= 20; turn += 1) {
       const chargeId = newId('req');
@@ -104,7 +104,7 @@ export function ledgerContract(kind: StoreKind): void {
 
     it('answers a repeat by another opener with the charge as it is', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newWallet(store);
       const op = reserve(wallet);
       const [outcome] = await applied(store, op);
@@ -224,7 +224,7 @@ export function ledgerContract(kind: StoreKind): void {
   });
 
   it('lets exactly as many parallel reserves through as the balance pays for', async () => {
-    const openers = [context.store, await context.open(), await context.open()];
+    const openers = [context.store, await context.other(), await context.other(2)];
     const wallet = await newWallet(context.store);
     const tries = openers.map(async (store) => {
       const found: string[] = [];

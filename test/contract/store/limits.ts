@@ -1,12 +1,10 @@
 // Counting windows that several processes share.
 import { expect } from 'chai';
-import { AT, newId, type StoreKind, useStore } from './context.ts';
+import { AT, newId, type StoreContext } from './context.ts';
 
 const MINUTE = 60_000;
 
-export function limitContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function limitContract(context: StoreContext): void {
   it('opens a window with its first hit and counts until it ends', async () => {
     const { limits } = context.store;
     const bucket = newId('key');
@@ -40,7 +38,7 @@ export function limitContract(kind: StoreKind): void {
   });
 
   it('counts every hit of several openers exactly once', async () => {
-    const openers = [context.store, await context.open()];
+    const openers = [context.store, await context.other()];
     const bucket = newId('key');
     const hits = Array.from({ length: 40 }, (_, index) => openers[index % 2]?.limits.hit(bucket, MINUTE, AT));
     const counts = (await Promise.all(hits)).map((window) => window?.count ?? 0);

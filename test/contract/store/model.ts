@@ -62,7 +62,7 @@ export function modelContract(kind: StoreKind): void {
   });
 
   it('does so too when batches and suspensions come from several openers in turn', async () => {
-    const stores = [context.store, await context.open(), await context.open()];
+    const stores = [context.store, await context.other(), await context.other(2)];
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24, size: 'max' }), (steps) => compare(stores, steps)),
       { numRuns: RUNS },

@@ -1,14 +1,13 @@
 // The processes on a store: each is alive as long as it renews, by the store's clock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { newId, type StoreKind, useStore } from './context.ts';
+import { newId, type StoreContext } from './context.ts';
 
 const LONG_MS = 60_000;
 /** Longer than two steps of a test take on a busy machine. */
 const SHORT_MS = 600;
 
-export function ownerContract(kind: StoreKind): void {
-  const context = useStore(kind);
+export function ownerContract(context: StoreContext): void {
   const forget: string[] = [];
   const newOwner = () => {
     const id = newId('own');
@@ -81,7 +80,7 @@ export function ownerContract(kind: StoreKind): void {
   });
 
   it('is shared by all openers', async () => {
-    const other = await context.open();
+    const other = await context.other();
     const [first, second] = [newOwner(), newOwner()];
     await renew(first);
     expect(await other.owners.renew({ id: second, leaseMs: LONG_MS, alone: false })).to.include({ others: 1 });

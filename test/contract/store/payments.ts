@@ -14,8 +14,7 @@ import {
   RUB,
   rejection,
   reserve,
-  type StoreKind,
-  useStore,
+  type StoreContext,
   walletOf,
 } from './context.ts';
 
@@ -87,9 +86,7 @@ export function newNotice(more: Partial<Notice> = {}): Notice {
   return { id: newId('ntc'), ...came, verdict: 'received', detail: '', ...more };
 }
 
-export function paymentContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function paymentContract(context: StoreContext): void {
   describe('and their money', () => {
     it('are credited once, with the row, whoever asks how often', async () => {
       const { store } = context;
@@ -127,7 +124,7 @@ export function paymentContract(kind: StoreKind): void {
 
     it('are credited once when two processes do it at the same moment', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newAccount(store);
       for (let turn = 0; turn < 5; turn += 1) {
         const payment = await newSucceeded(store, wallet);
@@ -162,7 +159,7 @@ export function paymentContract(kind: StoreKind): void {
 
     it('are reclaimed by a lost dispute, which a suspension in another process does not undo', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newAccount(store);
       const [credited] = await applied(store, creditOf(await newSucceeded(store, wallet)));
       const disputed = await changed(store, credited?.payment as Payment, {
@@ -234,7 +231,7 @@ export function paymentContract(kind: StoreKind): void {
       const { store } = context;
       const payment = await newSucceeded(store, await newAccount(store));
       const review = { kind: 'review', id: payment.id, version: payment.version, at: AT, reason: 'sum' } as const;
-      const other = await context.open();
+      const other = await context.other();
       const found = await Promise.all([
         store.payments.change(review),
         other.payments.change({ ...review, reason: 'shop' }),
@@ -245,7 +242,7 @@ export function paymentContract(kind: StoreKind): void {
 
     it('are claimed by one process at a time, those first that have been due for longest', async () => {
       const { store } = context;
-      const other = await context.open();
+      const other = await context.other();
       const wallet = await newAccount(store);
       const made: string[] = [];
       for (const dueAt of [30, 10, 20]) {
@@ -299,7 +296,7 @@ export function paymentContract(kind: StoreKind): void {
       expect(await store.payments.changeAutoTopup(auto)).to.equal(false);
       const read = (await store.payments.autoTopup(wallet)) as AutoTopupRow;
       expect(read).to.deep.equal({ ...auto, version: 1 });
-      const other = await context.open();
+      const other = await context.other();
       const begin = (one: Store) => {
         const order = newOrder(wallet, { origin: 'auto' });
         return one.payments.create(order, { ...read, order: order.id, dayCount: 1, monthSum: order.amount });

@@ -1,7 +1,7 @@
 // People, their memberships, and the log of what they did.
 import { expect } from 'chai';
 import type { User } from '../../../lib/store/ports/users.ts';
-import { AT, newId, type StoreKind, useStore } from './context.ts';
+import { AT, newId, type StoreContext } from './context.ts';
 
 export function makeUser(fields: Partial<User> = {}): User {
   const id = newId('usr');
@@ -13,9 +13,7 @@ export function makeUser(fields: Partial<User> = {}): User {
   };
 }
 
-export function peopleContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function peopleContract(context: StoreContext): void {
   it('keeps a user as it is, by id and by address', async () => {
     const { users } = context.store;
     const [user, bare] = [

@@ -1,10 +1,8 @@
 // Facts remembered across starts.
 import { expect } from 'chai';
-import { newId, type StoreKind, useStore } from './context.ts';
+import { newId, type StoreContext } from './context.ts';
 
-export function settingContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function settingContract(context: StoreContext): void {
   it('remembers the last value of a name', async () => {
     const { settings } = context.store;
     const [name, other] = [newId('name'), newId('name')];
@@ -31,6 +29,6 @@ export function settingContract(kind: StoreKind): void {
   it('is the same for every opener', async () => {
     const name = newId('name');
     await context.store.settings.set(name, 'Привет "мир"');
-    expect(await (await context.open()).settings.get(name)).to.equal('Привет "мир"');
+    expect(await (await context.other()).settings.get(name)).to.equal('Привет "мир"');
   });
 }

@@ -1,7 +1,7 @@
 // Sessions of people, links that work once, and failed attempts.
 import { expect } from 'chai';
 import type { Link, Session } from '../../../lib/store/ports/sessions.ts';
-import { AT, newId, type StoreKind, useStore } from './context.ts';
+import { AT, newId, type StoreContext } from './context.ts';
 
 const MINUTE = 60_000;
 
@@ -18,9 +18,7 @@ function makeLink(fields: Partial<Link> = {}): Link {
   return { hash: newId('hash'), purpose: 'reset', ...none, expiresAt: AT + MINUTE, ...fields };
 }
 
-export function signinContract(kind: StoreKind): void {
-  const context = useStore(kind);
-
+export function signinContract(context: StoreContext): void {
   it('keeps sessions of a user, newest first', async () => {
     const { sessions } = context.store;
     const user = newId('usr');
