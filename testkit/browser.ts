@@ -1,7 +1,7 @@
 // A real browser: Debian's chromium, found by its path; without it, its tests are skipped with a notice.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -17,6 +17,38 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
+export interface Guest {
+  /** Closed after the test; a mistake in a script of the page fails it. `session` is the value of a cookie. */
+  openPage(url: string, session: string | undefined, screen: BrowserContextOptions): Promise<Page>;
+}
+
+/** Call in a `describe`: a browser for its tests, which are skipped without one. */
+export function useBrowser(): Guest {
+  const path = findBrowser();
+  let browser: Browser | undefined;
+  const contexts: BrowserContext[] = [];
+  before(async function () {
+    if (path === undefined) return this.skip();
+    browser = await openBrowser(path);
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+  });
+  after(() => browser?.close());
+  return {
+    async openPage(url, session, screen) {
+      const context = await (browser as Browser).newContext(screen);
+      contexts.push(context);
+      if (session !== undefined) await context.addCookies([{ name: 'session', value: session, url }]);
+      const page = await context.newPage();
+      page.on('pageerror', (error) => {
+        throw error;
+      });
+      return page;
+    },
+  };
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface Violation {
@@ -27,14 +59,19 @@ export interface Violation {
 }
 
 /** Runs in the page, where this project's types do not exist. */
-const RUN_AXE = `axe.run().then(({ violations }) => violations.map(({ id, impact, help, nodes }) => (
-  { id, impact, help, where: nodes.map((node) => node.html) })))`;
+const RUN_AXE = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  .map(({ id, impact, help, nodes }) => ({ id, impact, help, where: nodes.map((node) => node.html) })))`;
+
+/** Call before many pages are looked at one after the other: each will have the script of axe already. */
+export function prepareLooks(page: Page): Promise<unknown> {
+  return page.addInitScript(AXE);
+}
 
 /** What axe rates serious or critical on a page. Its script is injected past the pages' policy, which forbids it. */
 export async function findViolations(page: Page): Promise<readonly Violation[]> {
-  await page.evaluate(AXE);
-  const found = (await page.evaluate(RUN_AXE)) as readonly Violation[];
-  return found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
+  return (await page.evaluate(RUN_AXE)) as readonly Violation[];
 }
 
 /** Narrow and wide, light and dark. */

@@ -2,30 +2,25 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { findBrowser, openBrowser } from '../../testkit/browser.ts';
+import { useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { codeOf, PASSWORD } from '../../testkit/pages.ts';
 
 describe('the way to the first call in a browser', function () {
   this.timeout(60_000);
-  const path = findBrowser();
-  let browser: Browser;
+  const guest = useBrowser();
   let test: TestGateway;
 
-  before(async function () {
-    if (path === undefined) return this.skip();
+  before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
-    browser = await openBrowser(path);
   });
   after(async () => {
-    await browser?.close();
     await test?.checkMoney();
     await test?.stop();
   });
 
   it('needs no documentation', async () => {
-    const page = await (await browser.newContext({ locale: 'en-US' })).newPage();
+    const page = await guest.openPage(test.url, undefined, { locale: 'en-US' });
     await page.goto(test.gateway.facts.links.setup ?? '');
     const secret = (await page.getAttribute('input[name=secret]', 'value')) ?? '';
     const fields = { email: 'me@example.com', password: PASSWORD, again: PASSWORD, code: codeOf(secret) };

@@ -1,43 +1,28 @@
 // Ways through the pages in a real browser, also by keyboard alone.
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
 import { MICRO_PER_RUB } from '../../lib/money/money.ts';
-import { findBrowser, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import { SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { codeOf, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 describe('pages in a browser', function () {
   this.timeout(120_000);
-  const path = findBrowser();
-  let browser: Browser;
+  const guest = useBrowser();
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
   let owner: Awaited<ReturnType<typeof setUpOwner>>;
 
-  before(async function () {
-    if (path === undefined) return this.skip();
+  before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     operator = await setUpOperator(test);
     const made = await test.account();
     owner = await setUpOwner(test, made.id);
-    browser = await openBrowser(path);
   });
-  after(async () => {
-    await browser?.close();
-    await test?.stop();
-  });
+  after(() => test?.stop());
 
-  async function openAs(token: string | undefined, screen: (typeof SCREENS)[number]): Promise<Page> {
-    const { name: _, ...options } = screen;
-    const context = await browser.newContext(options);
-    if (token !== undefined) await context.addCookies([{ name: 'session', value: token, url: test.url }]);
-    const page = await context.newPage();
-    page.on('pageerror', (error) => {
-      throw error;
-    });
-    return page;
-  }
+  const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
+    guest.openPage(test.url, session, screen);
 
   it('let an owner in and issue a key by keyboard alone', async () => {
     const page = await openAs(undefined, SCREENS[1] as (typeof SCREENS)[number]);
@@ -57,7 +42,6 @@ describe('pages in a browser', function () {
     await page.waitForSelector('code.key');
     const key = await page.textContent('code.key');
     expect((await send(`${test.url}/api/v1/models`, { key: key ?? '' })).status).to.equal(200);
-    await page.context().close();
   });
 
   it('let an operator make an account, top it up and invite its owner', async () => {
@@ -75,16 +59,14 @@ describe('pages in a browser', function () {
     await page.fill('#email', 'new-owner@example.com');
     await page.click('button:text-is("Create a link")');
     const link = (await page.textContent('code.key')) ?? '';
-    await page.context().close();
 
-    const guest = await openAs(undefined, SCREENS[0] as (typeof SCREENS)[number]);
-    await guest.goto(link);
-    await guest.fill('#password', PASSWORD);
-    await guest.fill('#again', PASSWORD);
-    await guest.click('main button');
-    await guest.waitForURL('**/account');
-    expect(await guest.textContent('main')).to.contain('1,500.50');
-    await guest.context().close();
+    const newcomer = await openAs(undefined, SCREENS[0] as (typeof SCREENS)[number]);
+    await newcomer.goto(link);
+    await newcomer.fill('#password', PASSWORD);
+    await newcomer.fill('#again', PASSWORD);
+    await newcomer.click('main button');
+    await newcomer.waitForURL('**/account');
+    expect(await newcomer.textContent('main')).to.contain('1,500.50');
   });
 
   it('ask an operator for a code when the last one is old', async () => {

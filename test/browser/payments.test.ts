@@ -2,9 +2,10 @@
 // policy of pages lets no form lead elsewhere, which only a browser can tell.
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import type { Page } from 'playwright-core';
+import { findViolations, SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { setUpOperator, setUpOwner } from '../../testkit/pages.ts';
 
 /** Where pictures go, for people to look at; nowhere if it is not set. */
@@ -18,28 +19,18 @@ const WORDS = {
 
 describe('payments in a browser', function () {
   this.timeout(120_000);
-  const path = findBrowser();
-  let browser: Browser;
+  const guest = useBrowser();
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
 
-  before(async function () {
-    if (path === undefined) return this.skip();
+  before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     operator = await setUpOperator(test);
-    browser = await openBrowser(path);
   });
-  after(async () => {
-    await browser?.close();
-    await test?.stop();
-  });
+  after(() => test?.stop());
 
-  async function openAs(token: string | undefined, screen: (typeof SCREENS)[number]): Promise<Page> {
-    const { name: _, ...options } = screen;
-    const context = await browser.newContext(options);
-    await context.addCookies([{ name: 'session', value: token ?? '', url: test.url }]);
-    return context.newPage();
-  }
+  const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
+    guest.openPage(test.url, session, screen);
 
   /** Without a serious fault, and no wider than the screen. */
   async function look(page: Page, name: string): Promise<void> {
@@ -50,7 +41,7 @@ describe('payments in a browser', function () {
     await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
   }
 
-  for (const [at, language] of (['ru', 'en'] as const).entries()) {
+  for (const [at, language] of longer<readonly (keyof typeof WORDS)[]>(['ru'], ['ru', 'en']).entries()) {
     const screen = SCREENS[at] as (typeof SCREENS)[number];
     const words = WORDS[language];
     it(`lead to the credit and to an automatic top-up (${screen.name}, ${language})`, async () => {
@@ -91,7 +82,6 @@ describe('payments in a browser', function () {
       await page.waitForURL('**/account/wallet?done=auto');
       await shot('wallet');
       expect((await test.store.payments.autoTopup(account.id))?.enabled).to.equal(true);
-      await page.context().close();
     });
 
     it(`show their end on the page of the order as soon as it is known (${screen.name}, ${language})`, async () => {
@@ -112,7 +102,6 @@ describe('payments in a browser', function () {
       expect(await page.textContent('.message')).to.equal(words.paid);
       expect([await page.$('#payment a.button'), problems]).to.deep.equal([null, []]);
       await look(page, `${screen.name}-${language}-payments-live`);
-      await page.context().close();
     });
 
     it(`are decided about by an operator (${screen.name}, ${language})`, async () => {
@@ -138,7 +127,6 @@ describe('payments in a browser', function () {
       await shot('notices');
       await page.click('table a');
       await shot('notice');
-      await page.context().close();
     });
   }
 });

@@ -2,8 +2,8 @@
 // scripts too.
 import { mkdirSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { findBrowser, findViolations, openBrowser, SCREENS } from '../../testkit/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { findViolations, SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { itLong } from '../../testkit/long.ts';
@@ -15,38 +15,24 @@ const PICTURES = process.env.PAGE_PICTURES;
 
 describe('the playground in a browser', function () {
   this.timeout(60_000);
-  const path = findBrowser();
-  let browser: Browser;
+  const guest = useBrowser();
   let test: TestGateway;
   let account: TestAccount;
   let session = '';
-  const pages: Page[] = [];
 
-  before(async function () {
-    if (path === undefined) return this.skip();
+  before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
     account = await test.account();
     session = (await setUpOwner(test, account.id)).cookies.get('session') ?? '';
-    browser = await openBrowser(path);
-  });
-  afterEach(async () => {
-    for (const page of pages.splice(0)) await page.context().close();
   });
   after(async () => {
-    await browser?.close();
     await test?.checkMoney();
     await test?.stop();
   });
 
   async function visit(kind: string, { wide = false, ...options }: { wide?: boolean } & BrowserContextOptions = {}) {
     const { name: _, ...size } = SCREENS[wide ? 1 : 0] as (typeof SCREENS)[number];
-    const context = await browser.newContext({ ...size, ...options });
-    await context.addCookies([{ name: 'session', value: session, url: test.url }]);
-    const page = await context.newPage();
-    page.on('pageerror', (error) => {
-      throw error;
-    });
-    pages.push(page);
+    const page = await guest.openPage(test.url, session, { ...size, ...options });
     await page.goto(`${test.url}/account/playground?kind=${kind}&lang=${wide ? 'en' : 'ru'}`);
     return page;
   }
