@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { send } from '../../testkit/client.ts';
 import { chatCatalog } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { type Home, makeHome, startService } from '../../testkit/process.ts';
 
 describe('output that nobody reads', () => {
@@ -12,7 +13,7 @@ describe('output that nobody reads', () => {
   });
   afterEach(() => home.remove());
 
-  for (const pauseMs of [0, 100, 600]) {
+  for (const pauseMs of longer([0, 600], [0, 100, 600])) {
     it(`keeps no service from ending, closed ${pauseMs} ms before`, async () => {
       const service = await startService(home, { env: { SANDBOX: 'off' } });
       service.process.stdout?.destroy();
