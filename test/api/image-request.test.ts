@@ -87,7 +87,7 @@ describe('image request of a long body', () => {
   before(() => {
     // Its thread keeps no process alive; a server does.
     keepAlive = setInterval(() => undefined, 1000);
-    parser = createBodyParser({ idleMs: 200 });
+    parser = createBodyParser();
   });
   after(async () => {
     clearInterval(keepAlive);
@@ -100,7 +100,7 @@ describe('image request of a long body', () => {
     bytes.write(text);
     return bytes;
   };
-  const prompt = 'Холм и море. '.repeat(100_000);
+  const prompt = 'Холм и море. '.repeat(20_000);
 
   it('is the same as that of a short one', async () => {
     const body = {

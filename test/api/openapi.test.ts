@@ -357,14 +357,11 @@ describe('the API document', () => {
       }
     });
 
-    it('a gateway without models', async () => {
-      const empty = await startGateway({ catalog: { models: [] } });
-      await verify('/readyz', 503, {}, empty.url);
-      await empty.stop();
-    });
-
-    it('a gateway that is stopped while calls run', async () => {
-      const stopping = await startGateway({ catalog: chatCatalog(upstream.url), env: { DRAIN_MS: '0' } });
+    it('a gateway without models, and one that is stopped while calls run', async () => {
+      const stopping = await startGateway({ catalog: { models: [] }, env: { DRAIN_MS: '0' } });
+      await verify('/readyz', 503, {}, stopping.url);
+      stopping.writeCatalog(chatCatalog(upstream.url));
+      await stopping.gateway.reload();
       const { key } = await stopping.account();
       let begun = 0;
       const running = new Promise<void>((resolve) => {

@@ -9,9 +9,9 @@ import { checkCatalog } from '../../lib/catalog/check.ts';
 import { ORDERS } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
-import { json, startFilmUpstream } from '../../testkit/film-upstream.ts';
-import { startGateway } from '../../testkit/gateway.ts';
-import { chatAnswer, startUpstream } from '../../testkit/upstream.ts';
+import { type FilmUpstream, json, startFilmUpstream } from '../../testkit/film-upstream.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
 const guide = readFileSync(new URL('../../docs/catalog.md', import.meta.url), 'utf8');
@@ -46,38 +46,48 @@ describe('the guide to the catalog', () => {
     expect(after.warnings).to.deep.equal(before.warnings);
   });
 
-  for (const text of examples.filter(isOfText)) {
-    const { upstreams, models } = JSON.parse(text);
-    const [{ id, delivery, routes }] = models;
-    it(`shows ${Object.keys(upstreams)[0]} as it answers`, async () => {
-      const upstream = await startUpstream(chatAnswer('Hello there.', { input: 7, output: 400 }));
-      const led = JSON.parse(text.replaceAll(/http:\/\/[\d.]+:\d+/g, upstream.url));
-      const gateway = await startGateway({ catalog: led, env: KEYS });
-      try {
+  describe('shows', () => {
+    let upstream: TestUpstream;
+    let films: FilmUpstream;
+    let gateway: TestGateway;
+    before(async () => {
+      upstream = await startUpstream(chatAnswer('Hello there.', { input: 7, output: 400 }));
+      films = await startFilmUpstream();
+      gateway = await startGateway({ catalog: { upstreams: {}, models: [] }, env: KEYS });
+    });
+    afterEach(() => gateway.checkMoney());
+    after(async () => {
+      await gateway.stop();
+      await Promise.all([upstream.close(), films.close()]);
+    });
+
+    /** The example is the whole catalog. */
+    async function show(text: string, url: string): Promise<void> {
+      gateway.writeCatalog(JSON.parse(text.replaceAll(/http:\/\/[\d.]+:\d+/g, url)));
+      expect(await gateway.gateway.reload()).to.equal(true);
+    }
+
+    for (const text of examples.filter(isOfText)) {
+      const { upstreams, models } = JSON.parse(text);
+      const [{ id, delivery, routes }] = models;
+      it(`${Object.keys(upstreams)[0]} as it answers`, async () => {
+        await show(text, upstream.url);
         const { key } = await gateway.account();
         const reply = await send(gateway.url + CHAT, { key, body: ask('hi', { model: id }) });
         expect(reply.status, reply.text).to.equal(200);
         expect(reply.json.choices[0].message.content).to.equal('Hello there.');
         expect(reply.json.usage.completion_tokens).to.equal(delivery === 'buffered' ? 3 : 400);
-        const { request, body } = upstream.calls[0] ?? expect.fail('it was not asked');
+        const { request, body } = upstream.calls.at(-1) ?? expect.fail('it was not asked');
         expect([request.url, body.model]).to.deep.equal(['/v1/chat/completions', routes[0].model]);
         const { settings } = Object.values(upstreams)[0] as { settings: { apiKey?: string } };
         expect('authorization' in request.headers).to.equal(settings.apiKey !== undefined);
         expect('stream_options' in body).to.equal(delivery !== 'buffered');
-        await gateway.checkMoney();
-      } finally {
-        await gateway.stop();
-        await upstream.close();
-      }
-    });
-  }
+      });
+    }
 
-  it('shows a server of videos as it is asked', async () => {
-    const text = examples.find((example) => !isOfText(example)) ?? '';
-    const films = await startFilmUpstream();
-    films.behave({ submit: ({ response, id }) => json(response, { id, status: 'queued' }) });
-    const gateway = await startGateway({ catalog: JSON.parse(text.replaceAll(/http:\/\/[\d.]+:\d+/g, films.url)) });
-    try {
+    it('a server of videos as it is asked', async () => {
+      await show(examples.find((example) => !isOfText(example)) ?? '', films.url);
+      films.behave({ submit: ({ response, id }) => json(response, { id, status: 'queued' }) });
       const { key } = await gateway.account();
       const body = { model: 'film-local', prompt: 'x', resolution: '480p', aspect: '9:16' };
       const reply = await send(`${gateway.url}/api/v1/videos`, { key, body });
@@ -85,10 +95,6 @@ describe('the guide to the catalog', () => {
       expect([...films.begun.values()].join())
         .to.contain('480x832')
         .and.to.contain('wan');
-      await gateway.checkMoney();
-    } finally {
-      await gateway.stop();
-      await films.close();
-    }
+    });
   });
 });

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runProgram } from '../../lib/cli/program.ts';
@@ -79,15 +80,21 @@ function hasOwnStores(args: readonly string[]): boolean {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs a command in this process, after those that were given before: its output and environment are the process's. */
-export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Result> {
-  const result = last.then(() => runHere(args, env));
+/** Runs a command in this process, after those that were given before: its input, output and environment are the process's. */
+export function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { stdin = '' }: { readonly stdin?: string | Buffer } = {},
+): Promise<Result> {
+  const result = last.then(() => runHere(args, env, stdin));
   last = result;
   return result;
 }
 
-async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Result> {
+async function runHere(args: readonly string[], env: NodeJS.ProcessEnv, stdin: string | Buffer): Promise<Result> {
   const { env: envBefore, exitCode } = process;
+  const stdinBefore = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(stdin)]), configurable: true });
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
   process.env = { ...env };
   keepCompiled();
@@ -97,6 +104,7 @@ async function runHere(args: readonly string[], env: NodeJS.ProcessEnv): Promise
   } finally {
     process.env = envBefore;
     process.exitCode = exitCode;
+    Object.defineProperty(process, 'stdin', stdinBefore);
     stdout.release();
     stderr.release();
   }

@@ -4,7 +4,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { explain } from '../../lib/smart/route.ts';
-import { longer } from '../../testkit/long.ts';
 import { createRig, expectRefusal, parseObject, type Rig, runCommand, spawnCommand } from './command.ts';
 
 const EXPLAIN = ['smart', 'explain'];
@@ -22,8 +21,8 @@ describe('cli smart', () => {
 
   after(() => rig.close());
 
-  const run = (stdin: string | Buffer | number, ...options: string[]) =>
-    spawnCommand([...EXPLAIN, ...options], rig.env, { stdin });
+  const run = (stdin: string | Buffer, ...options: string[]) =>
+    runCommand([...EXPLAIN, ...options], rig.env, { stdin });
   const json = async (stdin: string | Buffer) => {
     const { code, stdout, stderr } = await run(stdin, '--json');
     expect([code, stderr]).to.deep.equal([0, '']);
@@ -31,7 +30,7 @@ describe('cli smart', () => {
   };
 
   it('says tier, score and signals with their weights, as the router does', async () => {
-    for (const text of longer(['x'.repeat(100_000)], [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)])) {
+    for (const text of [PROMPT, 'write a quicksort in Go', 'hi', 'x'.repeat(100_000)]) {
       expect(await json(text)).to.deep.equal(explained(text));
     }
     const { tier, signals } = await json(PROMPT);
@@ -39,7 +38,7 @@ describe('cli smart', () => {
   });
 
   it('adds up its points before the eyes of people', async () => {
-    const { code, stdout, stderr } = await run(PROMPT);
+    const { code, stdout, stderr } = await spawnCommand(EXPLAIN, rig.env, { stdin: PROMPT });
     expect([code, stderr]).to.deep.equal([0, '']);
     const { tier, score, base, details } = explained(PROMPT);
     expect(stdout).to.match(new RegExp(`^tier +${tier}$`, 'm'));
@@ -51,7 +50,7 @@ describe('cli smart', () => {
   });
 
   it('leaves out the newline that echo adds, and nothing else', async () => {
-    for (const end of longer(['\r\n'], ['\n', '\r\n'])) expect(await json(`hi${end}`)).to.deep.equal(explained('hi'));
+    for (const end of ['\n', '\r\n']) expect(await json(`hi${end}`)).to.deep.equal(explained('hi'));
     const block = ' code:\n\n```\nx = 1\n```\n';
     expect(await json(`${block}\n`)).to.deep.equal(explained(block));
   });
@@ -68,16 +67,16 @@ describe('cli smart', () => {
     const smart = { lite: 'a', standard: 'a', heavy: 'a', thresholds };
     await writeFile(join(folder, 'smart.json'), JSON.stringify({ smart }));
     const env = { ...rig.env, CATALOG_DIR: folder };
-    const { stdout } = await spawnCommand([...EXPLAIN, '--json'], env, { stdin: PROMPT });
+    const { stdout } = await runCommand([...EXPLAIN, '--json'], env, { stdin: PROMPT });
     expect(parseObject(stdout)).to.deep.equal(explained(PROMPT, thresholds));
     expect(parseObject(stdout)).to.deep.include({ tier: 'heavy', thresholds });
     const broken = { ...rig.env, CATALOG_DIR: join(rig.folder, 'nowhere') };
-    expectRefusal(await spawnCommand(EXPLAIN, broken, { stdin: PROMPT }), 1);
+    expectRefusal(await runCommand(EXPLAIN, broken, { stdin: PROMPT }), 1);
   });
 
   it('refuses an empty prompt', async () => {
-    for (const stdin of longer([' \t\r\n\u00a0\n'], ['', '\n', ' \t\r\n\u00a0\n'])) {
-      for (const options of longer([['--json']], [[], ['--json']])) {
+    for (const stdin of ['', '\n', ' \t\r\n\u00a0\n']) {
+      for (const options of [[], ['--json']]) {
         const result = await run(stdin, ...options);
         expectRefusal(result, 1);
         expect(result.stderr).to.equal('tollgate: there is no prompt on stdin\n');
@@ -95,7 +94,7 @@ describe('cli smart', () => {
     // The other end of a new terminal: it is one itself, and nothing ever comes from it.
     const terminal = openSync('/dev/ptmx', 'r+');
     try {
-      const result = await run(terminal);
+      const result = await spawnCommand(EXPLAIN, rig.env, { stdin: terminal });
       expectRefusal(result, 1);
       expect(result.stderr).to.contain('pass the prompt on stdin: tollgate smart explain < prompt.txt');
     } finally {

@@ -142,11 +142,15 @@ describe('cli store copy', () => {
   });
 
   it('takes the URL of either side from a variable, so that no password is on the command line', async () => {
-    const target = `sqlite:${join(rig.folder, 'named.db')}`;
-    const env = { ...rig.env, SOURCE_URL: source, TARGET_URL: target, EMPTY: '' };
+    const [small, target] = ['small', 'named'].map((name) => `sqlite:${join(rig.folder, `${name}.db`)}`) as [
+      string,
+      string,
+    ];
+    await using(small, (store) => newWallet(store));
+    const env = { ...rig.env, SOURCE_URL: small, TARGET_URL: target, EMPTY: '' };
     const copy = (...args: string[]) => runCommand(['store', 'copy', ...args], env);
-    expect(await copy(source, '--to-env', 'TARGET_URL')).to.include({ code: 0, stderr: '' });
-    const wanted = await using(source, everythingOf);
+    expect(await copy(small, '--to-env', 'TARGET_URL')).to.include({ code: 0, stderr: '' });
+    const wanted = await using(small, everythingOf);
     expect(await using(target, everythingOf)).to.deep.equal(wanted);
     const back = `sqlite:${join(rig.folder, 'named-back.db')}`;
     expect(await copy('--from-env', 'TARGET_URL', back)).to.include({ code: 0, stderr: '' });
@@ -158,8 +162,8 @@ describe('cli store copy', () => {
     const wrong: readonly (readonly [says: string, ...args: string[]])[] = [
       ["missing argument 'from', or --from-env"],
       ["missing argument 'to', or --to-env", '--from-env', 'SOURCE_URL'],
-      ['too many arguments', source, target, '--to-env', 'TARGET_URL'],
-      ['the variable NOT_THERE is not set', source, '--to-env', 'NOT_THERE'],
+      ['too many arguments', small, target, '--to-env', 'TARGET_URL'],
+      ['the variable NOT_THERE is not set', small, '--to-env', 'NOT_THERE'],
       ['the variable EMPTY is not set', '--from-env', 'EMPTY', target],
     ];
     for (const [says, ...args] of wrong) {

@@ -99,13 +99,13 @@ describe('hostile clients', () => {
   });
 
   it('do not hold up others by a model name of many megabytes', async () => {
-    const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(8_000_000) }));
+    const body = JSON.stringify(ask('hi', { model: '\u00a0\u2028'.repeat(longer(2_000_000, 8_000_000)) }));
     const turns = watchTurns();
     const { status, json } = await send(gateway.url + MESSAGES, { key: account.key, body });
     turns.stop();
     expect(status).to.equal(400);
     expect(json.error.message.length).to.be.below(300);
-    expect(turns.worstMs()).to.be.below(900);
+    expect(turns.worstMs()).to.be.below(longer(300, 900));
   });
 
   it('may send a block of any number of texts', async () => {

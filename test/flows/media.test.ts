@@ -10,14 +10,14 @@ import type { NewMedia } from '../../lib/store/ports/media.ts';
 import { open, responseOf, type SendOptions, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { longer } from '../../testkit/long.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import type { StoreDatabase } from '../contract/store/context.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { MP4, PNG } from '../media/pictures.ts';
 
 const HOUR_MS = 3_600_000;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`stored media: ${kind.name}`, () => {
     let database: StoreDatabase;
     let gateway: TestGateway;

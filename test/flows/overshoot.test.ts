@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import { ask, CHAT, MESSAGES, open, responseOf, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { chatAnswer, chatChunk, chatEnd, SSE, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const RUB = 1_000_000n;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`overshoot on ${kind.name}`, () => {
     let database: Awaited<ReturnType<typeof kind.create>>;
     let upstream: TestUpstream;

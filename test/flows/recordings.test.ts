@@ -2,6 +2,7 @@
 // dialects, streaming and not.
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { textCost } from '../../lib/money/price.ts';
 import { loadRecordings, type Recording, type TextRecording } from '../../lib/plugin/check/recording.ts';
@@ -15,10 +16,21 @@ import { longer } from '../../testkit/long.ts';
 const PROVIDERS = fileURLToPath(new URL('../../providers/', import.meta.url));
 /** So much that every token shows above the minimum charge. */
 const PRICE = { input: 1_000_000_000_000n, output: 3_000_000_000_000n };
-for (const plugin of readdirSync(PROVIDERS)) {
-  const recordings = loadRecordings(`${PROVIDERS}${plugin}`).filter(isOfWords);
-  if (recordings.length > 0) describeRecordings(plugin, recordings);
+
+interface Suite {
+  readonly plugin: ProviderPlugin;
+  readonly recordings: readonly TextRecording[];
 }
+
+const suites: readonly Suite[] = await Promise.all(
+  readdirSync(PROVIDERS)
+    .map((name) => ({ name, recordings: loadRecordings(`${PROVIDERS}${name}`).filter(isOfWords) }))
+    .filter(({ recordings }) => recordings.length > 0)
+    .map(async ({ name, recordings }) => ({
+      plugin: (await import(`${PROVIDERS}${name}/index.ts`)).default,
+      recordings,
+    })),
+);
 
 /** Pictures come to the gateway in other shapes than to an adapter. */
 function isOfWords(recording: Recording): recording is TextRecording {
@@ -26,59 +38,60 @@ function isOfWords(recording: Recording): recording is TextRecording {
   return recording.call.messages.every(({ content }) => content.every(({ type }) => type === 'text'));
 }
 
-function describeRecordings(name: string, recordings: readonly TextRecording[]): void {
-  describe(`recordings of ${name} through the gateway`, () => {
-    let replay: Replay;
-    let gateway: TestGateway;
-    let account: TestAccount;
+describe('recordings through the gateway', () => {
+  let replay: Replay;
+  let gateway: TestGateway;
+  let account: TestAccount;
 
-    before(async () => {
-      replay = await startReplay();
-      const plugin = (await import(`${PROVIDERS}${name}/index.ts`)).default;
-      gateway = await startGateway({ catalog: catalogOf(plugin, recordings, replay.origin) });
-      account = await gateway.account('999999999');
-    });
-    after(async () => {
-      await gateway.checkMoney();
-      await gateway.stop();
-      await replay.close();
-    });
+  before(async () => {
+    replay = await startReplay();
+    gateway = await startGateway({ catalog: catalogOf(replay.origin) });
+    account = await gateway.account('999999999');
+  });
+  after(async () => {
+    await gateway.checkMoney();
+    await gateway.stop();
+    await replay.close();
+  });
 
-    for (const [at, recording] of recordings.entries()) {
-      for (const path of DIALECTS) {
-        for (const stream of [false, true]) {
-          // In `npm test` each goes one of its four ways.
-          const way = (path === CHAT ? 2 : 0) + (stream ? 1 : 0);
-          if (longer(at % 4 !== way, false)) continue;
-          it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, async () => {
-            replay.play({ before: recording.before, reply: recording.reply });
-            const body = bodyOf(recording, { path, stream, model: `m-${at}` });
-            const reply = await send(gateway.url + path, { key: account.key, body });
-            checkReply(recording, reply, { path, stream });
-            const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
-            const wanted = wantedCharge(recording, { path, stream });
-            if (wanted === 'something') expect((charge?.charged ?? 0n) >= 500_000n).to.equal(true);
-            else
-              expect(
-                charge?.charged,
-                JSON.stringify(charge, (_k, v) => (typeof v === 'bigint' ? `${v}` : v)),
-              ).to.equal(wanted);
-          });
+  for (const { plugin, recordings } of suites) {
+    describe(plugin.name, () => {
+      for (const [at, recording] of recordings.entries()) {
+        for (const path of DIALECTS) {
+          for (const stream of [false, true]) {
+            // In `npm test` each goes one of its four ways.
+            const way = (path === CHAT ? 2 : 0) + (stream ? 1 : 0);
+            if (longer(at % 4 !== way, false)) continue;
+            it(`${recording.name}: ${path === CHAT ? 'chat' : 'message'}${stream ? ', streaming' : ''}`, () =>
+              check(recording, { path, stream, model: idOf(plugin, at) }));
+          }
         }
       }
-    }
-  });
-}
+    });
+  }
 
-function catalogOf(plugin: ProviderPlugin, recordings: readonly TextRecording[], origin: string): object {
-  const upstreams = recordings.map(({ settings }, at) => {
-    return [`u-${at}`, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
+  async function check(recording: TextRecording, way: Way & { readonly model: string }): Promise<void> {
+    replay.play({ before: recording.before, reply: recording.reply });
+    const reply = await send(gateway.url + way.path, { key: account.key, body: bodyOf(recording, way) });
+    checkReply(recording, reply, way);
+    const charge = await gateway.store.ledger.charge(String(reply.headers['x-request-id']));
+    const wanted = wantedCharge(recording, way);
+    if (wanted === 'something') expect((charge?.charged ?? 0n) >= 500_000n).to.equal(true);
+    else expect(charge?.charged, inspect(charge)).to.equal(wanted);
+  }
+});
+
+const idOf = ({ name }: ProviderPlugin, at: number) => `m-${name}-${at}`;
+
+function catalogOf(origin: string): object {
+  const routes = suites.flatMap(({ plugin, recordings }) =>
+    recordings.map(({ settings, options }, at) => ({ id: idOf(plugin, at), plugin, settings, options })),
+  );
+  const upstreams = routes.map(({ id, plugin, settings }) => {
+    return [id, { plugin: plugin.name, settings: settingsAt(origin, plugin, settings, 'recorded-key') }];
   });
-  const models = recordings.map(({ options }, at) => ({
-    id: `m-${at}`,
-    type: 'text',
-    provider: 'Test',
-    routes: [{ upstream: `u-${at}`, model: 'm', options }],
+  const models = routes.map(({ id, options }) => ({
+    ...{ id, type: 'text', provider: 'Test', routes: [{ upstream: id, model: 'm', options }] },
     price: { input: '1000000', output: '3000000' },
   }));
   return { upstreams: Object.fromEntries(upstreams), models };

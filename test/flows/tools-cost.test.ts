@@ -8,7 +8,7 @@ import { CLIENTS, SPEAKERS } from './tool-wire.ts';
 import { speakResponses } from './tool-wire-responses.ts';
 
 const BYTES = 128 * 1024;
-const LOOKS = 3;
+const LOOKS = longer(2, 3);
 const TIMES_MAX = 2;
 
 const PIECES = [...`{"text":"${'x'.repeat(BYTES - 11)}"}`];

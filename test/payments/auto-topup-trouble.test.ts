@@ -8,7 +8,8 @@ import { type AutoTopup, createAutoTopup } from '../../lib/payments/auto-topup.t
 import type { AutoTopupRow } from '../../lib/store/ports/payments.ts';
 import { until } from '../../testkit/client.ts';
 import { type Faults, faultsOf, lose, refuse } from '../../testkit/faulty-store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { longer } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newAccount, newId, RUB, rejection, type StoreKind } from '../contract/store/context.ts';
 import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Service, useStage } from './service-stage.ts';
@@ -37,7 +38,8 @@ const WRITES: readonly (readonly [call: Call, nth: number])[] = [
 const HOUR_MS = 3_600_000;
 const as: (call: () => Promise<unknown>) => Promise<unknown> = (call) => call();
 
-for (const kind of STORES) describe(`automatic top-ups in trouble on ${kind.name}`, () => suite(kind));
+for (const kind of longer([SQLITE], STORES))
+  describe(`automatic top-ups in trouble on ${kind.name}`, () => suite(kind));
 
 function suite(kind: StoreKind): void {
   const use = useStage(kind);

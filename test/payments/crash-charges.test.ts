@@ -11,12 +11,19 @@ import { newAuto, newMethod } from '../contract/store/payments.ts';
 import { type Doomed, live, topupsOf } from './kill.ts';
 import { PaymentStage } from './service-stage.ts';
 
-const ALL_STEPS = ['create', 'begin', 'succeed', 'pay', 'tell', 'changeAutoTopup'];
-const CHARGE_STEPS = longer(['create', 'pay', 'tell'], ALL_STEPS);
+const CHARGE_STEPS = ['create', 'begin', 'succeed', 'pay', 'tell', 'changeAutoTopup'];
 const BANK_STEPS = longer<readonly Asked[]>(['start'], ['start', 'fetch']);
-const LOST_STEPS = longer(['lose'], ['dispute', 'lose']);
-const WON_STEPS = longer(['keep'], ['dispute', 'keep']);
-const CASES = (steps: readonly string[]) => steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
+const around = (steps: readonly string[]) => steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
+const CHARGE_CASES = longer(['after create', 'before pay', 'after pay', 'after tell'], around(CHARGE_STEPS));
+const LOSSES: readonly (readonly [spent: bigint, taken: bigint])[] = [
+  [0n, 1000n],
+  [600n, 400n],
+];
+const LOST_CASES = longer(
+  [['before lose', LOSSES.slice(0, 1)] as const, ['after lose', LOSSES.slice(1)] as const],
+  around(['dispute', 'lose']).map((at) => [at, LOSSES] as const),
+);
+const WON_CASES = around(longer(['keep'], ['dispute', 'keep']));
 
 for (const kind of longer([SQLITE], STORES))
   describe(`charges, disputes and kill -9 on ${kind.name}`, () => suite(kind));
@@ -76,7 +83,7 @@ function suite(kind: StoreKind): void {
     const dies = async (doomed: Doomed, watch?: (kill: () => void) => void) =>
       expect(await live(stage, { life: 'charge', ...doomed }, watch)).to.equal('SIGKILL');
 
-    for (const at of CASES(CHARGE_STEPS)) {
+    for (const at of CHARGE_CASES) {
       it(at, async function () {
         this.timeout(60_000);
         await dies({ at });
@@ -108,11 +115,8 @@ function suite(kind: StoreKind): void {
   });
 
   describe('a dispute that is lost', () => {
-    for (const at of CASES(LOST_STEPS)) {
-      for (const [spent, taken] of [
-        [0n, 1000n],
-        [600n, 400n],
-      ] as const) {
+    for (const [at, losses] of LOST_CASES) {
+      for (const [spent, taken] of losses) {
         it(`${at}, with ${taken} RUB left`, async function () {
           this.timeout(60_000);
           const { id } = await stage.credited(stage.service());
@@ -140,7 +144,7 @@ function suite(kind: StoreKind): void {
   });
 
   describe('a dispute that is won', () => {
-    for (const at of [...CASES(WON_STEPS), 'never']) {
+    for (const at of [...WON_CASES, 'never']) {
       for (const spent of [0n, 600n]) {
         it(`${at}, with ${1000n - spent} RUB left`, async function () {
           this.timeout(60_000);

@@ -147,12 +147,16 @@ describe('a payment through the gateway', function () {
   describe('of the sandbox', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-pay-'));
     const catalog = { upstreams: {}, models: [], payments: { sandbox: { plugin: 'sandbox' } } };
-    beforeEach(async () => {
+    before(async () => {
       gateway = await startGateway({ catalog, folder, env: ENV });
+    });
+    beforeEach(async () => {
       wallet = (await gateway.account('0')).id;
     });
-    afterEach(() => gateway.stop());
-    after(() => rmSync(folder, { recursive: true, force: true }));
+    after(async () => {
+      await gateway.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
 
     function press(url: string, button: string): Promise<Response> {
       return fetch(url, { method: 'POST', body: new URLSearchParams({ button, card: 'good' }), redirect: 'manual' });

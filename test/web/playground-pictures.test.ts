@@ -210,12 +210,10 @@ describe('pictures in the playground', function () {
 
   it('give back their memory, however the call ends', async () => {
     const large = file(png({ bytes: 8 * MIB }));
-    // Two of them are more than one person may hold at once.
-    for (let round = 0; round < 2; round += 1) {
-      for (const more of [{}, { prompt: '[[fail]]' }, { key: 'key_unknown' }, { do: 'price' }]) {
-        const { status } = await ask('image', Array(4).fill(large), more);
-        expect(status).to.be.oneOf([200, 401, 502]);
-      }
+    // Two of them are more than one person may hold at once: what one has left would refuse the next.
+    for (const more of [{}, { prompt: '[[fail]]' }, { key: 'key_unknown' }, { do: 'price' }, { do: 'price' }]) {
+      const { status } = await ask('image', Array(4).fill(large), more);
+      expect(status).to.be.oneOf([200, 401, 502]);
     }
   });
 

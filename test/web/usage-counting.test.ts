@@ -3,14 +3,15 @@
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { appliedInBatches, charge, RUB } from '../contract/store/context.ts';
 
 /** More than a page folds by itself. */
 const CALLS = 1200;
 
-for (const kind of STORES) {
+for (const kind of longer([SQLITE], STORES)) {
   describe(`the page of usage that is still being counted on ${kind.name}`, function () {
     this.timeout(60_000);
     let database: Awaited<ReturnType<typeof kind.create>>;

@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { makeSecret } from '../../../lib/base62.ts';
+import type { SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { bytesOf, isGone, newMedia, piecesOf } from '../../contract/store/media.ts';
@@ -36,9 +37,10 @@ describe('sqlite media files', () => {
   beforeEach(async () => {
     path = folder.file();
     media = `${path}.media`;
-    store = await folder.open(path);
+    store = await open(path);
   });
 
+  const open = (file: string, options: SqliteOptions = {}) => folder.open(file, { here: true, ...options });
   const keep = (expiresAt = Date.now() + HOUR_MS) => store.media.write(newMedia({ expiresAt }), piecesOf(PNG));
   const fileOf = (id: string) => join(media, id.slice(0, 2), id);
   const files = () =>
@@ -59,7 +61,7 @@ describe('sqlite media files', () => {
   it('lie in the folder that is named', async () => {
     const other = folder.file();
     const mediaFolder = join(dirname(path), 'a', 'b');
-    const named = await folder.open(other, { mediaFolder });
+    const named = await open(other, { mediaFolder });
     const { id } = await named.media.write(newMedia(), piecesOf(PNG));
     expect(existsSync(join(mediaFolder, id.slice(0, 2), id))).to.equal(true);
     expect(existsSync(`${other}.media`)).to.equal(false);
@@ -117,7 +119,7 @@ describe('sqlite media files', () => {
   });
 
   it('of another store in the same folder are left alone, and so is what is none of ours', async () => {
-    const other = await folder.open(folder.file(), { mediaFolder: media });
+    const other = await open(folder.file(), { mediaFolder: media });
     const { id } = await other.media.write(newMedia({ expiresAt: Date.now() + HOUR_MS }), piecesOf(PNG));
     mkdirSync(join(media, 'lost+found'));
     mkdirSync(join(media, 'zz'), { recursive: true });
@@ -211,6 +213,6 @@ describe('sqlite media files', () => {
     const moved = folder.file();
     renameSync(path, moved);
     renameSync(media, `${moved}.media`);
-    expect((await bytesOf(await folder.open(moved), id)).equals(PNG)).to.equal(true);
+    expect((await bytesOf(await open(moved), id)).equals(PNG)).to.equal(true);
   });
 });

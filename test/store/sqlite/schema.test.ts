@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { SCHEMA_VERSION } from '../../../lib/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../../lib/store/sqlite/store.ts';
+import { longer } from '../../../testkit/long.ts';
 import { applied, newId, newWallet, rejection, reserve } from '../../contract/store/context.ts';
 import { useFolder } from './folder.ts';
 
@@ -22,7 +23,7 @@ describe('sqlite schema', () => {
   });
 
   it('comes up when several open a new file at the same moment', async () => {
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < longer(1, 3); round += 1) {
       const path = folder.file();
       const stores = await Promise.all([1, 2, 3].map(() => folder.open(path)));
       const wallet = await newWallet(stores[0] as (typeof stores)[0]);

@@ -27,6 +27,9 @@ import {
 } from '../../contract/store/context.ts';
 import { useFolder, useWorkers } from './folder.ts';
 
+/** Where threads make no difference. */
+const HERE = { here: true };
+
 describe('sqlite store', () => {
   const folder = useFolder();
   const workers = useWorkers();
@@ -167,7 +170,7 @@ describe('sqlite store', () => {
 
   it('has an audit that sees what the books hide', async () => {
     const path = folder.file();
-    const store = await folder.open(path);
+    const store = await folder.open(path, HERE);
     const wallet = await newWallet(store);
     await applied(store, reserve(wallet));
     expect((await verifyLedger(store)).ok).to.equal(true);
@@ -179,7 +182,7 @@ describe('sqlite store', () => {
 
   it('has an audit that sees charges the journal does not know, and charges that are gone', async () => {
     const path = folder.file();
-    const store = await folder.open(path);
+    const store = await folder.open(path, HERE);
     const [wallet, other] = [await newWallet(store), await newWallet(store)];
     const [kept, gone] = [newId('req'), newId('req')];
     await applied(store, reserve(wallet, { chargeId: kept }), reserve(other, { chargeId: gone }));
@@ -198,14 +201,14 @@ describe('sqlite store', () => {
   describe('a backup', () => {
     it('opens and is equal', async () => {
       const path = folder.file();
-      const store = await folder.open(path);
+      const store = await folder.open(path, HERE);
       const wallet = await newWallet(store);
       await applied(store, reserve(wallet), topup(wallet, RUB));
       await store.settings.set('sandbox', 'on');
       const file = folder.file();
       await store.backup(file);
       expect(statSync(file).mode & 0o777).to.equal(0o600);
-      const copy = await folder.open(file);
+      const copy = await folder.open(file, HERE);
       expect(await everythingOf(copy, wallet)).to.deep.equal(await everythingOf(store, wallet));
       expect(await copy.accounts.list()).to.deep.equal(await store.accounts.list());
       expect(await copy.settings.get('sandbox')).to.equal('on');
@@ -231,14 +234,14 @@ describe('sqlite store', () => {
       const seqAfter = (await walletOf(store, wallet)).seq;
       writing = false;
       await writer;
-      const copy = await folder.open(file);
+      const copy = await folder.open(file, HERE);
       expect((await walletOf(copy, wallet)).seq).to.be.within(seqBefore, seqAfter);
       expect(await verifyLedger(copy)).to.deep.include({ ok: true, wallets: 1 });
     });
 
     it('says in one line why it refuses a file', async () => {
       const path = folder.file();
-      const store = await folder.open(path);
+      const store = await folder.open(path, HERE);
       const error = await rejection(store.backup(path));
       expect(error).to.be.instanceOf(OperatorError).with.property('message', `The file ${path} already exists.`);
     });
