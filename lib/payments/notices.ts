@@ -73,16 +73,17 @@ export function createNotices({ store: { payments }, follow: { follow }, now, lo
     return `${id} ${phase}`;
   }
 
-  /** Undefined if the provider has no such payment. */
+  /** Undefined if the provider has no such payment, unless it began it for us: then it is mistaken, and asked again. */
   async function fetched(
-    { provider }: OpenPayment,
+    { name, provider }: OpenPayment,
     id: string,
     signal: AbortSignal,
   ): Promise<PaymentState | undefined> {
     try {
       return await provider.fetch({ id }, signal);
     } catch (error) {
-      if (isUpstreamFault(error) && error.kind === 'missing') return undefined;
+      const isMissing = isUpstreamFault(error) && error.kind === 'missing';
+      if (isMissing && !(await payments.find(name, id))) return undefined;
       throw error;
     }
   }

@@ -53,6 +53,18 @@ function suite(kind: StoreKind): void {
     expect([await stage.payment(payment.id), await stage.topped()]).to.deep.equal([payment, 1000n * RUB]);
   });
 
+  it('of a payment that the provider has mislaid are sent again', async () => {
+    const payment = await stage.order(service);
+    stage.bank.pay(payment.id);
+    stage.bank.hook = () => 404;
+    const ref = stage.refOf(payment);
+    expect(await stage.notice(service, ref)).to.equal('again');
+    expect(await stage.notice(service, 'bp-unknown')).to.equal('done');
+    stage.bank.hook = () => undefined;
+    expect(await verdictOn(ref)).to.equal('done');
+    expect(await stage.topped()).to.equal(1000n * RUB);
+  });
+
   it('ask the provider about ten payments at most, each once', async () => {
     const ids = Array.from({ length: 30 }, (_, at) => `bp-${at}`);
     names('bp-0', ...ids);
