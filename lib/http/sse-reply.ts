@@ -39,9 +39,8 @@ export function createSseReply(response: ServerResponse, { headers, stallMs }: S
 
   /** False if the client is slow. */
   function send(text: string): boolean {
-    const isLong = text.length > TEXT_CHARS_MAX;
-    outlet = isLong && isFramed ? outletOf(response) : response;
-    if (isLong) return outlet.write(bytesOf(text, isFramed));
+    outlet = isFramed ? outletOf(response) : response;
+    if (text.length > TEXT_CHARS_MAX) return outlet.write(bytesOf(text, isFramed));
     if (!isFramed) return outlet.write(text);
     const bytes = Buffer.byteLength(text);
     // If every character is a byte, nothing has to be encoded.
