@@ -2,27 +2,19 @@
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
-import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
 import { StoreError } from '../../lib/store/store.ts';
-import { type FaultyStore, lose, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { AT, applied, charge, newWallet, RUB, rejection } from '../contract/store/context.ts';
+import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';
+import { AT, applied, charge, RUB, rejection } from '../contract/store/context.ts';
+import { useCopies } from './copies.ts';
 
 describe('copy of keys that share a budget', () => {
   let from: FaultyStore;
   let to: FaultyStore;
   let wallet: string;
 
-  beforeEach(async () => {
-    [from, to] = (await Promise.all([openFaultyStore(), openFaultyStore()])) as [FaultyStore, FaultyStore];
-    wallet = await newWallet(from.real);
+  const { copy, breakOff } = useCopies((opened) => {
+    ({ source: from, target: to, wallet } = opened);
   });
-  afterEach(async () => {
-    await from.close();
-    await to.close();
-  });
-
-  const copy = () => copyStore({ from: from.store, to: to.store, live: false });
-  const breakOff = () => to.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
 
   it('takes the limits of each, also those that have changed since it broke off', async () => {
     const { keys } = from.real;

@@ -3,9 +3,8 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
-import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
-import { applied, newWallet, RUB, rejection } from '../contract/store/context.ts';
+import type { FaultyStore } from '../../testkit/faulty-store.ts';
+import { applied, RUB, rejection } from '../contract/store/context.ts';
 import {
   changed,
   creditOf,
@@ -16,22 +15,16 @@ import {
   refundOf,
   reverseOf,
 } from '../contract/store/payments.ts';
+import { useCopies } from './copies.ts';
 
 describe('copy of payments', () => {
   let from: FaultyStore;
   let to: FaultyStore;
   let wallet: string;
 
-  beforeEach(async () => {
-    [from, to] = (await Promise.all([openFaultyStore(), openFaultyStore()])) as [FaultyStore, FaultyStore];
-    wallet = await newWallet(from.real);
+  const { copy, breakOff } = useCopies((opened) => {
+    ({ source: from, target: to, wallet } = opened);
   });
-  afterEach(async () => {
-    await from.close();
-    await to.close();
-  });
-
-  const copy = (live = false) => copyStore({ from: from.store, to: to.store, live });
 
   it('takes payments with all that goes with them, and refuses a target that has more', async () => {
     const { payments } = from.real;
@@ -45,7 +38,7 @@ describe('copy of payments', () => {
       expect(rows.length, sort).to.equal(1);
       expect(await to.real.payments.page(sort, { limit: 10 })).to.deep.equal(rows);
     }
-    await to.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
+    await breakOff();
     await to.real.payments.put('payments', [{ ...(credited?.payment as Payment), id: 'pay_x', ref: 'other' }]);
     const error = await rejection(copy());
     expect(error).to.be.instanceOf(OperatorError);

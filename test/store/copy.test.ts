@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { COPY_SETTING, COPY_UNFINISHED, type CopyReport, copyStore } from '../../lib/store/copy.ts';
+import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type Behaviour, type FaultyStore, lose, openFaultyStore, refuse, vanish } from '../../testkit/faulty-store.ts';
 import {
@@ -22,24 +22,20 @@ import {
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
+import { useCopies } from './copies.ts';
 
 describe('copy of a store', () => {
-  let [from, to]: FaultyStore[] = [];
   let source: FaultyStore;
   let target: FaultyStore;
   let wallet: string;
+  const { copy, breakOff } = useCopies((opened) => {
+    ({ source, target, wallet } = opened);
+  });
 
   beforeEach(async () => {
-    [from, to] = await Promise.all([openFaultyStore(), openFaultyStore()]);
-    [source, target] = [from as FaultyStore, to as FaultyStore];
-    wallet = await newWallet(source.real);
     const [open, ended] = [newId('req'), newId('req')];
     const holds = [reserve(wallet, { chargeId: open }), reserve(wallet, { chargeId: ended })];
     await applied(source.real, ...holds, settle(wallet, ended));
-  });
-  afterEach(async () => {
-    await from?.close();
-    await to?.close();
   });
 
   it('takes keys against repeats with their replies, also of a call whose reply is not there yet', async () => {
@@ -175,9 +171,6 @@ describe('copy of a store', () => {
     });
   });
 
-  const copy = (live = false): Promise<CopyReport> => copyStore({ from: source.store, to: target.store, live });
-  /** As it was when the copy was killed. */
-  const breakOff = () => target.real.settings.set(COPY_SETTING, COPY_UNFINISHED);
   const addKey = (store: Store, id: string, account = wallet) =>
     store.keys.add({ id, account, name: 'n', hash: id, last4: 'abcd', createdAt: AT }, 10);
 
