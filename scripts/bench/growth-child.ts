@@ -27,6 +27,10 @@ export interface LoadFigures {
   /** Of a pair, in ms. */
   readonly p50: number;
   readonly p99: number;
+  /** User and system time for a pair, in µs: of all threads, and of those besides the main one. */
+  readonly cpuUs: number;
+  readonly storeCpuUs: number;
+  readonly pairs: number;
   /** For what ran beside the pairs. */
   readonly besideMs: number;
   readonly bytes: number;
@@ -52,14 +56,30 @@ process.send?.('ready');
 
 const rank = (list: readonly number[], share: number) =>
   [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0;
-const figuresOf = (times: readonly number[], ms: number, besideMs = 0): LoadFigures => ({
-  ...{ perSecond: (times.length * 1000) / ms, p50: rank(times, 0.5), p99: rank(times, 0.99), besideMs, bytes: 0 },
+const figuresOf = (times: readonly number[], from: Start, besideMs = 0): LoadFigures => {
+  const cpuUs = (process.cpuUsage(from.cpu).user + process.cpuUsage(from.cpu).system) / times.length;
+  const main = process.threadCpuUsage(from.mainCpu);
+  return {
+    perSecond: (times.length * 1000) / (performance.now() - from.at),
+    ...{ p50: rank(times, 0.5), p99: rank(times, 0.99), pairs: times.length },
+    ...{ cpuUs, storeCpuUs: cpuUs - (main.user + main.system) / times.length, besideMs, bytes: 0 },
+  };
+};
+
+interface Start {
+  readonly at: number;
+  readonly cpu: NodeJS.CpuUsage;
+  readonly mainCpu: NodeJS.CpuUsage;
+}
+
+const startNow = (): Start => ({
+  ...{ at: performance.now(), cpu: process.cpuUsage(), mainCpu: process.threadCpuUsage() },
 });
 
 /** For this long, or as long as what runs beside them. */
 async function pairs({ wallets, callers, seconds }: Load, beside?: () => Promise<unknown>): Promise<LoadFigures> {
-  const from = performance.now();
-  let until = beside ? Number.POSITIVE_INFINITY : from + seconds * 1000;
+  const from = startNow();
+  let until = beside ? Number.POSITIVE_INFINITY : from.at + seconds * 1000;
   const times: number[] = [];
   let next = 0;
   const caller = async () => {
@@ -72,19 +92,19 @@ async function pairs({ wallets, callers, seconds }: Load, beside?: () => Promise
   let besideMs = 0;
   if (beside) {
     await beside();
-    besideMs = performance.now() - from;
+    besideMs = performance.now() - from.at;
     until = 0;
   }
   await all;
-  return figuresOf(times, performance.now() - from, besideMs);
+  return figuresOf(times, from, besideMs);
 }
 
 /** One call of each wallet, one after the other, each the wallet's first since the start. */
 async function first({ wallets }: Load): Promise<LoadFigures> {
-  const from = performance.now();
+  const from = startNow();
   const times: number[] = [];
   for (const wallet of wallets) times.push(await pair(wallet));
-  return figuresOf(times, performance.now() - from);
+  return figuresOf(times, from);
 }
 
 /** How long it takes to see this many keys, each once. */
@@ -108,17 +128,17 @@ async function keys({ wallets: accounts, count = 0 }: Load): Promise<LoadFigures
   const before = (await heldMemory()).rss;
   const holders = createHolders({ store, prefix: 'tg-' });
   const limiter = createLimiter({ store: store.limits });
-  const from = performance.now();
+  const from = startNow();
   for (const key of texts) {
     const holder = await holders.find(key);
     assert(holder);
     holders.used(holder.id);
     await limiter.hit({ name: 'generate', perMinute: 30 }, holder.id);
   }
-  const ms = performance.now() - from;
+  const ms = performance.now() - from.at;
   const bytes = (await heldMemory()).rss - before;
   await holders.close();
-  return { ...figuresOf([], ms), perSecond: (count * 1000) / ms, bytes };
+  return { ...figuresOf([], from), perSecond: (count * 1000) / ms, bytes };
 }
 
 /** Like the ledger service does it for a text call; resolves to the time, in ms. */

@@ -62,7 +62,7 @@ export function pin({ pid }: ChildProcess, core: string): void {
 }
 
 /** CPU seconds of a process with all its threads and child processes. */
-export function cpuOf({ pid }: ChildProcess): number {
+export function cpuOf({ pid }: { readonly pid?: number | undefined }): number {
   return familyOf(Number(pid)).reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_S;
 }
 
