@@ -1,6 +1,7 @@
-// What two workers carry compared to one: calls per second of CPU time that all processes of the start use, with all
-// processors busy. The clients and the upstream need CPU time too, and two workers leave no core free for them: so
-// calls per second cannot be compared, but calls per second of the gateway's own CPU time can.
+// What two workers carry compared to one. The clients and the upstream need CPU time too, and two workers on two cores
+// leave none free for them: so calls per second cannot be compared, but the CPU time of a call over all processes of the
+// start can. It is also taken with two workers on the one core that a single worker has, clients and upstream on the other:
+// what sharing cores with others costs is not a cost of the second worker.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,14 @@ import { CHAT_PATH, cpuOf, GATEWAY_CORE, pin } from './process.ts';
 
 const BOTH_CORES = '0,1';
 const SECONDS = 6;
+
+/** Two workers, and where they run. */
+type Setting = 'one' | 'both cores' | 'one core';
+const SETTINGS: Readonly<Record<Setting, string>> = {
+  one: '1 worker, its own core',
+  'both cores': '2 workers, everything on 2 cores',
+  'one core': '2 workers, their own core',
+};
 
 interface Crew {
   readonly target: string;
@@ -43,29 +52,43 @@ interface Measured {
 export async function reportWorkers(crew: Crew, rounds: number): Promise<void> {
   const [test] = casesOf({ only: 'call, 100', quick: false }) as [Case];
   console.log(`\nworkers, ${test.name}, ${2 * test.atOnce} at once for each, SQLite, ${rounds} rounds, medians`);
-  console.log('            calls/s  CPU µs/call  calls per CPU second   p50 ms   processors busy');
-  const groups = [await startGroup(1, crew.target), await startGroup(2, crew.target)];
-  const measured = groups.map((): Measured[] => []);
+  console.log(`${' '.repeat(34)}   calls/s  CPU µs/call  calls per CPU second   p50 ms   processors busy`);
+  const [one, two] = [await startGroup(1, crew.target), await startGroup(2, crew.target)];
+  const groups: Readonly<Record<Setting, Group>> = { one, 'both cores': two, 'one core': two };
+  const measured = new Map<Setting, Measured[]>();
+  const settings = Object.keys(SETTINGS) as Setting[];
   try {
-    for (const group of groups) await measure(group, crew, test);
+    for (const setting of settings) await measure(groups[setting], setting, crew, test);
     for (let round = 0; round < rounds; round += 1) {
-      for (const [index, group] of groups.entries()) measured[index]?.push(await measure(group, crew, test));
+      for (const setting of settings) {
+        const found = await measure(groups[setting], setting, crew, test);
+        measured.set(setting, [...(measured.get(setting) ?? []), found]);
+      }
     }
   } finally {
-    for (const group of groups) await group.stop();
+    for (const group of [one, two]) await group.stop();
     pin(crew.load, '1');
     pin(crew.upstream, '1');
   }
-  for (const [index, { workers }] of groups.entries()) report(workers, measured[index] ?? []);
-  const [one = [], two = []] = measured;
-  const ratios = one.map(({ perCpuSecond }, round) => (2 * (two[round]?.perCpuSecond ?? 0)) / perCpuSecond);
-  console.log(`two workers on two cores carry ${median(ratios).toFixed(2)} times what one carries on one`);
+  for (const setting of settings) report(SETTINGS[setting], measured.get(setting) ?? []);
+  for (const setting of ['both cores', 'one core'] as const) {
+    const ratios = (measured.get(setting) ?? []).map(
+      ({ cpuUs }, round) => cpuUs / (measured.get('one')?.[round]?.cpuUs ?? Number.NaN),
+    );
+    const ratio = median(ratios);
+    const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+    console.log(
+      `${SETTINGS[setting]}: a call takes ${ratio.toFixed(2)} times the CPU time (${spread}), ` +
+        `so two cores of their own would carry ${(2 / ratio).toFixed(2)} times what one does`,
+    );
+  }
 }
 
-async function measure({ workers, child, url, key }: Group, crew: Crew, test: Case): Promise<Measured> {
+async function measure(group: Group, setting: Setting, crew: Crew, test: Case): Promise<Measured> {
+  const { workers, child, url, key } = group;
   const { load, upstream } = crew;
-  const others = workers === 1 ? '1' : BOTH_CORES;
-  pinAll(child, workers === 1 ? GATEWAY_CORE : BOTH_CORES);
+  const others = setting === 'both cores' ? BOTH_CORES : '1';
+  pinAll(child, setting === 'both cores' ? BOTH_CORES : GATEWAY_CORE);
   pin(load, others);
   pin(upstream, others);
   const all = () => [child, load, upstream].map(cpuOf) as [number, number, number];
@@ -94,10 +117,10 @@ function pinAll({ pid }: ChildProcess, cores: string): void {
   for (const id of [pid, ...children.map(Number)]) pin({ pid: id } as ChildProcess, cores);
 }
 
-function report(workers: number, list: readonly Measured[]): void {
+function report(name: string, list: readonly Measured[]): void {
   const of = (pick: (measured: Measured) => number, digits = 0) => median(list.map(pick)).toFixed(digits);
   const columns = [
-    `${workers} worker${workers > 1 ? 's' : ' '}`,
+    name.padEnd(34),
     of(({ perSecond }) => perSecond).padStart(10),
     of(({ cpuUs }) => cpuUs).padStart(13),
     of(({ perCpuSecond }) => perCpuSecond).padStart(22),
