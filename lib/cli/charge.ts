@@ -8,6 +8,7 @@ import { OperatorError } from '../operator-error.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { readCount } from './arguments.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
+import { archivedNote } from './ledger-archive.ts';
 import { changeJson } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
@@ -52,22 +53,35 @@ async function list(session: Session, name: string, options: ListOptions): Promi
   ]);
   const table = formatTable(['request', 'created', 'kind', 'model', 'state', ' reserved', ' charged'], rows);
   const more = next === null ? '' : `\nOlder calls: repeat with --before ${next}`;
+  const archived = await archivedNote(store, id);
   return {
     json: { charges: charges.map(chargeJson), next },
-    text: rows.length === 0 ? 'No calls.' : table + more,
+    text: (rows.length === 0 ? 'No calls.' : table + more) + archived,
   };
 }
 
 async function show({ store }: Session, id: string): Promise<Answer> {
   const job = id.startsWith('vid_') ? await store.jobs.get(id) : undefined;
   const charge = await store.ledger.charge(job?.charge ?? id);
-  if (!charge) throw await noCharge(id);
+  if (!charge) return showArchived(store, id);
   const found = {
     charge,
     entries: await store.ledger.entriesOfCharge(charge.id),
     job: job ?? (await jobOf(store, charge)),
   };
   return { json: toJson(found), text: toText(found) };
+}
+
+async function showArchived(store: Session['store'], id: string): Promise<Answer> {
+  const { findArchived } = await import('../ledger/archive-find.ts');
+  const found = await findArchived(store, id);
+  if (!found) throw await noCharge(id);
+  const { file } = found.archive;
+  if (!found.call) {
+    throw new OperatorError(`Calls of that time have left for the archive ${file}, which is not there: put it back.`);
+  }
+  const whole = { ...found.call, job: undefined };
+  return { json: { ...toJson(whole), archived: file }, text: `${toText(whole)}\n\nArchived in ${file}.` };
 }
 
 interface Found {

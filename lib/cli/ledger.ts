@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Entry } from '../money/decide.ts';
 import { toRub } from '../money/money.ts';
 import { readCount } from './arguments.ts';
+import { addArchiveCommand } from './ledger-archive.ts';
 import { changeJson, findWallet } from './money.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { withBar } from './progress.ts';
@@ -16,7 +17,7 @@ interface Page {
 }
 
 export function addLedgerCommands(program: Command): void {
-  const ledger = program.command('ledger').description('the journal of all money: list, verify');
+  const ledger = program.command('ledger').description('the journal of all money: list, verify, archive');
   ledger
     .command('list')
     .description('Lists the entries of a wallet, newest first.')
@@ -33,6 +34,7 @@ export function addLedgerCommands(program: Command): void {
     )
     .addHelpText('after', '\nExample:\n  tollgate ledger verify')
     .action(onStore(verify, { readOnly: true }));
+  addArchiveCommand(ledger);
 }
 
 async function list(session: Session, account: string, { limit, before }: Page): Promise<Answer> {
@@ -50,9 +52,16 @@ async function list(session: Session, account: string, { limit, before }: Page):
   ]);
   const table = formatTable([' seq', 'at', 'kind', ' balance', ' held', ' charged', 'call, payment or reason'], rows);
   const more = next === null ? '' : `\nOlder entries: tollgate ledger list ${id} --before ${next}`;
+  const opening = await store.archives.opening(id);
+  const archived = opening
+    ? `\nUp to entry ${opening.seq}, entries of calls are archived: tollgate ledger archive list`
+    : '';
   return {
-    json: { account_id: id, entries: entries.map(toJson), next_before: next },
-    text: rows.length === 0 ? 'No entries.' : table + more,
+    json: {
+      ...{ account_id: id, entries: entries.map(toJson), next_before: next },
+      ...(opening && { archived_to: opening.seq }),
+    },
+    text: (rows.length === 0 ? 'No entries.' : table + more) + archived,
   };
 }
 

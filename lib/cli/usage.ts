@@ -5,12 +5,16 @@ import {
   USAGE_GROUPS,
   USAGE_UNITS,
   type UsageGroup,
+  type UsageQuery,
+  type UsageReport,
   type UsageRow,
   type UsageSum,
 } from '../ledger/usage.ts';
+import { foldUsage, isFolded, readUsage } from '../ledger/usage-fold.ts';
 import { formatRub, toRub } from '../money/money.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import { addChargeFilter, checkSpan } from './charge-filter.ts';
+import { archivedNote } from './ledger-archive.ts';
 import { type Answer, formatCsv, formatMoney, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -43,7 +47,7 @@ async function report(session: Session, account: string, options: UsageOptions):
   checkSpan(filter);
   const { store } = session;
   const { id } = await findAccount(session, account);
-  const { rows, total } = await reportUsage(store.ledger, id, { by, filter });
+  const { rows, total } = await usageOf(store, id, { by, filter });
   const names = by === 'key' ? new Map((await store.keys.list(id)).map((key) => [key.id, key.name])) : undefined;
   const named = names ? rows.map((row) => ({ ...row, name: names.get(row.group) ?? '' })) : rows;
   return {
@@ -55,9 +59,21 @@ async function report(session: Session, account: string, options: UsageOptions):
       rows: named.map((row) => ({ ...labelsOf(row, by), ...sumJson(row) })),
       total: sumJson(total),
     },
-    text: rows.length === 0 ? 'No calls.' : toText(named, total, by),
+    text: (rows.length === 0 ? 'No calls.' : toText(named, total, by)) + (await noteOf(store, id, filter)),
     ...(csv && { csv: toCsv(named, by) }),
   };
+}
+
+/** Sums by the hour have what is in archives too. */
+async function usageOf(store: Session['store'], wallet: string, query: UsageQuery): Promise<UsageReport> {
+  if (!isFolded(query.filter)) return reportUsage(store.ledger, wallet, query);
+  await foldUsage(store, wallet);
+  return readUsage(store, wallet, query);
+}
+
+/** The sums by the hour are complete; what asks for more than them adds up the calls that are still there. */
+async function noteOf(store: Session['store'], wallet: string, filter: ChargeFilter): Promise<string> {
+  return isFolded(filter) ? '' : archivedNote(store, wallet);
 }
 
 function labelsOf({ group, name }: NamedRow, by: UsageGroup): Record<string, string> {

@@ -56,6 +56,7 @@ async function checkOne(store: Store, { id, checkpoint }: Verified, found: Found
   for (let seq = checkpoint?.seq ?? 0; ; ) {
     const page = await store.journal.pageOf(id, seq, PAGE);
     checkCharges(page, say);
+    for (const opening of page.openings) account.openAt(opening);
     for (const entry of page.entries) account.add(entry);
     await checkPaymentEntries(store, page.entries, say);
     entries += page.entries.length;

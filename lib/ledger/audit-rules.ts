@@ -1,18 +1,8 @@
 // The audit's rules for single rows: they have the right shape, and deciding them again gives the same row.
-import { AssertionError } from 'node:assert';
-import {
-  CHARGE_KINDS,
-  CHARGE_STATES,
-  type Charge,
-  type Decision,
-  decide,
-  type Entry,
-  type Operation,
-  type Wallet,
-} from '../money/decide.ts';
+import { CHARGE_KINDS, CHARGE_STATES, type Charge, type Entry, type Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { ENTRY_KINDS } from '../money/operations.ts';
-import { operationOf } from '../money/replay.ts';
+import { decideRich, operationOf } from '../money/replay.ts';
 
 /** Records what is wrong with an account, and by how much. */
 export type Found = (wallet: string, problem: string, drift?: Micro) => void;
@@ -74,9 +64,6 @@ export interface Again {
 
 /** Not compared: they are running sums over earlier entries. */
 const SUMS: ReadonlySet<string> = new Set(['seq', 'chargedAfter'] satisfies (keyof Entry)[]);
-/** A wallet that can pay for everything. */
-const PLENTY = 2n ** 62n;
-
 /** Decides the operation of an entry again, with `made` as the charge before it, and compares the result. */
 export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Charge): Again {
   if (!isEntry(entry)) return { problems: [], charge: made };
@@ -89,16 +76,4 @@ export function decideAgain(entry: Entry, charge: Charge | undefined, made?: Cha
   const wrong = names.filter((name) => wanted[name] !== entry[name]);
   const problems = wrong.map((name) => `${name} ${entry[name]} instead of ${wanted[name]}`);
   return { problems, charge: decision.charge };
-}
-
-/** Undefined for an operation that cannot exist. */
-function decideRich(op: Operation, charge: Charge | undefined): Decision | undefined {
-  const money = { avail: PLENTY, held: PLENTY, charged: PLENTY, topped: PLENTY, adjusted: 0n };
-  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status: 'active' };
-  try {
-    return decide({ wallet, charge, prior: undefined }, op);
-  } catch (error) {
-    if (error instanceof AssertionError) return undefined;
-    throw error;
-  }
 }

@@ -12,7 +12,7 @@ export async function checkUsage(store: Store, found: Found): Promise<void> {
   }
 }
 
-async function lookAt({ usage, ledger }: Store, wallet: string): Promise<string | undefined> {
+async function lookAt({ usage, ledger, archives }: Store, wallet: string): Promise<string | undefined> {
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
     const cursor = await usage.cursor(wallet);
     if (cursor === 0) return undefined;
@@ -20,8 +20,12 @@ async function lookAt({ usage, ledger }: Store, wallet: string): Promise<string 
     const sums = await usage.sums(wallet, { by: 'kind' });
     if ((await usage.cursor(wallet)) !== cursor) continue;
     const charged = sums.reduce((sum, row) => sum + row.charged, 0n);
-    if (entry?.seq === cursor && entry.chargedAfter === charged) return undefined;
-    return `folded usage: ${charged} charged at entry ${cursor}, the journal has ${entry?.chargedAfter}`;
+    const opening = entry?.seq === cursor ? undefined : await archives.opening(wallet);
+    const wanted = opening?.seq === cursor ? opening.charged : entry?.seq === cursor ? entry.chargedAfter : undefined;
+    if (wanted === charged) return undefined;
+    // An archive may have taken the entry since.
+    if (opening && opening.seq > cursor) continue;
+    return `folded usage: ${charged} charged at entry ${cursor}, the journal has ${wanted}`;
   }
   return undefined;
 }

@@ -4,12 +4,15 @@ import { countOf } from '../count.ts';
 import type { Entry, Wallet } from '../money/decide.ts';
 import type { Micro } from '../money/money.ts';
 import { CHARGELESS } from '../money/operations.ts';
+import type { Opening } from '../store/ports/archives.ts';
 import type { Checkpoint } from '../store/ports/checkpoints.ts';
 import type { AccountAudit } from '../store/ports/journal.ts';
 import { decideAgain, differences, type Found, isEntry, isWallet } from './audit-rules.ts';
 
 export interface OpenAccount {
   readonly id: string;
+  /** The opening as of the next entries: those up to it count in its sums, however many of them are still there. */
+  openAt(opening: Opening): void;
   /** The next entry. */
   add(entry: Entry): void;
   /** After the last one, with the wallet and account as of that moment, if they exist. */
@@ -23,7 +26,9 @@ const SPENDING: ReadonlySet<Entry['kind']> = new Set(['reserve', 'charge', 'adju
 
 const NOTHING = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
 
-type Sums = Record<(typeof COLUMNS)[number] | 'overshoot', Micro>;
+const SUMS = [...COLUMNS, 'overshoot'] as const;
+
+type Sums = Record<(typeof SUMS)[number], Micro>;
 
 /** Behind a checkpoint the entries before it count as read. */
 export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): OpenAccount {
@@ -32,14 +37,41 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
   const seqs = { count: read, first: read > 0 ? 1 : 0, last: read };
   let chargedBefore = sums.charged;
   let isBelow = false;
+  /** Entries that belong to no call, all of them and those up to the opening. */
+  const lasting = { seen: 0, before: 0 };
+  let opening: Opening | undefined;
   const problem = (text: string, drift?: Micro) => found(id, text, drift);
 
+  function openAt(next: Opening): void {
+    // What was read before an archive moved it stays read.
+    if (next.seq <= seqs.last) return;
+    opening = next;
+    for (const name of SUMS) sums[name] = next[name];
+    Object.assign(seqs, { count: next.seq, first: 1, last: next.seq });
+    chargedBefore = next.charged;
+    isBelow = false;
+    lasting.before = lasting.seen;
+  }
+
   function add(entry: Entry): void {
+    if (CHARGELESS.includes(entry.kind)) lasting.seen += 1;
+    if (opening && entry.seq <= opening.seq) {
+      addEarlier(entry);
+      return;
+    }
     if (seqs.count === 0) seqs.first = entry.seq;
     seqs.count += 1;
     seqs.last = entry.seq;
     if (isEntry(entry)) check(entry);
     else problem(`entry ${entry.seq}: it is not a valid entry`);
+  }
+
+  /** Its call, if it has one, is checked with its charge. */
+  function addEarlier(entry: Entry): void {
+    if (!CHARGELESS.includes(entry.kind)) return;
+    lasting.before = lasting.seen;
+    if (!isEntry(entry)) problem(`entry ${entry.seq}: it is not a valid entry`);
+    else for (const text of decideAgain(entry, undefined).problems) problem(`entry ${entry.seq}: ${text}`);
   }
 
   function check(entry: Entry): void {
@@ -73,13 +105,18 @@ export function openAccount(id: string, found: Found, checkpoint?: Checkpoint): 
     const balance = { found: avail + held + charged, wanted: topped + adjusted };
     const all = { 'avail + held + charged': balance, ...Object.fromEntries(pairs) };
     for (const { text, drift } of differences(all)) problem(text, drift);
+    if (opening && read === 0 && lasting.before !== opening.lasting) {
+      problem(
+        `${countOf(lasting.before, 'entry', 'entries')} without a call up to ${opening.seq} instead of ${opening.lasting}`,
+      );
+    }
     const { count, first, last } = seqs;
     if (seq !== last || seq !== count || (count > 0 && first !== 1)) {
       problem(`seq ${seq} with ${countOf(count, 'entry', 'entries')} from ${first} to ${last}`);
     }
   }
 
-  return { id, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }) };
+  return { id, openAt, add, end, checkpoint: () => ({ wallet: id, seq: seqs.last, ...sums }) };
 }
 
 function sizeOf({ avail, held, charged }: Sums): Micro {

@@ -67,10 +67,13 @@ function createAudit() {
     const entries = Map.groupBy(page.entries, (entry) => entry.wallet);
     const wallets = new Map(page.wallets.map((wallet) => [wallet.id, wallet]));
     const accounts = new Map(page.accounts.map((account) => [account.id, account]));
+    const openings = new Map(page.openings.map((opening) => [opening.wallet, opening]));
     const ids = new Set([...(open ? [open.id] : []), ...entries.keys(), ...wallets.keys(), ...accounts.keys()]);
     for (const id of [...ids].sort(compareIds)) {
       const account = open?.id === id ? open : openAccount(id, notes.found);
       const found = entries.get(id) ?? [];
+      const opening = openings.get(id);
+      if (opening) account.openAt(opening);
       for (const entry of found) account.add(entry);
       sums.entries += found.length;
       open = account;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Charge, Entry, Usage } from '../money/decide.ts';
 import { chargeOfEntry } from '../money/replay.ts';
+import type { ChargeFilter } from '../store/ports/ledger.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -66,6 +67,11 @@ async function catchUp(store: UsageParts, wallet: string): Promise<UsageBehind |
   }
   const [last] = counted === 0 ? [] : await ledger.entries(wallet, { before: counted + 1, limit: 1 });
   return { entries, counted, until: last?.at };
+}
+
+/** Whether the hourly sums can answer it. Otherwise calls are added up one by one, without those in archives. */
+export function isFolded({ state, from, to }: ChargeFilter): boolean {
+  return state === undefined && [from, to].every((at) => at === undefined || at % HOUR_MS === 0);
 }
 
 /** Adds what the wallet's journal has beyond the sums; concurrent folds add each part only once. */

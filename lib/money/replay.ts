@@ -1,5 +1,6 @@
 // Turns the journal back into operations: for a copy to resend, and for the audit to decide again.
-import type { Charge, Entry } from './decide.ts';
+import { AssertionError } from 'node:assert';
+import { type Charge, type Decision, decide, type Entry, type Wallet } from './decide.ts';
 import { CHARGELESS, type Operation, operationId } from './operations.ts';
 
 const CHARGE_KINDS = ['reserve', 'charge', 'settle', 'release', 'expire', 'refund'] as const;
@@ -52,4 +53,29 @@ export function operationOf(entry: Entry, charge: Charge | undefined): Operation
   return kind === 'charge'
     ? { kind, ...start, ...(usage !== null && { usage }) }
     : { kind, ...start, owner: owner ?? 'copied', lease: lease ?? at };
+}
+
+/** A wallet that can pay for everything. */
+const PLENTY = 2n ** 62n;
+
+/** Decides an operation whatever its wallet had; undefined for one that cannot exist. */
+export function decideRich(op: Operation, charge: Charge | undefined): Decision | undefined {
+  const money = { avail: PLENTY, held: PLENTY, charged: PLENTY, topped: PLENTY, adjusted: 0n };
+  const wallet: Wallet = { id: op.wallet, ...money, seq: 0, status: 'active' };
+  try {
+    return decide({ wallet, charge, prior: undefined }, op);
+  } catch (error) {
+    if (error instanceof AssertionError) return undefined;
+    throw error;
+  }
+}
+
+/** A charge as it was after some of its first entries; undefined if they do not create it. */
+export function chargeAfter(entries: readonly Entry[], charge: Charge): Charge | undefined {
+  let made: Charge | undefined;
+  for (const entry of entries) {
+    const op = operationOf(entry, charge);
+    made = op && decideRich(op, made)?.charge;
+  }
+  return made;
 }

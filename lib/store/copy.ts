@@ -7,6 +7,7 @@ import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
 import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
+import { copyArchives, copyEarlier, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
 import { journalPages } from './journal.ts';
@@ -60,6 +61,7 @@ const TRY_AGAIN_MS = 500;
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const { from, to, live } = options;
   refuseUnknownPorts(from);
+  await refuseUnfinishedArchive(from);
   const resumed = await claimTarget(to);
   const accounts = await from.accounts.list();
   const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, payments: 0, media: 0, users: 0, settings: 0 };
@@ -78,6 +80,11 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyAccounts(to, accounts);
     return { accounts: accounts.length };
   },
+  // First: sums that are read before their journal are never ahead of it.
+  usage: async ({ from, to }) => {
+    await copyOpeningUsage(from, to);
+    return {};
+  },
   journal: async (options, accounts) => ({ entries: await copyJournal(options, accounts) }),
   // Its rows come from replaying the journal.
   ledger: null,
@@ -91,10 +98,12 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
   settings: async ({ from, to }) => ({ settings: await copySettings(from, to) }),
   users: async ({ from, to }) => ({ users: await copyUsers(from, to) }),
-  // Folded again from the journal.
-  usage: null,
   // The copy is verified as a whole.
   checkpoints: null,
+  archives: async ({ from, to }) => {
+    await copyArchives(from, to);
+    return {};
+  },
   // People sign in again.
   sessions: null,
   auditLog: async ({ from, to }) => {
@@ -184,8 +193,10 @@ function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
 }
 
 async function copyPart(to: Store, { id, entries, wallet }: WalletPart, page: JournalPage): Promise<void> {
+  await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
   const begun = await to.ledger.wallet(id);
-  const missing = entries.filter(({ seq }) => seq > (begun?.seq ?? 0));
+  const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
+  const missing = entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
   // A suspended wallet would refuse its own past.
   if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
   const charges = new Map(page.charges.map((charge) => [charge.id, charge]));

@@ -8,6 +8,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'pageOf', 'unknownCharges', 'keys'],
   checkpoints: ['page'],
+  archives: ['list', 'opening', 'openings'],
   accounts: ['get', 'list'],
   keys: ['find', 'get', 'list'],
   // Listed as a write: reading the open windows commits the reader to counting on.
@@ -19,7 +20,7 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
     ...(['get', 'find', 'list', 'method', 'methods', 'consents', 'autoTopup', 'notice', 'notices', 'page'] as const),
   ],
   media: ['get', 'read', 'page'],
-  usage: ['cursor', 'sums', 'behind'],
+  usage: ['cursor', 'sums', 'whole', 'behind'],
   users: ['get', 'find', 'page', 'operators', 'membershipsOf', 'membersOf', 'memberships'],
   sessions: ['get', 'list', 'link', 'attempts'],
   auditLog: ['page'],

@@ -2,6 +2,7 @@
 // each.
 import type { AccountStore } from './ports/accounts.ts';
 import type { AlertStore } from './ports/alerts.ts';
+import type { ArchiveStore } from './ports/archives.ts';
 import type { AuditLogStore } from './ports/audit-log.ts';
 import type { CheckpointStore } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
@@ -23,6 +24,7 @@ export interface StorePorts {
   readonly ledger: LedgerStore;
   readonly journal: JournalStore;
   readonly checkpoints: CheckpointStore;
+  readonly archives: ArchiveStore;
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly limits: LimitStore;

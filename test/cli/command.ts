@@ -72,9 +72,10 @@ export async function createRig(): Promise<Rig> {
 
 /** Commands that name their stores themselves, or have none. */
 function hasOwnStores(args: readonly string[]): boolean {
-  const [group, command] = args;
+  const [group, command, part] = args;
   if (args.includes('--help') || args.includes('--version')) return true;
   if (command === 'check' && group === 'payment') return true;
+  if (command === 'archive' && part === 'verify') return true;
   return group === 'catalog' || group === 'smart' || group === 'provider' || (group === 'store' && command === 'copy');
 }
 

@@ -27,11 +27,14 @@ export interface Raw {
   close(): Promise<void>;
 }
 
-/** Of people and their alerts, of files and of sums that can be made anew: no money is in them. */
+/**
+ * Of people and their alerts, of files and of sums that can be made anew: no money is in them. Openings are falsified in
+ * `archive.test.ts`, because what is before one is no longer added up.
+ */
 const OTHERS = [
   ...['users', 'memberships', 'sessions', 'signins', 'links', 'attempts', 'audit_log', 'counters', 'media'],
   ...['usage_hours', 'usage_cursors', 'checkpoints', 'alerts', 'alarms', 'repeats'],
-  ...['saved_methods', 'consents', 'auto_topups', 'notices'],
+  ...['saved_methods', 'consents', 'auto_topups', 'notices', 'archives', 'openings'],
 ];
 const isOfMoney = (table: string) => !OTHERS.includes(table.split('.')[0] as string);
 

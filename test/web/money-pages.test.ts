@@ -79,6 +79,21 @@ describe('pages about money', () => {
     expect(filtered.text).to.contain('No calls match.');
   });
 
+  it('say which calls are archived', async () => {
+    const before = Date.UTC(2026, 0, 2);
+    for (const path of ['/account/calls', '/account/wallet']) {
+      expect((await owner.get(path)).text, path).not.to.contain('are archived');
+    }
+    const { id: wallet, status: _status, ...sums } = await test.wallet(account);
+    const counts = { calls: 0, entries: 0, charged: 0n, first: null, last: null };
+    const times = { before, startedAt: before };
+    await test.store.archives.put({ id: 'arc_1', file: '/gone.gz', ...times, state: 'done', sha256: 'ab', ...counts });
+    await test.store.archives.open({ wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null }, 0);
+    for (const path of ['/account/calls', '/account/wallet']) {
+      expect((await owner.get(path)).text, path).to.match(/Calls that ended before 2\sJan\s2026 are archived/);
+    }
+  });
+
   it('find a call by its request id, and none of another account', async () => {
     const found = await owner.get(`/account/calls?id=%20${ids[1]}`);
     expect([found.status, found.headers.location]).to.deep.equal([303, `/account/calls/${ids[1]}`]);

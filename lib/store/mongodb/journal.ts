@@ -5,6 +5,7 @@ import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
+import { openingOf } from './archives.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
 import { SCAN_MS } from './ledger.ts';
@@ -36,7 +37,7 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
     },
     page: (from, limit) => snapshot((reading) => readPage(reading, from, limit)),
     pageOf: (wallet, seq, limit) => snapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
-    unknownCharges: (after, limit) => read((signal) => unknownCharges({ db: plain, signal }, after, limit), PAGE_MS),
+    unknownCharges: (after, limit) => snapshot((reading) => unknownCharges(reading, after, limit)),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
 }
@@ -83,11 +84,14 @@ async function readPage(
   const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
-  const ended = { wallet: { $in: cut.wallets.map((wallet) => wallet.id) } };
-  const budgets = await find(reading, 'budgets', ended, { sort: { _id: 1 } });
+  const ended = cut.wallets.map((wallet) => wallet.id);
+  const budgets = await find(reading, 'budgets', { wallet: { $in: ended } }, { sort: { _id: 1 } });
+  const shown = [...new Set([...cut.entries.map(({ wallet }) => wallet), ...ended])];
+  const openings = await find(reading, 'openings', { _id: { $in: shown } });
   return {
     ...cut,
     budgets: budgets.map(budgetOf),
+    openings: openings.map(openingOf),
     accounts: cut.accounts.map((account) => {
       const [found, wanted] = [keysAdded.get(account.id), keys.get(account.id) ?? 0];
       return found === wanted ? account : { ...account, problem: `keysAdded: ${found} instead of ${wanted}` };
@@ -136,7 +140,6 @@ async function countKeys({ db, ...sending }: Reading, accounts: readonly string[
   return new Map(rows.map((row) => [row._id, Number(row.keys)]));
 }
 
-/** Charges are read first: a reader that sees one written sees its entry too. */
 async function unknownCharges(reading: Reading, after: string, limit: number) {
   const query = { sort: { _id: 1 }, limit, fields: ['wallet'] };
   const charges = await find(reading, 'charges', { _id: { $gt: after } }, query);

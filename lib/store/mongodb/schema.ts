@@ -1,6 +1,7 @@
 // The collections of the MongoDB store: indexes, and validators that repeat the ledger's rules.
 import type { Document } from 'mongodb';
 import { ENTRY_KINDS } from '../../money/operations.ts';
+import { ARCHIVE_STATES } from '../ports/archives.ts';
 import {
   amount,
   type CollectionSchema,
@@ -190,6 +191,33 @@ export const COLLECTIONS: readonly CollectionSchema[] = [
       ...{ _id: name, seq: { ...count, minimum: 1 }, avail: money, held: money, charged: money },
       ...{ topped: money, adjusted: money, overshoot: money },
     }),
+  },
+  {
+    name: 'openings',
+    validator: fields(
+      {
+        ...{ _id: name, seq: { ...count, minimum: 1 }, avail: money, held: amount, charged: amount, topped: amount },
+        ...{ adjusted: money, overshoot: amount, lasting: count, kept: orNull(text) },
+        budgets: { bsonType: 'array', items: fields({ key: name, period: time, spent: money }).$jsonSchema },
+      },
+      balanced,
+    ),
+  },
+  {
+    name: 'archives',
+    validator: fields({
+      ...{
+        _id: name,
+        file: name,
+        before: time,
+        state: oneOf(...ARCHIVE_STATES),
+        startedAt: time,
+        sha256: orNull(text),
+      },
+      ...{ calls: count, entries: count, charged: money, first: orNull(time), last: orNull(time) },
+      open: { bsonType: 'bool' },
+    }),
+    indexes: [{ key: { open: 1 }, name: 'unfinished', unique: true, partialFilterExpression: { open: true } }],
   },
   {
     name: 'users',

@@ -5,6 +5,7 @@ import { withoutWrites } from '../read-only.ts';
 import { type Opening, type Store, StoreError } from '../store.ts';
 import { accountStore } from './accounts.ts';
 import { alertStore } from './alerts.ts';
+import { archiveStore } from './archives.ts';
 import { auditLogStore } from './audit-log.ts';
 import { backUp } from './backup.ts';
 import { BATCH_MAX, createApply } from './batch.ts';
@@ -68,6 +69,7 @@ function createStore(connection: Connection, sessions: Sessions): Omit<Store, 'c
     },
     journal: journalStore(connection),
     checkpoints: checkpointStore(connection),
+    archives: archiveStore(connection, transactions),
     accounts: accountStore(connection, transactions),
     keys: keyStore(connection, transactions),
     limits: limitStore(connection, transactions),

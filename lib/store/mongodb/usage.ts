@@ -1,17 +1,30 @@
 // Folded usage in the MongoDB store.
 import type { Document } from 'mongodb';
-import type { UsageGroupSum, UsageHour, UsageQuery, UsageStep, UsageStore } from '../ports/usage.ts';
+import type {
+  FoldedUsage,
+  UsageCounts,
+  UsageGroupSum,
+  UsageHour,
+  UsageQuery,
+  UsageStep,
+  UsageStore,
+} from '../ports/usage.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
+import { SCAN_MS } from './ledger.ts';
 import { fromSum, type Row, toLong } from './rows.ts';
 import type { Step, Transactions } from './transaction.ts';
 
+/** Sums of a copy. */
+const HOURS_PER_WRITE = 500;
 const COUNTS = ['calls', 'charged', 'refunded', 'tokensInput', 'tokensOutput', 'images', 'seconds'] as const;
 
-export function usageStore({ db }: Connection, transactions: Transactions): UsageStore {
+export function usageStore({ db, scanner }: Connection, transactions: Transactions): UsageStore {
   const cursors = db.collection<Row>('usage_cursors');
   const hours = db.collection<Row>('usage_hours');
   const wallets = db.collection<Row>('wallets');
+  const write = (command: Document): Promise<Document> =>
+    call({ repeatable: true }, (signal) => send(db, { ...command, ...MAJORITY }, { signal }));
   return {
     async cursor(wallet) {
       const row = await read((signal) => cursors.findOne({ _id: wallet }, { signal }));
@@ -37,18 +50,44 @@ export function usageStore({ db }: Connection, transactions: Transactions): Usag
       const last = rows.length < limit ? undefined : rows.at(-1);
       return last ? { found, next: last._id } : { found };
     },
-    async forget(wallet) {
-      // The sums first: a fold in between finds the old cursor, and what it adds is folded again as well.
-      for (const [name, q] of [
-        ['usage_cursors', { _id: wallet }],
-        ['usage_hours', { wallet }],
-      ] as const) {
-        await call({ repeatable: true }, (signal) =>
-          send(db, { delete: name, deletes: [{ q, limit: 0 }], ...MAJORITY }, { signal }),
-        );
+    whole: (wallet) =>
+      read(async (signal) => {
+        const session = scanner.startSession({ snapshot: true });
+        try {
+          const shown = scanner.db(db.databaseName);
+          const cursor = await shown.collection<Row>('usage_cursors').findOne({ _id: wallet }, { signal, session });
+          const rows = await shown.collection<Row>('usage_hours').find({ wallet }, { signal, session }).toArray();
+          return { cursor: Number(cursor?.seq ?? 0), hours: rows.map(hourOf) } satisfies FoldedUsage;
+        } finally {
+          await session.endSession();
+        }
+      }, SCAN_MS),
+    async put(wallet, { cursor, hours }) {
+      await forget(wallet);
+      const steps = Math.max(1, Math.ceil(hours.length / HOURS_PER_WRITE));
+      for (let step = 0; step < steps; step += 1) {
+        const updates = hours.slice(step * HOURS_PER_WRITE, (step + 1) * HOURS_PER_WRITE).map((hour) => {
+          const { q, u } = updateOf(wallet, hour);
+          return { q, u: { $set: { ...u.$setOnInsert, ...u.$inc } }, upsert: true };
+        });
+        if (updates.length > 0) await write({ update: 'usage_hours', updates });
       }
+      // Last: until then it is folded from the beginning.
+      if (cursor > 0)
+        await write({ update: 'usage_cursors', updates: [{ q: { _id: wallet }, u: { seq: cursor }, upsert: true }] });
     },
+    forget,
   };
+
+  async function forget(wallet: string): Promise<void> {
+    // The sums first: a fold in between finds the old cursor, and what it adds is folded again as well.
+    for (const [name, q] of [
+      ['usage_cursors', { _id: wallet }],
+      ['usage_hours', { wallet }],
+    ] as const) {
+      await write({ delete: name, deletes: [{ q, limit: 0 }] });
+    }
+  }
 }
 
 async function addStep(step: Step, { wallet, from, to, hours }: UsageStep): Promise<boolean> {
@@ -88,7 +127,15 @@ function matchOf(wallet: string, { from, to, key, model, kind }: UsageQuery): Do
   };
 }
 
-function sumOf({ _id: group, charged, refunded, ...row }: Document): UsageGroupSum {
-  const counts = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
-  return { group, charged: fromSum(charged), refunded: fromSum(refunded), ...counts } as UsageGroupSum;
+function sumOf({ _id: group, ...row }: Document): UsageGroupSum {
+  return { group, ...countsOf(row) };
+}
+
+function hourOf({ hour, key, model, kind, ...row }: Document): UsageHour {
+  return { hour: Number(hour), key, model, kind, ...countsOf(row) };
+}
+
+function countsOf(row: Document): UsageCounts {
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, Number(row[name])]));
+  return { ...counts, charged: fromSum(row.charged), refunded: fromSum(row.refunded) } as unknown as UsageCounts;
 }

@@ -1,6 +1,7 @@
 // The port of walks over a whole store, for the audit and the copy: bounded pages, each as of one moment.
 import type { Charge, Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget, SharesBudget } from '../../money/key-budget.ts';
+import type { Opening } from './archives.ts';
 
 export interface JournalStore {
   /** How many wallets there are, and how many entries they count: the size of a walk. */
@@ -33,6 +34,8 @@ export interface JournalPage {
   readonly wallets: readonly Wallet[];
   /** The budget sums of these wallets' keys. */
   readonly budgets: readonly KeyBudget[];
+  /** The openings of all wallets with entries or an end on this page. */
+  readonly openings: readonly Opening[];
   /** The accounts of these wallets. */
   readonly accounts: readonly AccountAudit[];
   /** The charges that the entries belong to. */

@@ -36,6 +36,11 @@ export interface UsageStep {
   readonly hours: readonly UsageHour[];
 }
 
+export interface FoldedUsage {
+  readonly cursor: number;
+  readonly hours: readonly UsageHour[];
+}
+
 export interface UsageQuery {
   readonly by: 'day' | 'model' | 'key' | 'kind';
   /** Whole hours, ms since the epoch; `to` is exclusive. */
@@ -56,6 +61,10 @@ export interface UsageStore {
   cursor(wallet: string): Promise<number>;
   /** Adds the sums and moves the cursor in one transaction; false when the cursor is no longer at `from`. */
   add(step: UsageStep): Promise<boolean>;
+  /** All sums of a wallet and its cursor, as of one moment: for a copy of what its journal no longer has. */
+  whole(wallet: string): Promise<FoldedUsage>;
+  /** Replaces them. */
+  put(wallet: string, usage: FoldedUsage): Promise<void>;
   /** In no particular order. */
   sums(wallet: string, query: UsageQuery): Promise<readonly UsageGroupSum[]>;
   /** Of at most `limit` wallets with ids above `after`, those whose journal has entries beyond the cursor. */

@@ -81,6 +81,16 @@ export function prepareBig(db: DatabaseSync, sql: string): StatementSync {
   return db.prepare(sql, { readBigInts: true });
 }
 
+/** All statements of a read transaction see the same commit. */
+export function inRead<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN');
+  try {
+    return work();
+  } finally {
+    db.exec('COMMIT');
+  }
+}
+
 /**
  * Explains what is wrong with the place better than SQLite does. It never opens the file: closing it again would drop
  * the locks that other connections of this process have on it (https://sqlite.org/howtocorrupt.html, 2.2).

@@ -4,7 +4,8 @@ import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
 import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
-import { prepareBig } from './connection.ts';
+import { createOpeningsOf } from './archives.ts';
+import { inRead, prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
 import {
   BUDGET_COLUMNS,
@@ -57,16 +58,6 @@ export interface LostRow {
   readonly wallet: string;
 }
 
-/** All statements of a read transaction see the same commit. */
-export function inRead<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN');
-  try {
-    return work();
-  } finally {
-    db.exec('COMMIT');
-  }
-}
-
 type ReadPage = (from: JournalPosition | undefined, limit: number, only?: string) => JournalPage;
 
 function createPage(db: DatabaseSync): ReadPage {
@@ -82,6 +73,7 @@ function createPage(db: DatabaseSync): ReadPage {
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE ${between}`);
   const accounts = db.prepare(`SELECT id FROM accounts WHERE ${between}`);
   const budgets = prepareBig(db, `SELECT ${BUDGET_COLUMNS} FROM budgets WHERE wallet IN ${LISTED} ORDER BY key`);
+  const openingsOf = createOpeningsOf(db);
   const related = createRelated(db);
 
   return (from, limit, only) => {
@@ -96,8 +88,13 @@ function createPage(db: DatabaseSync): ReadPage {
       accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
     };
     const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
-    const ended = JSON.stringify(cut.wallets.map((wallet) => wallet.id));
-    return { ...cut, budgets: budgets.all(ended).map(budgetOf), ...related(cut.entries) };
+    const ended = cut.wallets.map((wallet) => wallet.id);
+    return {
+      ...cut,
+      budgets: budgets.all(JSON.stringify(ended)).map(budgetOf),
+      openings: openingsOf(new Set([...cut.entries.map(({ wallet }) => wallet), ...ended])),
+      ...related(cut.entries),
+    };
   };
 }
 

@@ -161,7 +161,7 @@ function createSaveBudget(db: DatabaseSync): (budget: KeyBudget) => void {
   return ({ key, wallet, period, spent }) => void save.run(key, wallet, period, spent);
 }
 
-function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
+export function createAddCharge(db: DatabaseSync): (charge: Charge) => void {
   const insert = db.prepare(
     `INSERT INTO charges (${CHARGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
@@ -183,7 +183,7 @@ function createChangeCharge(db: DatabaseSync): (charge: Charge) => void {
   };
 }
 
-function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
+export function createAddEntry(db: DatabaseSync): (entry: Entry) => void {
   const insert = db.prepare(`INSERT INTO entries (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   return (entry) => {
     const { opId, wallet, seq, kind, charge, at } = entry;

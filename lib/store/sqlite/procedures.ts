@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { accountReads, accountWrites } from './accounts.ts';
 import { alertReads, alertWrites } from './alerts.ts';
+import { archiveReads, archiveWrites } from './archives.ts';
 import { auditLogReads, auditLogWrites } from './audit-log.ts';
 import { copyDatabase } from './backup.ts';
 import { checkpointReads, checkpointWrites } from './checkpoints.ts';
@@ -38,6 +39,7 @@ export function openWriter(options: ConnectionOptions) {
     ...mediaWrites(connection),
     ...usageWrites(connection),
     ...checkpointWrites(connection),
+    ...archiveWrites(connection),
     ...userWrites(connection),
     ...sessionWrites(connection),
     ...linkWrites(connection),
@@ -64,6 +66,7 @@ export function openReader(options: ConnectionOptions) {
     backup: (file: string, pages: Int32Array) => copyDatabase(options, file, pages),
     ...usageReads(db),
     ...checkpointReads(db),
+    ...archiveReads(db),
     ...userReads(db),
     ...sessionReads(db),
     ...auditLogReads(db),

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CHARGELESS, ENTRY_KINDS } from '../../money/operations.ts';
 import { OperatorError } from '../../operator-error.ts';
+import { ARCHIVE_TABLES } from './archive-schema.ts';
 import { oneOf } from './checks.ts';
 import { PAYMENT_TABLES } from './payment-schema.ts';
 
@@ -108,7 +109,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN
     SELECT RAISE(ABORT, 'the journal is append-only');
   END;
-  CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN
+  CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+    WHEN old.seq > coalesce((SELECT seq FROM openings WHERE wallet = old.wallet), 0)
+  BEGIN
     SELECT RAISE(ABORT, 'the journal is append-only');
   END;
 
@@ -194,16 +197,7 @@ const MIGRATIONS: readonly string[] = [
     seq INTEGER NOT NULL CHECK (seq > 0)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE checkpoints (
-    wallet TEXT NOT NULL PRIMARY KEY,
-    seq INTEGER NOT NULL CHECK (seq > 0),
-    avail INTEGER NOT NULL,
-    held INTEGER NOT NULL,
-    charged INTEGER NOT NULL,
-    topped INTEGER NOT NULL,
-    adjusted INTEGER NOT NULL,
-    overshoot INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ${ARCHIVE_TABLES}
 
   CREATE TABLE users (
     id TEXT NOT NULL PRIMARY KEY,

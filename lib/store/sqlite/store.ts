@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { mediaBeside } from '../backup-file.ts';
 import type { AlertStore } from '../ports/alerts.ts';
+import type { ArchiveStore } from '../ports/archives.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { JobStore } from '../ports/jobs.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
@@ -128,7 +129,7 @@ function createStore(parts: Parts): Store {
     payments: paymentsOf(parts),
     media: mediaStore(parts),
     usage: usageOf(parts),
-    ...{ alerts: alertsOf(parts), idempotency: idempotencyOf(parts) },
+    ...{ alerts: alertsOf(parts), idempotency: idempotencyOf(parts), archives: archivesOf(parts) },
     ...peopleOf(parts),
     ping: () => reader.call('ping'),
     gateways: () => reader.call('gateways'),
@@ -187,7 +188,24 @@ function usageOf({ writer, scanner }: Parts): UsageStore {
     add: (step) => writer.call('addUsage', step),
     sums: (wallet, query) => scanner.call('usageSums', wallet, query),
     behind: (after, limit) => scanner.call('usageBehind', after, limit),
+    whole: (wallet) => scanner.call('usageWhole', wallet),
+    put: (wallet, usage) => writer.call('putUsage', wallet, usage),
     forget: (wallet) => writer.call('forgetUsage', wallet),
+  };
+}
+
+function archivesOf({ writer, reader, scanner }: Parts): ArchiveStore {
+  return {
+    list: () => reader.call('archives'),
+    begin: (archive) => writer.call('beginArchive', archive),
+    put: (archive) => writer.call('putArchive', archive),
+    drop: (id) => writer.call('dropArchive', id),
+    opening: (wallet) => reader.call('opening', wallet),
+    openings: (page) => scanner.call('openings', page),
+    open: (opening, from) => writer.call('openWallet', opening, from),
+    remove: (wallet, calls) => writer.call('removeCalls', wallet, calls),
+    restoreRows: (rows) => writer.call('restoreRows', rows),
+    restore: (opening) => writer.call('restoreOpening', opening),
   };
 }
 

@@ -1,7 +1,15 @@
 // Folded usage in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { UsageGroupSum, UsageQuery, UsageStep, UsageStore } from '../ports/usage.ts';
-import { type Connection, prepareBig } from './connection.ts';
+import type {
+  FoldedUsage,
+  UsageCounts,
+  UsageGroupSum,
+  UsageHour,
+  UsageQuery,
+  UsageStep,
+  UsageStore,
+} from '../ports/usage.ts';
+import { type Connection, inRead, prepareBig } from './connection.ts';
 
 const COUNTS = ['calls', 'charged', 'refunded', 'tokens_input', 'tokens_output', 'images', 'seconds'] as const;
 
@@ -16,17 +24,25 @@ export function usageWrites({ db, write }: Connection) {
       DO UPDATE SET ${COUNTS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   );
   const drops = ['usage_hours', 'usage_cursors'].map((table) => db.prepare(`DELETE FROM ${table} WHERE wallet = ?`));
+  const addTo = (wallet: string, hours: readonly UsageHour[], to: number) => {
+    for (const { hour, key, model, kind, calls, charged, refunded, ...units } of hours) {
+      const { tokensInput, tokensOutput, images, seconds } = units;
+      const counts = [calls, charged, refunded, tokensInput, tokensOutput, images, seconds] as const;
+      add.run(wallet, hour, key, model, kind, ...counts);
+    }
+    move.run(wallet, to);
+  };
   return {
     addUsage: ({ wallet, from, to, hours }: UsageStep): boolean =>
       write(() => {
         if (((cursor.get(wallet)?.seq as number | undefined) ?? 0) !== from) return false;
-        for (const { hour, key, model, kind, calls, charged, refunded, ...units } of hours) {
-          const { tokensInput, tokensOutput, images, seconds } = units;
-          const counts = [calls, charged, refunded, tokensInput, tokensOutput, images, seconds] as const;
-          add.run(wallet, hour, key, model, kind, ...counts);
-        }
-        move.run(wallet, to);
+        addTo(wallet, hours, to);
         return true;
+      }),
+    putUsage: (wallet: string, usage: FoldedUsage): void =>
+      write(() => {
+        for (const drop of drops) drop.run(wallet);
+        if (usage.cursor > 0) addTo(wallet, usage.hours, usage.cursor);
       }),
     forgetUsage: (wallet: string): void =>
       write(() => {
@@ -60,8 +76,12 @@ export function usageReads(db: DatabaseSync) {
       ];
     }),
   ) as Record<UsageQuery['by'], ReturnType<typeof prepareBig>>;
+  const hours = prepareBig(db, 'SELECT * FROM usage_hours WHERE wallet = ?');
+  const cursorOf = (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0;
   return {
-    usageCursor: (wallet: string): number => (cursor.get(wallet)?.seq as number | undefined) ?? 0,
+    usageCursor: cursorOf,
+    usageWhole: (wallet: string): FoldedUsage =>
+      inRead(db, () => ({ cursor: cursorOf(wallet), hours: hours.all(wallet).map(hourOf) })),
     usageBehind: (after: string, limit: number): Awaited<ReturnType<UsageStore['behind']>> => {
       const rows = wallets.all(after, limit) as unknown as readonly { readonly id: string; readonly behind: 0 | 1 }[];
       const found = rows.filter(({ behind }) => behind === 1).map(({ id }) => id);
@@ -75,9 +95,17 @@ export function usageReads(db: DatabaseSync) {
   };
 }
 
+function hourOf(row: Record<string, unknown>): UsageHour {
+  const { key, model, kind } = row as unknown as UsageHour;
+  return { hour: Number(row.hour), key, model, kind, ...countsOf(row) };
+}
+
 function sumOf(row: Record<string, unknown>): UsageGroupSum {
+  return { group: row.label as string, ...countsOf(row) };
+}
+
+function countsOf(row: Record<string, unknown>): UsageCounts {
   return {
-    group: row.label as string,
     calls: Number(row.calls),
     charged: row.charged as bigint,
     refunded: row.refunded as bigint,

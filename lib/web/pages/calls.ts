@@ -2,6 +2,7 @@
 import { fault } from '../../faults.ts';
 import type { Charge } from '../../money/decide.ts';
 import type { ChargeFilter } from '../../store/ports/ledger.ts';
+import { archivedNote } from '../archived.ts';
 import { chargeFilterForm, chargeQueryText, readChargeQuery } from '../charge-query.ts';
 import { type Cell, csvOf } from '../csv.ts';
 import { type Html, html } from '../html.ts';
@@ -67,7 +68,8 @@ ${
     ? nothing(visit, id !== '' || Object.keys(wanted.filter).length > 0)
     : html`${chargeTable(visit, charges)}
 <p>${older && html`<a href="${older}" rel="next">${words.older}</a> · `}<a href="${csv}" download>${words.csv}</a></p>`
-}`;
+}
+${await archivedNote(visit)}`;
     return { title: words.title, body };
   },
 });

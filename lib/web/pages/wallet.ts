@@ -1,6 +1,7 @@
 // The wallet: balance, adding money, saved cards, and the history of entries.
 import { fault } from '../../faults.ts';
 import type { Wallet } from '../../money/decide.ts';
+import { archivedNote } from '../archived.ts';
 import { type Html, html } from '../html.ts';
 import { defineWords, wordOf } from '../language.ts';
 import { type Page, page } from '../page.ts';
@@ -93,6 +94,7 @@ ${cardsSection(visit, cards)}
 ${await historySection(visit)}
 <h2>${entriesTitle(visit)}</h2>
 ${entries.length === 0 ? html`<p>${words.none}</p>` : entryTable(visit, entries)}
+${await archivedNote(visit)}
 ${last && html`<p><a href="${linkTo(visit, `/account/wallet?before=${last.seq}`)}" rel="next">${words.older}</a></p>`}`;
   return { title: words.title, body };
 }

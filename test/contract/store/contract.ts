@@ -1,6 +1,7 @@
 // The suite every store passes: it says in tests what the doc comments of `lib/store/store.ts` promise.
 import { accountContract } from './accounts.ts';
 import { alertContract } from './alerts.ts';
+import { archiveContract } from './archives.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
 import { checkpointContract } from './checkpoints.ts';
@@ -48,6 +49,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
   describe(`${kind.name}: checkpoints of the audit`, () => checkpointContract(kind));
+  describe(`${kind.name}: archives`, () => archiveContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
   describe(`${kind.name}: lifecycle`, () => lifecycleContract(kind));

@@ -1,0 +1,116 @@
+// `tollgate ledger archive`: old calls leave the store for a file, which can be verified.
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { toRub } from '../money/money.ts';
+import type { Archive } from '../store/ports/archives.ts';
+import { readTime } from './arguments.ts';
+import { type Answer, formatMoney, formatPairs, formatTable, print, toTime } from './output.ts';
+import { withBar } from './progress.ts';
+import { onStore, type Session } from './session.ts';
+
+interface ArchiveFlags {
+  readonly before?: number;
+  readonly to?: string;
+}
+
+export function addArchiveCommand(ledger: Command): void {
+  const archive = ledger
+    .command('archive')
+    .description(
+      'Moves calls that ended before a time, at least 35 days ago, into a new file; works beside running servers. ' +
+        'Balances, usage, payments, corrections, open holds and videos stay. If it is interrupted, repeat the command.',
+    )
+    .option('--before <time>', 'a day (UTC), or a time with its zone', readTime)
+    .option('--to <file>', 'the file; must not exist yet')
+    .addHelpText('after', EXAMPLES)
+    .action(onStore(move));
+  archive
+    .command('list')
+    .description('Lists the archives of this store.')
+    .addHelpText('after', '\nExample:\n  tollgate ledger archive list')
+    .action(onStore(list, { readOnly: true }));
+  archive
+    .command('verify')
+    .description('Reads a whole archive and checks its sums; needs no store.')
+    .argument('<file>', 'the archive')
+    .addHelpText('after', '\nExample:\n  tollgate ledger archive verify /backup/calls-2026-01.gz')
+    .action(async function act(this: Command, file: string): Promise<void> {
+      print(await verify(resolve(file)), { json: this.optsWithGlobals().json === true });
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  tollgate ledger archive --before 2026-02-01 --to /backup/calls-2026-01.gz
+  tollgate ledger archive verify /backup/calls-2026-01.gz`;
+
+async function move({ store }: Session, { before, to }: ArchiveFlags): Promise<Answer> {
+  if (before === undefined || to === undefined) throw new InvalidArgumentError('--before and --to are needed');
+  const { archiveLedger } = await import('../ledger/archive.ts');
+  const done = await withBar((onProgress) => archiveLedger(store, { before, file: resolve(to), onProgress }));
+  if (!done) return { json: { archived: false, calls: 0 }, text: 'No calls to archive.' };
+  return { json: { archived: true, ...archiveJson(done) }, text: formatPairs(pairsOf(done)) };
+}
+
+async function list({ store }: Session): Promise<Answer> {
+  const archives = await store.archives.list();
+  const rows = archives.map(({ before, state, calls, charged, file }) => [
+    ...[toTime(before), state, String(calls), formatMoney(charged), file],
+  ]);
+  return {
+    json: { archives: archives.map(archiveJson) },
+    text: rows.length === 0 ? 'No archives.' : formatTable(['before', 'state', ' calls', ' charged', 'file'], rows),
+  };
+}
+
+async function verify(file: string): Promise<Answer> {
+  const { verifyArchive } = await import('../ledger/archive-file.ts');
+  const { head, totals, sha256 } = await verifyArchive(file);
+  const { wallets, calls, entries, charged } = totals;
+  const before = toTime(head.before);
+  const pairs = [
+    ...([
+      ['archive', 'adds up'],
+      ['id', head.id],
+      ['before', before],
+      ['wallets', String(wallets)],
+    ] as const),
+    ...([
+      ['calls', String(calls)],
+      ['entries', String(entries)],
+      ['charged', formatMoney(charged)],
+    ] as const),
+    ['sha256', sha256] as const,
+  ];
+  const json = { ok: true, id: head.id, before, wallets, calls, entries, charged_rub: toRub(charged), sha256 };
+  return { json, text: formatPairs(pairs) };
+}
+
+/** For lists of calls: what they do not show. */
+export async function archivedNote(store: Session['store'], wallet: string): Promise<string> {
+  const { archivedBefore } = await import('../ledger/archive-find.ts');
+  const before = await archivedBefore(store, wallet);
+  return before ? `\nCalls that ended before ${toTime(before)} are archived: tollgate ledger archive list` : '';
+}
+
+function archiveJson({ id, file, before, state, calls, entries, charged, sha256, first, last }: Archive) {
+  return {
+    ...{ id, file, before: toTime(before), state, calls, entries, charged_rub: toRub(charged), sha256 },
+    ...{ first: toTime(first), last: toTime(last) },
+  };
+}
+
+function pairsOf({ file, before, calls, entries, charged, sha256 }: Archive) {
+  return [
+    ...([
+      ['archive', file],
+      ['before', toTime(before)],
+      ['calls', String(calls)],
+    ] as const),
+    ...([
+      ['entries', String(entries)],
+      ['charged', formatMoney(charged)],
+      ['sha256', sha256 ?? ''],
+    ] as const),
+  ];
+}

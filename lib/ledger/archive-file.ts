@@ -1,0 +1,246 @@
+// The file of an archive: gzipped lines of JSON with every call that left, and for each wallet what its journal came to
+// before and after. It can be verified without the store.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { finished, pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Entry } from '../money/decide.ts';
+import type { Micro } from '../money/money.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { Opening, WholeCall } from '../store/ports/archives.ts';
+import { checkCharge } from './audit-charge.ts';
+
+export const COLUMNS = ['avail', 'held', 'charged', 'topped', 'adjusted', 'overshoot'] as const;
+export type Sums = Record<(typeof COLUMNS)[number], Micro>;
+
+export const NOTHING: Sums = { avail: 0n, held: 0n, charged: 0n, topped: 0n, adjusted: 0n, overshoot: 0n };
+
+/** The first line. */
+export interface ArchiveHead {
+  readonly tollgate: 'ledger archive';
+  readonly version: 1;
+  readonly id: string;
+  /** Every call ended before this, ms since the epoch. */
+  readonly before: number;
+}
+
+/** The line before the calls of a wallet. */
+export interface WalletStart {
+  readonly wallet: string;
+  /** Null if none of its calls had left before. */
+  readonly from: Opening | null;
+}
+
+/** The line behind them. */
+export interface WalletEnd {
+  readonly to: Opening;
+  readonly calls: number;
+  /** The sums of the entries between the two openings that stay in the store. */
+  readonly stays: Sums;
+}
+
+export interface ArchiveTotals {
+  readonly wallets: number;
+  readonly calls: number;
+  readonly entries: number;
+  /** Less refunds. */
+  readonly charged: Micro;
+  /** When the first and the last of its calls began. */
+  readonly first: number | null;
+  readonly last: number | null;
+}
+
+export type ArchiveLine =
+  | { readonly head: ArchiveHead }
+  | { readonly start: WalletStart }
+  | { readonly call: WholeCall }
+  | { readonly stop: WalletEnd }
+  | { readonly end: ArchiveTotals };
+
+export interface ArchiveWriter {
+  add(line: ArchiveLine): Promise<void>;
+  /** Writes the last line; resolves when the file is complete, but not yet to it being on disk. */
+  end(): Promise<ArchiveTotals>;
+  /** After a failure. */
+  abort(): Promise<void>;
+}
+
+/** Starts a new file, readable by its owner only. */
+export function writeArchive(path: string, head: ArchiveHead): ArchiveWriter {
+  const zip = createGzip();
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  const written = pipeline(zip, file);
+  // Seen by the next write, or by the end.
+  written.catch(() => undefined);
+  const totals = createTotals();
+
+  async function write(line: ArchiveLine): Promise<void> {
+    if (zip.destroyed) await written;
+    if (!zip.write(`${JSON.stringify(line, plain)}\n`)) await Promise.race([once(zip, 'drain'), written]);
+  }
+
+  const begun = write({ head });
+  begun.catch(() => undefined);
+  return {
+    async add(line) {
+      await begun;
+      totals.add(line);
+      await write(line);
+    },
+    async end() {
+      await begun;
+      const end = totals.read();
+      await write({ end });
+      zip.end();
+      await written;
+      return end;
+    },
+    async abort() {
+      zip.destroy();
+      await finished(file).catch(() => undefined);
+    },
+  };
+}
+
+function plain(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value;
+}
+
+const AMOUNTS: ReadonlySet<string> = new Set([...COLUMNS, 'chargedAfter', 'reserved', 'spent']);
+
+function exact(name: string, value: unknown): unknown {
+  return AMOUNTS.has(name) && typeof value === 'string' ? BigInt(value) : value;
+}
+
+/** The lines of a file in order. Throws `OperatorError` if it is not whole. */
+export async function* readArchive(path: string, onBytes?: (bytes: Buffer) => void): AsyncGenerator<ArchiveLine> {
+  const source = createReadStream(path);
+  if (onBytes) source.on('data', (bytes) => onBytes(bytes as Buffer));
+  const text = createGunzip();
+  const read = pipeline(source, text);
+  read.catch(() => undefined);
+  let ended = false;
+  try {
+    for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (ended) throw new Error('it has lines behind its end');
+      const parsed: ArchiveLine = JSON.parse(line, exact);
+      ended = 'end' in parsed;
+      yield parsed;
+    }
+    await read;
+    if (!ended) throw new Error('its end is missing');
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`The archive ${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+  } finally {
+    source.destroy();
+    text.destroy();
+  }
+}
+
+export interface VerifiedArchive {
+  readonly head: ArchiveHead;
+  readonly totals: ArchiveTotals;
+  /** Of the file's bytes. */
+  readonly sha256: string;
+}
+
+/** Reads all of a file and checks every sum. Throws `OperatorError` with the first thing that is wrong. */
+export async function verifyArchive(path: string): Promise<VerifiedArchive> {
+  const hash = createHash('sha256');
+  const totals = createTotals();
+  const wallet = createWalletCheck();
+  let head: ArchiveHead | undefined;
+  let end: ArchiveTotals | undefined;
+  const wrong = (text: string) => new OperatorError(`The archive ${path} is damaged: ${text}.`);
+  for await (const line of readArchive(path, (bytes) => hash.update(bytes))) {
+    if ('head' in line) head = line.head;
+    else if (!isHead(head)) throw wrong('it does not begin like an archive of this version');
+    else if ('end' in line) end = line.end;
+    else {
+      totals.add(line);
+      const problem = wallet.add(line);
+      if (problem !== undefined) throw wrong(problem);
+    }
+  }
+  if (!head || !end || JSON.stringify(end, plain) !== JSON.stringify(totals.read(), plain)) {
+    throw wrong('its totals are not those of its calls');
+  }
+  return { head, totals: end, sha256: hash.digest('hex') };
+}
+
+function isHead(head: ArchiveHead | undefined): head is ArchiveHead {
+  return head?.tollgate === 'ledger archive' && head.version === 1;
+}
+
+/** One wallet after the other; a problem is returned. */
+function createWalletCheck() {
+  const ids = new Set<string>();
+  let open: (WalletStart & { readonly sums: Sums; last: number }) | undefined;
+
+  function add(line: Exclude<ArchiveLine, { head: ArchiveHead } | { end: ArchiveTotals }>): string | undefined {
+    if ('call' in line) return addCall(line.call);
+    if ('stop' in line) return stop(line.stop);
+    if (open) return `the calls of ${open.wallet} do not end`;
+    ids.clear();
+    open = { ...line.start, sums: { ...NOTHING }, last: 0 };
+    return undefined;
+  }
+
+  function addCall({ charge, entries }: WholeCall): string | undefined {
+    const { id, wallet } = charge;
+    if (open?.wallet !== wallet) return `the call ${id} is not among those of ${wallet}`;
+    if (ids.has(id)) return `the call ${id} is there twice`;
+    ids.add(id);
+    if (entries.some((entry) => entry.wallet !== wallet)) return `an entry of the call ${id} is not of ${wallet}`;
+    addBehind(open.sums, entries, open.from?.seq ?? 0);
+    open.last = Math.max(open.last, ...entries.map(({ seq }) => seq));
+    const [finding] = checkCharge({ id, wallet, charge, entries });
+    return finding && `call ${id}: ${finding.problem}`;
+  }
+
+  function stop({ to, calls, stays }: WalletEnd): string | undefined {
+    if (to.wallet !== open?.wallet) return `the calls of ${to.wallet} do not begin`;
+    const { wallet, sums, last, from } = open;
+    open = undefined;
+    if (ids.size !== calls) return `${ids.size} calls of ${wallet} instead of ${calls}`;
+    if (last > to.seq) return `entry ${last} of ${wallet} is behind its opening at ${to.seq}`;
+    const before: Sums = from ?? NOTHING;
+    const wanted = (name: keyof Sums) => before[name] + sums[name] + stays[name];
+    const column = COLUMNS.find((name) => wanted(name) !== to[name]);
+    return column && `${column} of ${wallet} is ${to[column]} instead of ${wanted(column)}`;
+  }
+
+  return { add };
+}
+
+/** Adds what the entries behind an opening come to. */
+export function addBehind(sums: Sums, entries: readonly Entry[], opened: number): void {
+  for (const entry of entries) if (entry.seq > opened) addTo(sums, entry);
+}
+
+export function addTo(sums: Sums, entry: Entry): void {
+  for (const name of COLUMNS) sums[name] += entry[name];
+}
+
+function createTotals() {
+  const totals = { wallets: 0, calls: 0, entries: 0, charged: 0n };
+  let [first, last]: (number | null)[] = [null, null];
+  return {
+    add(line: ArchiveLine): void {
+      if ('start' in line) totals.wallets += 1;
+      if (!('call' in line)) return;
+      const { charge, entries } = line.call;
+      totals.calls += 1;
+      totals.entries += entries.length;
+      totals.charged += entries.reduce((sum, { charged }) => sum + charged, 0n);
+      first = Math.min(first ?? charge.createdAt, charge.createdAt);
+      last = Math.max(last ?? charge.createdAt, charge.createdAt);
+      assert(Number.isSafeInteger(totals.entries));
+    },
+    read: (): ArchiveTotals => ({ ...totals, first: first ?? null, last: last ?? null }),
+  };
+}

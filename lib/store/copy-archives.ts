@@ -1,0 +1,77 @@
+// What a copy does with wallets whose old calls have left for an archive: the rows before their opening are put there as
+// they are, and the wallet continues from it.
+import { isDeepStrictEqual } from 'node:util';
+import type { Entry } from '../money/decide.ts';
+import { chargeAfter, chargeOfEntry } from '../money/replay.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { JournalPage } from './ports/journal.ts';
+import type { Store } from './store.ts';
+
+type Parts = Pick<Store, 'archives' | 'usage'>;
+
+const OPENINGS_PER_PAGE = 500;
+/** Rows of a transaction. */
+const ROWS_PER_WRITE = 250;
+
+/** Its file says which calls have left; half of them may still be in the store. */
+export async function refuseUnfinishedArchive({ archives }: Pick<Store, 'archives'>): Promise<void> {
+  const unfinished = (await archives.list()).find(({ state }) => state !== 'done');
+  if (!unfinished) return;
+  throw new OperatorError(
+    `The source has an unfinished archive: run "tollgate ledger archive --to ${unfinished.file}" on it first.`,
+  );
+}
+
+export async function copyArchives(from: Pick<Store, 'archives'>, to: Pick<Store, 'archives'>): Promise<void> {
+  for (const archive of await from.archives.list()) await to.archives.put(archive);
+}
+
+/** Where calls have left, the journal alone no longer gives the sums. */
+export async function copyOpeningUsage(from: Parts, to: Parts): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = await from.archives.openings({ after, limit: OPENINGS_PER_PAGE });
+    for (const { wallet } of page) await to.usage.put(wallet, await from.usage.whole(wallet));
+    const last = page.at(-1);
+    if (!last || page.length < OPENINGS_PER_PAGE) return;
+    after = last.wallet;
+  }
+}
+
+/** What a page has of one wallet. */
+interface Part {
+  readonly id: string;
+  readonly entries: readonly Entry[];
+  /** The page has its last entries. */
+  readonly isLast: boolean;
+}
+
+/** Puts the rows up to the opening, and once all of them are there, the opening. */
+export async function copyEarlier(to: Store, { id, entries, isLast }: Part, page: JournalPage): Promise<void> {
+  const opening = page.openings.find(({ wallet }) => wallet === id);
+  if (!opening) return;
+  const begun = (await to.ledger.wallet(id))?.seq ?? 0;
+  if (begun > 0 && !isDeepStrictEqual(await to.archives.opening(id), opening)) {
+    throw new OperatorError(`An archive took calls of ${id} during the copy: copy again into an empty store.`);
+  }
+  if (begun > 0) return;
+  const earlier = entries.filter(({ seq }) => seq <= opening.seq);
+  for (let from = 0; from < earlier.length; from += ROWS_PER_WRITE) {
+    const some = earlier.slice(from, from + ROWS_PER_WRITE);
+    await to.archives.restoreRows({ entries: some, charges: chargesAt(opening.seq, some, page) });
+  }
+  if (isLast || earlier.length < entries.length) await to.archives.restore(opening);
+}
+
+/** The charges of these entries as they were at the opening. */
+function chargesAt(opened: number, entries: readonly Entry[], page: JournalPage) {
+  const ids = new Set(entries.flatMap((entry) => chargeOfEntry(entry) ?? []));
+  const all = Map.groupBy([...page.entries, ...page.others], chargeOfEntry);
+  return page.charges
+    .filter(({ id }) => ids.has(id))
+    .map((charge) => {
+      const before = (all.get(charge.id) ?? []).filter(({ seq }) => seq <= opened).toSorted((a, b) => a.seq - b.seq);
+      const made = chargeAfter(before, charge);
+      if (!made) throw new OperatorError(`The source has no entry that creates the call ${charge.id}.`);
+      return made;
+    });
+}

@@ -1,0 +1,154 @@
+// Archives and openings in the SQLite store.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Charge, Entry } from '../../money/decide.ts';
+import { entryIdsOf, removable } from '../archives.ts';
+import type { Archive, Opening, OpeningRows, WholeCall } from '../ports/archives.ts';
+import { createPutCheckpoint } from './checkpoints.ts';
+import { type Connection, prepareBig } from './connection.ts';
+import { createAddCharge, createAddEntry } from './ledger.ts';
+import { CHARGE_COLUMNS, chargeOf, ENTRY_COLUMNS, entryOf } from './rows.ts';
+
+const ARCHIVE_COLUMNS = 'id, file, before, state, started_at, sha256, calls, entries, charged, first, last';
+const OPENING_COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot, lasting, budgets, kept';
+const LISTED = '(SELECT value FROM json_each(?))';
+
+export function archiveWrites({ db, write }: Connection) {
+  const unfinished = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives WHERE state <> 'done'`);
+  const put = db.prepare(
+    `INSERT INTO archives (${ARCHIVE_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    ON CONFLICT (id) DO UPDATE SET
+      state = ?4, sha256 = ?6, calls = ?7, entries = ?8, charged = ?9, first = ?10, last = ?11 WHERE state <> 'done'`,
+  );
+  const drop = db.prepare("DELETE FROM archives WHERE id = ? AND state = 'writing'");
+  const opening = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
+  const save = db.prepare(
+    `INSERT INTO openings (${OPENING_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    ON CONFLICT (wallet) DO UPDATE SET seq = ?2, avail = ?3, held = ?4, charged = ?5, topped = ?6, adjusted = ?7,
+      overshoot = ?8, lasting = ?9, budgets = ?10, kept = ?11`,
+  );
+  const putCheckpoint = createPutCheckpoint(db);
+  const removeCalls = createRemove(db);
+  const restoring = createRestore(db);
+  const saveArchive = (archive: Archive) => void put.run(...archiveCells(archive));
+  const saveOpening = (of: Opening) => {
+    save.run(...openingCells(of));
+    putCheckpoint(of);
+  };
+  return {
+    beginArchive: (archive: Archive): Archive =>
+      write(() => {
+        const [found] = unfinished.all();
+        if (found) return archiveOf(found);
+        saveArchive(archive);
+        return archive;
+      }),
+    putArchive: (archive: Archive): void => write(() => saveArchive(archive)),
+    dropArchive: (id: string): void => write(() => void drop.run(id)),
+    openWallet: (of: Opening, from: number): boolean =>
+      write(() => {
+        if (Number(opening.get(of.wallet)?.seq ?? 0) !== from) return false;
+        saveOpening(of);
+        return true;
+      }),
+    removeCalls: (wallet: string, calls: readonly WholeCall[]): void =>
+      write(() => removeCalls(calls, Number(opening.get(wallet)?.seq ?? 0))),
+    restoreRows: (rows: OpeningRows): void => write(() => restoring.rows(rows)),
+    restoreOpening: (of: Opening): void =>
+      write(() => {
+        restoring.wallet(of);
+        saveOpening(of);
+      }),
+  };
+}
+
+export function archiveReads(db: DatabaseSync) {
+  const list = prepareBig(db, `SELECT ${ARCHIVE_COLUMNS} FROM archives ORDER BY started_at, id`);
+  const one = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet = ?`);
+  const page = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet > ? ORDER BY wallet LIMIT ?`);
+  return {
+    archives: (): Archive[] => list.all().map(archiveOf),
+    opening: (wallet: string): Opening | undefined => one.all(wallet).map(openingOf)[0],
+    openings: ({ after, limit }: { after: string; limit: number }): Opening[] => page.all(after, limit).map(openingOf),
+  };
+}
+
+/** Reads those of some wallets, inside the current transaction. */
+export function createOpeningsOf(db: DatabaseSync): (wallets: Iterable<string>) => Opening[] {
+  const select = prepareBig(db, `SELECT ${OPENING_COLUMNS} FROM openings WHERE wallet IN ${LISTED}`);
+  return (wallets) => select.all(JSON.stringify([...wallets])).map(openingOf);
+}
+
+function createRemove(db: DatabaseSync): (calls: readonly WholeCall[], opened: number) => void {
+  const charges = prepareBig(db, `SELECT ${CHARGE_COLUMNS} FROM charges WHERE id IN ${LISTED}`);
+  const entries = prepareBig(db, `SELECT ${ENTRY_COLUMNS} FROM entries WHERE op_id IN ${LISTED}`);
+  const dropCharge = db.prepare('DELETE FROM charges WHERE id = ?');
+  const dropEntry = db.prepare('DELETE FROM entries WHERE op_id = ?');
+  return (calls, opened) => {
+    const rows = {
+      charges: charges.all(JSON.stringify(calls.map(({ charge }) => charge.id))).map(chargeOf),
+      entries: entries.all(JSON.stringify(entryIdsOf(calls))).map(entryOf),
+    };
+    for (const { charge, entries } of removable(calls, rows, opened)) {
+      for (const { opId } of entries) dropEntry.run(opId);
+      dropCharge.run(charge.id);
+    }
+  };
+}
+
+function createRestore(db: DatabaseSync) {
+  const addCharge = createAddCharge(db);
+  const addEntry = createAddEntry(db);
+  const hasCharge = db.prepare('SELECT 1 FROM charges WHERE id = ?');
+  const hasEntry = db.prepare('SELECT 1 FROM entries WHERE op_id = ?');
+  const saveWallet = db.prepare(
+    `UPDATE wallets SET avail = ?, held = ?, charged = ?, topped = ?, adjusted = ?, seq = ?
+    WHERE id = ? AND seq = 0`,
+  );
+  const saveBudget = db.prepare('INSERT OR REPLACE INTO budgets (key, wallet, period, spent) VALUES (?, ?, ?, ?)');
+  return {
+    rows({ charges, entries }: { charges: readonly Charge[]; entries: readonly Entry[] }): void {
+      for (const charge of charges) if (!hasCharge.get(charge.id)) addCharge(charge);
+      for (const entry of entries) if (!hasEntry.get(entry.opId)) addEntry(entry);
+    },
+    wallet({ wallet, seq, avail, held, charged, topped, adjusted, budgets }: Opening): void {
+      const { changes } = saveWallet.run(avail, held, charged, topped, adjusted, seq, wallet);
+      if (changes === 0) return;
+      for (const { key, period, spent } of budgets) saveBudget.run(key, wallet, period, spent);
+    },
+  };
+}
+
+function archiveCells(archive: Archive) {
+  const { id, file, before, state, startedAt, sha256, calls, entries, charged, first, last } = archive;
+  return [id, file, before, state, startedAt, sha256, calls, entries, charged, first, last] as const;
+}
+
+function archiveOf(row: Record<string, unknown>): Archive {
+  const { id, file, state, sha256, charged } = row as unknown as Archive;
+  const { before, started_at, calls, entries, first, last } = row;
+  return {
+    ...{ id, file, before: Number(before), state, startedAt: Number(started_at), sha256, calls: Number(calls) },
+    ...{ entries: Number(entries), charged, first: numberOrNull(first), last: numberOrNull(last) },
+  };
+}
+
+function openingCells({ wallet, seq, lasting, budgets, kept, ...sums }: Opening) {
+  const { avail, held, charged, topped, adjusted, overshoot } = sums;
+  const texts = budgets.map(({ key, period, spent }) => [key, period, `${spent}`]);
+  const money = [avail, held, charged, topped, adjusted, overshoot] as const;
+  return [wallet, seq, ...money, lasting, JSON.stringify(texts), kept] as const;
+}
+
+function openingOf(row: Record<string, unknown>): Opening {
+  const { wallet, avail, held, charged, topped, adjusted, overshoot, kept } = row as unknown as Opening;
+  const texts: [string, number, string][] = JSON.parse(row.budgets as string);
+  return {
+    ...{ wallet, seq: Number(row.seq), avail, held, charged, topped, adjusted, overshoot },
+    ...{ lasting: Number(row.lasting), kept },
+    budgets: texts.map(([key, period, spent]) => ({ key, period, spent: BigInt(spent) })),
+  };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null ? null : Number(value);
+}

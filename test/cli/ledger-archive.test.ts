@@ -1,0 +1,78 @@
+// `tollgate ledger archive`: old calls leave for a file, and every command that shows calls says so.
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openStore } from '../../lib/store/open.ts';
+import { ago, history, NOW } from '../ledger/archive-rig.ts';
+import { createRig, type Rig } from './command.ts';
+
+const day = (days: number) => new Date(ago(days)).toISOString().slice(0, 10);
+
+describe('cli ledger archive', () => {
+  let rig: Rig;
+  let wallet: string;
+  let old: readonly string[];
+  let file: string;
+
+  before(async () => {
+    rig = await createRig();
+    await rig.json('account', 'create', '--name', 'first');
+    file = join(rig.folder, 'calls.gz');
+    const store = await openStore(rig.databaseUrl);
+    ({ wallet, old } = await history(store));
+    await store.close();
+  });
+  after(() => rig.close());
+
+  it('refuses what it cannot do, and leaves everything as it was', async () => {
+    expect(await rig.refused(2, 'ledger', 'archive')).to.include('--before and --to are needed');
+    expect(await rig.refused(1, 'ledger', 'archive', '--before', day(20), '--to', file)).to.include('35 days');
+    expect(await rig.refused(1, 'ledger', 'archive', 'verify', file)).to.include(file);
+    expect(existsSync(file)).to.equal(false);
+    expect(await rig.json('ledger', 'archive', 'list')).to.deep.equal({ archives: [] });
+    expect(await rig.text('ledger', 'archive', 'list')).to.equal('No archives.\n');
+  });
+
+  it('moves old calls into a file that verifies, and nothing else changes', async () => {
+    const usage = await rig.json('usage', wallet, '--by', 'model');
+    const shown = await rig.json('wallet', 'show', wallet);
+    const done = await rig.json('ledger', 'archive', '--before', day(40), '--to', file);
+    expect(done).to.include({ archived: true, file, state: 'done', calls: old.length - 1 });
+    const verified = await rig.json('ledger', 'archive', 'verify', file);
+    expect(verified).to.include({ ok: true, calls: done.calls, sha256: done.sha256, charged_rub: done.charged_rub });
+    expect(await rig.text('ledger', 'archive', 'verify', file)).to.match(/^archive +adds up$/m);
+    expect(await rig.json('ledger', 'verify')).to.include({ ok: true });
+    expect(await rig.json('usage', wallet, '--by', 'model')).to.deep.equal(usage);
+    expect(await rig.json('wallet', 'show', wallet)).to.deep.equal(shown);
+    const { archives } = (await rig.json('ledger', 'archive', 'list')) as { archives: { file: string }[] };
+    expect(archives.map((archive) => archive.file)).to.deep.equal([file]);
+    expect(await rig.text('ledger', 'archive', 'list')).to.include(file);
+    expect(await rig.json('ledger', 'archive', '--before', day(40), '--to', `${file}.2`)).to.deep.equal({
+      ...{ archived: false, calls: 0 },
+    });
+    expect(existsSync(`${file}.2`)).to.equal(false);
+  });
+
+  it('is named wherever calls are listed', async () => {
+    const note = `Calls that ended before ${day(40)}T00:00:00.000Z are archived: tollgate ledger archive list`;
+    expect(await rig.text('charge', 'list', wallet)).to.include(note);
+    expect(await rig.text('usage', wallet, '--state', 'settled')).to.include(note);
+    expect(await rig.text('usage', wallet)).to.not.include('archived');
+    expect(await rig.text('ledger', 'list', wallet)).to.match(/Up to entry \d+, entries of calls are archived/);
+    expect(await rig.json('ledger', 'list', wallet))
+      .to.have.property('archived_to')
+      .that.is.above(1);
+    expect(await rig.text('charge', 'list', 'first')).to.not.include('archived');
+  });
+
+  it('shows an archived call from its file, and says which one is missing', async () => {
+    const [id = ''] = old;
+    expect(await rig.json('charge', 'show', id)).to.include({ request_id: id, state: 'settled', archived: file });
+    expect(await rig.text('charge', 'show', id)).to.include(`Archived in ${file}.`);
+    renameSync(file, `${file}.away`);
+    expect(await rig.refused(1, 'charge', 'show', id)).to.include(`the archive ${file}, which is not there`);
+    renameSync(`${file}.away`, file);
+    const never = `req_${NOW.toString(16).padStart(12, '0')}${'0'.repeat(20)}`;
+    expect(await rig.refused(1, 'charge', 'show', never)).to.include('There is no charge');
+  });
+});

@@ -1,0 +1,202 @@
+// Archives: one unfinished at a time; calls leave whole, behind the opening of their wallet only, and only as archived.
+import { expect } from 'chai';
+import type { Archive, Opening, WholeCall } from '../../../lib/store/ports/archives.ts';
+import { StoreError } from '../../../lib/store/store.ts';
+import {
+  AT,
+  applied,
+  charge,
+  giveBack,
+  newAccount,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  rejection,
+  reserve,
+  type StoreKind,
+  settle,
+  useStore,
+  walletOf,
+} from './context.ts';
+
+export function archiveContract(kind: StoreKind): void {
+  const context = useStore(kind);
+  const note = (more: Partial<Archive> = {}): Archive => ({
+    ...{ id: newId('arc'), file: '/backup/calls.gz', before: AT, state: 'writing', startedAt: AT, sha256: null },
+    ...{ calls: 0, entries: 0, charged: 0n, first: null, last: null, ...more },
+  });
+
+  /** A wallet with some calls of one rouble, and its opening behind the last of them. */
+  async function opened(count: number): Promise<{ wallet: string; calls: WholeCall[]; opening: Opening }> {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    const ids = Array.from({ length: count }, () => newId('req'));
+    for (const chargeId of ids) await applied(store, reserve(wallet, { chargeId }), settle(wallet, chargeId));
+    const calls = await Promise.all(ids.map(wholeOf));
+    const { id: _id, status: _status, ...sums } = await walletOf(store, wallet);
+    const opening = { wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
+    return { wallet, calls, opening };
+  }
+
+  async function wholeOf(id: string): Promise<WholeCall> {
+    const { ledger } = context.store;
+    const found = await ledger.charge(id);
+    if (!found) throw new Error(`no charge ${id}`);
+    return { charge: found, entries: await ledger.entriesOfCharge(id) };
+  }
+
+  const seqsOf = async (wallet: string) =>
+    (await context.store.ledger.entries(wallet, { limit: 100 })).map(({ seq }) => seq);
+
+  it('is begun once until it is done, and keeps what was noted last', async () => {
+    const { archives } = context.store;
+    const first = note();
+    const both = await Promise.all([archives.begin(first), archives.begin(note())]);
+    expect(both[0]).to.deep.equal(both[1]);
+    const [begun] = both;
+    const leaving: Archive = {
+      ...begun,
+      state: 'leaving',
+      sha256: 'ab',
+      calls: 3,
+      entries: 6,
+      charged: -5n,
+      first: 1,
+      last: 2,
+    };
+    await archives.put(leaving);
+    await archives.drop(begun.id);
+    expect(await archives.begin(note())).to.deep.equal(leaving);
+    await archives.put({ ...leaving, state: 'done' });
+    await archives.put(leaving);
+    expect(await archives.list()).to.deep.equal([{ ...leaving, state: 'done' }]);
+    const second = note({ startedAt: AT + 1 });
+    expect(await archives.begin(second)).to.deep.equal(second);
+    await archives.drop(second.id);
+    const copied = note({ state: 'done', sha256: 'cd', startedAt: AT - 1 });
+    await archives.put(copied);
+    expect(await archives.list()).to.deep.equal([copied, { ...leaving, state: 'done' }]);
+  });
+
+  it('opens a wallet from where it was, and takes its checkpoint along', async () => {
+    const { store } = context;
+    const { wallet, opening } = await opened(2);
+    const [later, earlier] = [opening, { ...opening, seq: 3 }];
+    expect(await store.archives.opening(wallet)).to.equal(undefined);
+    expect(await store.archives.open(earlier, 0)).to.equal(true);
+    expect(await store.archives.open(later, 0)).to.equal(false);
+    expect(await store.archives.opening(wallet)).to.deep.equal(earlier);
+    const budgets = [{ key: 'key_1', period: 7, spent: -(2n ** 60n) }];
+    const next = { ...later, overshoot: 4n, budgets, kept: 'req_kept' };
+    expect(await store.archives.open(next, 3)).to.equal(true);
+    expect(await store.archives.openings({ after: '', limit: 1000 })).to.deep.include(next);
+    expect(await store.archives.openings({ after: wallet, limit: 1000 })).to.not.deep.include(next);
+    const found = (await store.checkpoints.page('', 1000)).find(({ id }) => id === wallet)?.checkpoint;
+    expect(found).to.include({ seq: 5, overshoot: 4n });
+    const page = await store.journal.pageOf(wallet, 0, 2);
+    expect(page.openings).to.deep.equal([next]);
+  });
+
+  it('removes calls whole, once, and the ledger still adds up', async () => {
+    const { store } = context;
+    const { wallet, calls, opening } = await opened(3);
+    const before = await walletOf(store, wallet);
+    await store.archives.open(opening, 0);
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    await store.archives.remove(wallet, calls.slice(0, 2));
+    await store.archives.remove(wallet, calls.slice(0, 2));
+    expect(await seqsOf(wallet)).to.deep.equal([7, 6, 1]);
+    expect(await store.ledger.charge(calls[0]?.charge.id ?? '')).to.equal(undefined);
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+    await store.archives.remove(wallet, calls);
+    expect(await seqsOf(wallet)).to.deep.equal([1]);
+    expect(await walletOf(store, wallet)).to.deep.equal(before);
+    await applied(store, reserve(wallet, { amount: 2n * RUB }));
+    expect(await seqsOf(wallet)).to.deep.equal([8, 1]);
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('removes nothing that is behind the opening or not as it was archived', async () => {
+    const { store } = context;
+    const { wallet, calls, opening } = await opened(2);
+    const [first, second] = calls as [WholeCall, WholeCall];
+    expect(await rejection(store.archives.remove(wallet, calls))).to.be.instanceOf(StoreError);
+    await store.archives.open({ ...opening, seq: 3 }, 0);
+    expect(await rejection(store.archives.remove(wallet, calls))).to.be.instanceOf(StoreError);
+    await store.archives.open(opening, 3);
+    const other = { ...second, charge: { ...second.charge, charged: 1n } };
+    expect(await rejection(store.archives.remove(wallet, [first, other]))).to.be.instanceOf(StoreError);
+    expect(await seqsOf(wallet)).to.deep.equal([5, 4, 3, 2, 1]);
+  });
+
+  it('passes over a call that moved again since', async () => {
+    const { store } = context;
+    const { wallet, calls, opening } = await opened(2);
+    const [first] = calls as [WholeCall];
+    await store.archives.open(opening, 0);
+    await applied(store, giveBack('refund', wallet, first.charge.id));
+    await store.archives.remove(wallet, calls);
+    expect(await seqsOf(wallet)).to.deep.equal([6, 3, 2, 1]);
+    expect(await problemsOf(store, wallet)).to.deep.equal([]);
+  });
+
+  it('restores what a wallet was at its opening, and lets it continue', async () => {
+    const { store } = context;
+    const copy = await context.open();
+    const { wallet, opening } = await opened(1);
+    const held = newId('req');
+    await applied(store, reserve(wallet, { chargeId: held }), charge(wallet));
+    const { id: _id, status: _status, ...sums } = await walletOf(store, wallet);
+    const target = await newAccount(copy);
+    const budgets = [{ key: newId('key'), period: 5, spent: 3n }];
+    const rowsOf = async () => {
+      const entries = (await store.ledger.entries(wallet, { limit: 10 })).toReversed().slice(3);
+      const charges = await Promise.all(entries.map((entry) => store.ledger.charge(entry.charge ?? '')));
+      const moved = (id: string) => `${id}-copy`;
+      return {
+        entries: entries.map((entry) => ({
+          ...{ ...entry, wallet: target, opId: moved(entry.opId), charge: moved(entry.charge ?? '') },
+        })),
+        charges: charges.flatMap((found) => (found ? [{ ...found, wallet: target, id: moved(found.id) }] : [])),
+      };
+    };
+    const rows = await rowsOf();
+    await copy.archives.restoreRows(rows);
+    await copy.archives.restoreRows(rows);
+    const from = { ...opening, ...sums, wallet: target, lasting: 0, budgets };
+    await copy.archives.restore(from);
+    await applied(copy, settle(target, `${held}-copy`));
+    await copy.archives.restore(from);
+    const { seq, held: left, charged } = await walletOf(copy, target);
+    expect({ seq, left, charged }).to.deep.equal({ seq: 6, left: 0n, charged: sums.charged + RUB });
+    expect(await copy.ledger.budgets([budgets[0]?.key ?? ''])).to.deep.equal([{ ...budgets[0], wallet: target }]);
+    expect(await problemsOf(copy, target)).to.deep.equal([]);
+  });
+
+  it('replaces the folded usage of a wallet', async () => {
+    const { usage } = context.store;
+    const [wallet, target] = [newId('acc'), newId('acc')];
+    const counts = {
+      calls: 2,
+      charged: 2n ** 55n,
+      refunded: 1n,
+      tokensInput: 3,
+      tokensOutput: 4,
+      images: 0,
+      seconds: 5,
+    };
+    const hour = { hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts };
+    await usage.add({ wallet, from: 0, to: 4, hours: [hour, { ...hour, model: 'n' }] });
+    const whole = await usage.whole(wallet);
+    expect(whole.cursor).to.equal(4);
+    expect(whole.hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
+    await usage.add({ wallet: target, from: 0, to: 9, hours: [{ ...hour, key: 'other' }] });
+    await usage.put(target, whole);
+    await usage.put(target, whole);
+    expect(await usage.whole(target)).to.deep.include({ cursor: 4 });
+    expect((await usage.whole(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
+    await usage.put(target, { cursor: 0, hours: [] });
+    expect(await usage.whole(target)).to.deep.equal({ cursor: 0, hours: [] });
+  });
+}
