@@ -1,9 +1,9 @@
 // What all generating endpoints share: the life of a call, its memory, its context, and its reply.
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { type CallContext, GONE } from '../call/context.ts';
+import { type CallContext, type CallLog, GONE } from '../call/context.ts';
 import { faultWithWallet, isFault, walletPage } from '../faults.ts';
 import type { Share } from '../http/budget.ts';
-import { clocked, type LiveCall, stateOf } from '../http/context.ts';
+import { clocked, type LiveCall, type RequestState, stateOf } from '../http/context.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
 import type { ChargeKind, Wallet } from '../money/decide.ts';
@@ -81,8 +81,8 @@ export function contextOf({
   services,
   call,
 }: Pick<PaidRequest, 'request' | 'call'> & { readonly services: Pick<Services, 'log'> }): CallContext {
-  const { log } = services;
-  const { id: requestId, notes, startedAt, waitedMs } = stateOf(request);
+  const state = stateOf(request);
+  const { id: requestId, notes, startedAt, waitedMs } = state;
   const holder = holderOf(request);
   const { id: keyId, account: accountId, limits } = holder;
   return {
@@ -96,13 +96,38 @@ export function contextOf({
     onFirst: () => {
       notes.first_ms = Math.round(performance.now() - startedAt);
     },
-    log: {
-      debug: (fields, message) => log.debug({ request_id: requestId, ...fields }, message),
-      warn: (fields, message) => log.warn({ request_id: requestId, ...fields }, message),
-      error: (fields, message) => log.error({ request_id: requestId, ...fields }, message),
-      note: (fields) => void Object.assign(notes, fields),
-    },
+    log: new RequestLog(services.log, state),
   };
+}
+
+class RequestLog implements CallLog {
+  readonly #log: Services['log'];
+  readonly #state: RequestState;
+
+  constructor(log: Services['log'], state: RequestState) {
+    this.#log = log;
+    this.#state = state;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log.debug(this.#with(fields), message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log.warn(this.#with(fields), message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log.error(this.#with(fields), message);
+  }
+
+  note(fields: object): void {
+    Object.assign(this.#state.notes, fields);
+  }
+
+  #with(fields: object): object {
+    return { request_id: this.#state.id, ...fields };
+  }
 }
 
 function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'budget'> {

@@ -47,7 +47,7 @@ export async function withLinked(
   { pictures, refusal }: Refusable,
 ): Promise<readonly RequestPicture[]> {
   if (refusal) throw fault(refusal.code, refusal.detail);
-  const budget = { take: share.part };
+  const budget = { take: (bytes: number) => share.part(bytes) };
   const fetch: FetchReference = (url, options) => readLinked(services, url, { ...options, budget });
   const fetched = await fetchReferences(pictures, fetch, call.signal);
   return pictures.map((picture) => ({ ...picture, source: fetched.get(picture) ?? picture.source }));

@@ -32,7 +32,7 @@ export interface PaidCalls {
 export function createPaidCalls(ledger: Ledger): PaidCalls {
   const running = createRunningCalls();
   return {
-    async run(call) {
+    async run<Result, Owed extends Due>(call: PaidCall<Result, Owed>): Promise<PaidEnding<Result, Owed>> {
       const { context, terms } = call;
       context.signal.throwIfAborted();
       const hold = await ledger.hold({
@@ -46,7 +46,12 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         waitedMs: context.waitedMs ?? 0,
       });
       const remove = running.add(context.accountId, () => call.overshoot?.(hold.charge.reserved) ?? 0n);
-      const ending = await end(call);
+      let ending: Ending<Result>;
+      try {
+        ending = await call.ask();
+      } catch (error) {
+        ending = context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
+      }
       // When many clients leave at once, all their upstreams are closed before the first is billed.
       if (ending.type === 'gone') await twoTurns();
       const due = call.owed(ending);
@@ -56,14 +61,6 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
       return { ending, due, paid };
     },
   };
-}
-
-async function end<Result>({ ask, context }: Pick<PaidCall<Result>, 'ask' | 'context'>): Promise<Ending<Result>> {
-  try {
-    return await ask();
-  } catch (error) {
-    return context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
-  }
 }
 
 function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settlement> {

@@ -47,5 +47,5 @@ export function logRequest(
     if (state.call) state.call.onClosed = write;
     else write();
   };
-  response.once('close', onClose);
+  response.on('close', onClose);
 }

@@ -44,7 +44,11 @@ export function readBody(request: IncomingMessage, { signal, share, limits = {} 
   const whole = arrivedBody(request, bytesMax);
   if (whole && !signal.aborted) return Promise.resolve(whole);
   if (announced !== undefined) share.take(announced);
-  const room = createRoom({ announced, bytesMax, ...(announced === undefined && { take: share.take }) });
+  const room = createRoom({
+    announced,
+    bytesMax,
+    ...(announced === undefined && { take: (bytes: number) => share.take(bytes) }),
+  });
   const keep = (chunk: Buffer) => {
     room.append(chunk);
     freeOwn(chunk);

@@ -35,50 +35,67 @@ export function createBudget({ bytesMax, ownerBytesMax }: BudgetLimits): Budget 
   const owners = new Map<string, number>();
   const largeMax = bytesMax * (1 - SMALL_PART);
   let used = 0;
+  const pool: Pool = {
+    hasRoom(owner, bytes, isLarge) {
+      const max = isLarge ? largeMax : bytesMax;
+      return used + bytes <= max && (owners.get(owner) ?? 0) + bytes <= ownerBytesMax;
+    },
+    move(owner, bytes) {
+      used += bytes;
+      const left = (owners.get(owner) ?? 0) + bytes;
+      if (left === 0) owners.delete(owner);
+      else owners.set(owner, left);
+    },
+  };
+  return { open: (owner) => new OpenShare(pool, owner), used: () => used };
+}
 
-  function move(owner: string, bytes: number): void {
-    used += bytes;
-    const left = (owners.get(owner) ?? 0) + bytes;
-    if (left === 0) owners.delete(owner);
-    else owners.set(owner, left);
+/** What all shares are taken from. */
+interface Pool {
+  hasRoom(owner: string, bytes: number, isLarge: boolean): boolean;
+  /** Negative for what is returned. */
+  move(owner: string, bytes: number): void;
+}
+
+class OpenShare implements Share {
+  readonly #pool: Pool;
+  readonly #owner: string;
+  #held = 0;
+  /** Parts of an earlier round were returned with everything else. */
+  #round = 0;
+
+  constructor(pool: Pool, owner: string) {
+    this.#pool = pool;
+    this.#owner = owner;
   }
 
-  return {
-    open(owner) {
-      let held = 0;
-      /** Parts of an earlier round were returned with everything else. */
-      let round = 0;
+  take(bytes: number): void {
+    if (!this.#hold(bytes)) throw fault('no_room');
+  }
 
-      function hold(bytes: number): boolean {
-        const max = held + bytes > SMALL_BYTES ? largeMax : bytesMax;
-        if (used + bytes > max || (owners.get(owner) ?? 0) + bytes > ownerBytesMax) return false;
-        held += bytes;
-        move(owner, bytes);
-        return true;
-      }
-      function giveBack(bytes: number): void {
-        held -= bytes;
-        move(owner, -bytes);
-      }
+  part(bytes: number): (() => void) | undefined {
+    if (!this.#hold(bytes)) return undefined;
+    let of: number | undefined = this.#round;
+    return () => {
+      if (of === this.#round) this.#return(bytes);
+      of = undefined;
+    };
+  }
 
-      return {
-        take(bytes) {
-          if (!hold(bytes)) throw fault('no_room');
-        },
-        part(bytes) {
-          if (!hold(bytes)) return undefined;
-          let of: number | undefined = round;
-          return () => {
-            if (of === round) giveBack(bytes);
-            of = undefined;
-          };
-        },
-        giveBack() {
-          giveBack(held);
-          round += 1;
-        },
-      };
-    },
-    used: () => used,
-  };
+  giveBack(): void {
+    this.#return(this.#held);
+    this.#round += 1;
+  }
+
+  #hold(bytes: number): boolean {
+    if (!this.#pool.hasRoom(this.#owner, bytes, this.#held + bytes > SMALL_BYTES)) return false;
+    this.#held += bytes;
+    this.#pool.move(this.#owner, bytes);
+    return true;
+  }
+
+  #return(bytes: number): void {
+    this.#held -= bytes;
+    this.#pool.move(this.#owner, -bytes);
+  }
 }

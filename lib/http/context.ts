@@ -1,5 +1,6 @@
 // What the service knows about a request beyond hapi: its id, who calls, and the fields of its log line.
 import { randomFillSync } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Request } from '@hapi/hapi';
 import { GONE } from '../call/context.ts';
 import type { FaultCode } from '../faults.ts';
@@ -104,39 +105,19 @@ export interface LiveCall {
 }
 
 export function createLiveCalls(): LiveCalls {
-  const calls = new Map<LiveCall, AbortController>();
+  const calls = new Set<OpenCall>();
   let onEmpty: (() => void) | undefined;
   let ended: { readonly reason: unknown } | undefined;
+  const onClosed = (call: OpenCall) => {
+    calls.delete(call);
+    if (calls.size === 0) onEmpty?.();
+  };
 
   return {
     open(request) {
-      const controller = new AbortController();
-      const response = request.raw.res;
-      const state = stateOf(request);
-      const { socket } = request.raw.req;
-      // hapi's own `disconnect` does not fire for a POST whose body was read. The end of the client's data comes some
-      // turns before the close of the connection, which it leads to.
-      const onClose = () => {
-        if (!response.writableFinished) controller.abort(GONE);
-      };
-      if (response.destroyed) controller.abort(GONE);
-      else if (ended) controller.abort(ended.reason);
-      response.once('close', onClose);
-      socket.once('end', onClose);
-      const call: LiveCall = {
-        signal: controller.signal,
-        streams: false,
-        close() {
-          response.off('close', onClose);
-          socket.off('end', onClose);
-          calls.delete(call);
-          state.call = undefined;
-          call.onClosed?.();
-          if (calls.size === 0) onEmpty?.();
-        },
-      };
-      calls.set(call, controller);
-      state.call = call;
+      const call = new OpenCall(request, onClosed);
+      calls.add(call);
+      if (ended) call.end(ended.reason);
       return call;
     },
     drain(withinMs) {
@@ -153,9 +134,52 @@ export function createLiveCalls(): LiveCalls {
     },
     endAll(reason) {
       ended = { reason };
-      for (const controller of calls.values()) controller.abort(reason);
+      for (const call of calls) call.end(reason);
     },
     count: () => calls.size,
-    countStreams: () => [...calls.keys()].filter(({ streams }) => streams).length,
+    countStreams: () => [...calls].filter(({ streams }) => streams).length,
+  };
+}
+
+class OpenCall implements LiveCall {
+  streams = false;
+  onClosed?: () => void;
+  readonly #controller = new AbortController();
+  readonly #response: ServerResponse;
+  readonly #state: RequestState;
+  readonly #remove: (call: OpenCall) => void;
+
+  constructor(request: Request, remove: (call: OpenCall) => void) {
+    const { req, res } = request.raw;
+    this.#response = res;
+    this.#state = stateOf(request);
+    this.#state.call = this;
+    this.#remove = remove;
+    if (res.destroyed) this.end(GONE);
+    // hapi's own `disconnect` does not fire for a POST whose body was read. The end of the client's data comes some
+    // turns before the close of the connection, which it leads to.
+    res.on('close', this.#onClose);
+    req.socket.on('end', this.#onClose);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Only the first reason counts. */
+  end(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  close(): void {
+    this.#response.off('close', this.#onClose);
+    this.#response.req.socket.off('end', this.#onClose);
+    this.#state.call = undefined;
+    this.onClosed?.();
+    this.#remove(this);
+  }
+
+  readonly #onClose = (): void => {
+    if (!this.#response.writableFinished) this.end(GONE);
   };
 }

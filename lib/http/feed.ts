@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { freeOwn } from '../platform/free-bytes.ts';
-import { isParserPaused, replaceParser } from '../platform/http-parser.ts';
+import { isParserPaused, type Parse, replaceParser } from '../platform/http-parser.ts';
 import { mergeChunks } from './chunks.ts';
 import type { Turns } from './turns.ts';
 
@@ -30,113 +30,134 @@ const CHUNKED_COST = 8;
 
 /** Replaces the parser's own listener. */
 export function createFeed(socket: Socket, turns: Turns): Feed {
-  const parse = replaceParser(socket, take);
-  let rest: Buffer | undefined;
-  let latest: IncomingMessage | undefined;
-  let begun = 0;
-  let unanswered = 0;
-  /** Bytes that belong to the current body. */
-  let bodyBytes = 0;
-  let isChunked = false;
-  let stopped = false;
-  /** Enough was read in this turn. */
-  let isHeld = false;
+  return new SocketFeed(socket, turns);
+}
 
-  function take(bytes: Buffer): void {
-    if (stopped) return;
-    const isBody = !rest && bodyBytes >= bytes.length;
-    const { length } = bytes;
-    const cost = isChunked ? CHUNKED_COST * length : length;
-    rest = rest ? Buffer.concat([rest, bytes]) : bytes;
-    pump();
-    if (isBody && !rest && !stopped) freeOwn(bytes);
-    isHeld = length >= LONG_READ_BYTES && !turns.read(cost, readOn);
-    if (isHeld) socket.pause();
+/** A class, because every connection has one: closures would take three times the memory. */
+class SocketFeed implements Feed {
+  readonly #socket: Socket;
+  readonly #turns: Turns;
+  readonly #parse: Parse;
+  #rest: Buffer | undefined;
+  #latest: IncomingMessage | undefined;
+  #begun = 0;
+  #unanswered = 0;
+  /** Bytes that belong to the current body. */
+  #bodyBytes = 0;
+  #isChunked = false;
+  #stopped = false;
+  /** Enough was read in this turn. */
+  #isHeld = false;
+
+  constructor(socket: Socket, turns: Turns) {
+    this.#socket = socket;
+    this.#turns = turns;
+    this.#parse = replaceParser(socket, (bytes) => this.#take(bytes));
+    socket.on('resume', () => this.#onResume());
   }
 
-  function readOn(): void {
-    isHeld = false;
-    if (pump()) socket.resume();
+  begin(request: IncomingMessage): void {
+    this.#latest = request;
+    this.#begun += 1;
+    this.#unanswered += 1;
+    this.#bodyBytes = 0;
+    this.#isChunked = false;
+  }
+
+  answered(): void {
+    this.#unanswered -= 1;
+    this.#goOn();
+  }
+
+  unanswered(): number {
+    return this.#unanswered;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#rest = undefined;
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#stopped) return;
+    const isBody = !this.#rest && this.#bodyBytes >= bytes.length;
+    const { length } = bytes;
+    const cost = this.#isChunked ? CHUNKED_COST * length : length;
+    this.#rest = this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes;
+    this.#pump();
+    if (isBody && !this.#rest && !this.#stopped) freeOwn(bytes);
+    this.#isHeld = length >= LONG_READ_BYTES && !this.#turns.read(cost, () => this.#readOn());
+    if (this.#isHeld) this.#socket.pause();
+  }
+
+  #readOn(): void {
+    this.#isHeld = false;
+    if (this.#pump()) this.#socket.resume();
   }
 
   /** A body's reader resumes its socket with each part. */
-  function onResume(): void {
-    if (isHeld) socket.pause();
-    else pump();
+  #onResume(): void {
+    if (this.#isHeld) this.#socket.pause();
+    else this.#pump();
   }
 
   /** False if what has arrived has to wait; otherwise it is passed on, or is a part that needs more. */
-  function pump(): boolean {
-    while (rest && !stopped && !isParserPaused(socket) && !socket.destroyed) {
-      if (bodyBytes > 0) bodyBytes -= pass(Math.min(bodyBytes, rest.length));
-      else if (!latest || latest.complete) {
-        if (unanswered >= UNANSWERED_MAX || !turns.begin(goOn, unanswered === 0)) break;
-        passHead(rest);
-      } else if (!isChunked) pass(Math.min(SLICE_BYTES, rest.length));
-      else if (!passChunks(rest)) return true;
+  #pump(): boolean {
+    const socket = this.#socket;
+    while (this.#rest && !this.#stopped && !isParserPaused(socket) && !socket.destroyed) {
+      if (this.#bodyBytes > 0) this.#bodyBytes -= this.#pass(Math.min(this.#bodyBytes, this.#rest.length));
+      else if (!this.#latest || this.#latest.complete) {
+        if (!this.#mayBegin()) break;
+        this.#passHead(this.#rest);
+      } else if (!this.#isChunked) this.#pass(Math.min(SLICE_BYTES, this.#rest.length));
+      else if (!this.#passChunks(this.#rest)) return true;
     }
-    if (rest) socket.pause();
-    return !rest;
+    if (this.#rest) socket.pause();
+    return !this.#rest;
   }
 
-  function goOn(): void {
-    if (rest && !stopped && pump()) socket.resume();
+  #mayBegin(): boolean {
+    return this.#unanswered < UNANSWERED_MAX && this.#turns.begin(this.#goOn, this.#unanswered === 0);
   }
+
+  /** The turns know the connection by this function. */
+  readonly #goOn = (): void => {
+    if (this.#rest && !this.#stopped && this.#pump()) this.#socket.resume();
+  };
 
   /** Gives the parser this many bytes. */
-  function pass(count: number): number {
-    const bytes = rest as Buffer;
-    rest = count < bytes.length ? bytes.subarray(count) : undefined;
-    parse(count < bytes.length ? bytes.subarray(0, count) : bytes);
+  #pass(count: number): number {
+    const bytes = this.#rest as Buffer;
+    this.#rest = count < bytes.length ? bytes.subarray(count) : undefined;
+    this.#parse(count < bytes.length ? bytes.subarray(0, count) : bytes);
     return count;
   }
 
   /** Up to the body of a request, whose end is then known. */
-  function passHead(bytes: Buffer): void {
+  #passHead(bytes: Buffer): void {
     const end = bytes.indexOf(END_OF_HEAD);
-    const before = begun;
-    pass(end === -1 ? bytes.length : end + END_OF_HEAD.length);
-    if (end === -1 || begun !== before + 1) return;
-    const { 'content-length': length, 'transfer-encoding': coding } = latest?.headers ?? {};
-    isChunked = coding !== undefined;
-    bodyBytes = isChunked ? 0 : Number(length ?? 0);
+    const before = this.#begun;
+    this.#pass(end === -1 ? bytes.length : end + END_OF_HEAD.length);
+    if (end === -1 || this.#begun !== before + 1) return;
+    const { 'content-length': length, 'transfer-encoding': coding } = this.#latest?.headers ?? {};
+    this.#isChunked = coding !== undefined;
+    this.#bodyBytes = this.#isChunked ? 0 : Number(length ?? 0);
   }
 
   /** False if the rest has to wait for more. */
-  function passChunks(bytes: Buffer): boolean {
+  #passChunks(bytes: Buffer): boolean {
     const { chunk, used, after } = mergeChunks(bytes);
-    rest = used < bytes.length ? bytes.subarray(used) : undefined;
-    if (chunk) parse(chunk);
-    if (after.type === 'long') bodyBytes = after.bytes;
-    else if (after.type === 'other' && rest) passLast(rest);
+    this.#rest = used < bytes.length ? bytes.subarray(used) : undefined;
+    if (chunk) this.#parse(chunk);
+    if (after.type === 'long') this.#bodyBytes = after.bytes;
+    else if (after.type === 'other' && this.#rest) this.#passLast(this.#rest);
     return after.type !== 'part';
   }
 
   /** The last chunk and what follows it; if it is not the last, the parser gets the rest unsplit. */
-  function passLast(bytes: Buffer): void {
-    isChunked = false;
+  #passLast(bytes: Buffer): void {
+    this.#isChunked = false;
     const end = bytes.indexOf(END_OF_HEAD);
-    if (end !== -1) pass(Math.min(end + END_OF_HEAD.length, SLICE_BYTES));
+    if (end !== -1) this.#pass(Math.min(end + END_OF_HEAD.length, SLICE_BYTES));
   }
-
-  socket.on('resume', onResume);
-
-  return {
-    begin(request) {
-      latest = request;
-      begun += 1;
-      unanswered += 1;
-      bodyBytes = 0;
-      isChunked = false;
-    },
-    answered() {
-      unanswered -= 1;
-      goOn();
-    },
-    unanswered: () => unanswered,
-    stop() {
-      stopped = true;
-      rest = undefined;
-    },
-  };
 }

@@ -27,54 +27,101 @@ export interface AskableIterator<T> extends AsyncIterableIterator<T> {
  */
 export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (value: T) => Pressure): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const iterator = open(source);
-    let over = false;
-    let arrivals = 0;
-
-    const end = (settle: () => void) => {
-      if (over) return;
-      over = true;
-      signal.removeEventListener('abort', onAbort);
-      settle();
-    };
-    const onAbort = () => {
-      end(() => reject(signal.reason));
-      abandon(iterator);
-    };
-    const onError = (error: unknown) => end(() => reject(error));
-    const onResult = (result: IteratorResult<T>) => {
-      if (over) return;
-      try {
-        if (result.done) return end(resolve);
-        arrivals += 1;
-        const pressure = take(result.value);
-        if (pressure) pressure.then(pull, onTakeError);
-        else if (arrivals % ARRIVALS_PER_TURN === 0) setImmediate(pull);
-        else pull();
-      } catch (error) {
-        onTakeError(error);
-      }
-    };
-    const onTakeError = (error: unknown) => {
-      onError(error);
-      abandon(iterator);
-    };
-    const waiter = { resolve: onResult, reject: onError };
-    const pull = () => {
-      if (over) return;
-      try {
-        if (isAskable(iterator)) iterator[ASK](waiter);
-        else iterator.next().then(onResult, onError);
-      } catch (error) {
-        onError(error);
-      }
-    };
-
-    if (signal.aborted) return onAbort();
-    // Not `once`, which costs as much again.
-    signal.addEventListener('abort', onAbort);
-    pull();
+    new Driver({ iterator: open(source), signal, take, resolve, reject }).start();
   });
+}
+
+interface Drive<T> {
+  readonly iterator: AsyncIterator<T>;
+  readonly signal: AbortSignal;
+  readonly take: (value: T) => Pressure;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A class, because every open answer has one: closures would take three times the memory. */
+class Driver<T> implements Waiter<T> {
+  readonly #drive: Drive<T>;
+  #over = false;
+  #arrivals = 0;
+
+  constructor(drive: Drive<T>) {
+    this.#drive = drive;
+  }
+
+  start(): void {
+    const { signal } = this.#drive;
+    if (signal.aborted) {
+      this.#onAbort();
+      return;
+    }
+    // Not `once`, which costs as much again.
+    signal.addEventListener('abort', this.#onAbort);
+    this.#pull();
+  }
+
+  /** Something has arrived, or nothing more will. */
+  resolve(result: IteratorResult<T>): void {
+    if (this.#over) return;
+    try {
+      if (result.done) {
+        this.#end();
+        this.#drive.resolve();
+      } else this.#pass(result.value);
+    } catch (error) {
+      this.#breakOff(error);
+    }
+  }
+
+  reject(error: unknown): void {
+    if (this.#over) return;
+    this.#end();
+    this.#drive.reject(error);
+  }
+
+  #pass(value: T): void {
+    this.#arrivals += 1;
+    const pressure = this.#drive.take(value);
+    if (pressure)
+      pressure.then(
+        () => this.#pull(),
+        (error) => this.#breakOff(error),
+      );
+    else if (this.#arrivals % ARRIVALS_PER_TURN === 0) setImmediate(() => this.#pull());
+    else this.#pull();
+  }
+
+  #pull(): void {
+    if (this.#over) return;
+    const { iterator } = this.#drive;
+    try {
+      if (isAskable(iterator)) iterator[ASK](this);
+      else
+        iterator.next().then(
+          (result) => this.resolve(result),
+          (error) => this.reject(error),
+        );
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  /** What arrived could not be taken. */
+  #breakOff(error: unknown): void {
+    this.reject(error);
+    abandon(this.#drive.iterator);
+  }
+
+  readonly #onAbort = (): void => {
+    const { iterator, signal } = this.#drive;
+    this.reject(signal.reason);
+    abandon(iterator);
+  };
+
+  #end(): void {
+    this.#over = true;
+    this.#drive.signal.removeEventListener('abort', this.#onAbort);
+  }
 }
 
 /** A plugin may return anything; a rejected promise instead of a source would end the process. */

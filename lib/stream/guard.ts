@@ -44,172 +44,177 @@ const FAR_BEYOND = 4;
 const FIRST_HALF = 0xd800;
 const SECOND_HALF = 0xdc00;
 
-export function createGuard(
-  { outputMax, calls = 'any' }: GuardOptions = { outputMax: Number.POSITIVE_INFINITY },
-): Guard {
-  const charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
-  let started = false;
-  let finish: FinishPart | undefined;
-  let cut = false;
-  let failed = false;
+export function createGuard(options: GuardOptions = { outputMax: Number.POSITIVE_INFINITY }): Guard {
+  return new AnswerGuard(options);
+}
+
+/** A class, because every open answer has one: closures would take three times the memory. */
+class AnswerGuard implements Guard {
+  cut = false;
+  failed = false;
+  readonly #outputMax: number;
+  readonly #charactersMax: number;
+  readonly #calls: CallsAllowed;
+  #started = false;
+  #finish: FinishPart | undefined;
   /** The finish was passed on. */
-  let ended = false;
+  #ended = false;
   /** The upstream's block. */
-  let openBlock: number | undefined;
-  let nextBlock = 0;
+  #openBlock: number | undefined;
+  #nextBlock = 0;
   /** Ours: consecutive texts are one block to the client, whose end is known only when something else follows. */
-  let block = -1;
-  let open: Block['type'] | undefined;
-  let isDropping = false;
-  let hasTools = false;
+  #block = -1;
+  #open: Block['type'] | undefined;
+  #isDropping = false;
+  #hasTools = false;
   /** For the open block. */
-  let hasText = false;
-  let characters = 0;
-  let outputTokens = 0;
+  #hasText = false;
+  #characters = 0;
+  #outputTokens = 0;
+
+  constructor({ outputMax, calls = 'any' }: GuardOptions) {
+    this.#outputMax = outputMax;
+    this.#charactersMax = outputMax * CHARACTERS_PER_TOKEN_MAX;
+    this.#calls = calls;
+  }
+
+  get finished(): boolean {
+    return this.#finish !== undefined;
+  }
 
   /** What may pass of a part, undefined if it is dropped; throws on a violation. */
-  function accept(part: ProviderPart): ProviderPart | readonly ProviderPart[] | undefined {
-    if (finish && part?.type !== 'usage') return undefined;
+  #accept(part: ProviderPart): ProviderPart | readonly ProviderPart[] | undefined {
+    if (this.#finish && part?.type !== 'usage') return undefined;
     switch (part.type) {
       case 'block-delta':
-        if (openBlock === undefined || part.index !== openBlock) throw breach('a delta outside its block');
+        if (this.#openBlock === undefined || part.index !== this.#openBlock) throw breach('a delta outside its block');
         if (typeof part.text !== 'string') throw breach('a delta without text');
-        if (part.text === '' || isDropping) return undefined;
-        characters += part.text.length;
-        hasText = true;
-        return part.index === block ? part : { ...part, index: block };
+        if (part.text === '' || this.#isDropping) return undefined;
+        this.#characters += part.text.length;
+        this.#hasText = true;
+        return part.index === this.#block ? part : { ...part, index: this.#block };
       case 'usage':
-        if (typeof part.output === 'number') outputTokens = part.output;
+        if (typeof part.output === 'number') this.#outputTokens = part.output;
         return part;
       case 'start':
-        if (started) throw breach('a second start');
-        started = true;
+        if (this.#started) throw breach('a second start');
+        this.#started = true;
         return part;
       case 'block-start':
-        if (!started || openBlock !== undefined || part.index !== nextBlock) throw breach('a block out of order');
+        if (!this.#started || this.#openBlock !== undefined || part.index !== this.#nextBlock)
+          throw breach('a block out of order');
         checkBlock(part.block);
-        openBlock = part.index;
-        nextBlock += 1;
-        return openOurs(part);
+        this.#openBlock = part.index;
+        this.#nextBlock += 1;
+        return this.#openOurs(part);
       case 'block-end':
-        if (openBlock === undefined || part.index !== openBlock) throw breach('the end of a block that is not open');
-        openBlock = undefined;
-        isDropping = false;
-        return open === 'tool' ? closeOurs() : undefined;
+        if (this.#openBlock === undefined || part.index !== this.#openBlock)
+          throw breach('the end of a block that is not open');
+        this.#openBlock = undefined;
+        this.#isDropping = false;
+        return this.#open === 'tool' ? this.#closeOurs() : undefined;
       case 'finish':
-        if (!started || openBlock !== undefined) throw breach('a finish before the end of its block');
-        finish = { ...part, reason: reasonOf(part.reason) };
+        if (!this.#started || this.#openBlock !== undefined) throw breach('a finish before the end of its block');
+        this.#finish = { ...part, reason: this.#reasonOf(part.reason) };
         return undefined;
       default:
         throw breach(`a part of type ${String((part as { type: unknown }).type)}`);
     }
   }
 
-  function openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
+  #openOurs(part: BlockStartPart): ProviderPart | readonly ProviderPart[] | undefined {
     const { type } = part.block;
-    isDropping = type === 'tool' && (calls === 'none' || (calls === 'one' && hasTools));
-    if (isDropping || (type === 'text' && open === 'text')) return undefined;
-    const ended = closeOurs();
-    block += 1;
-    open = type;
-    hasText = false;
-    hasTools ||= type === 'tool';
-    const begun = part.index === block ? part : { ...part, index: block };
-    return ended.length === 0 ? begun : [...ended, begun];
+    this.#isDropping = type === 'tool' && (this.#calls === 'none' || (this.#calls === 'one' && this.#hasTools));
+    if (this.#isDropping || (type === 'text' && this.#open === 'text')) return undefined;
+    const closed = this.#closeOurs();
+    this.#block += 1;
+    this.#open = type;
+    this.#hasText = false;
+    this.#hasTools ||= type === 'tool';
+    const begun = part.index === this.#block ? part : { ...part, index: this.#block };
+    return closed.length === 0 ? begun : [...closed, begun];
   }
 
   /** A call without arguments has empty ones. */
-  function closeOurs(): readonly ProviderPart[] {
-    if (!open) return [];
-    const isEmpty = open === 'tool' && !hasText;
-    open = undefined;
-    if (!isEmpty) return [{ type: 'block-end', index: block }];
-    characters += EMPTY_ARGUMENTS.length;
+  #closeOurs(): readonly ProviderPart[] {
+    if (!this.#open) return [];
+    const isEmpty = this.#open === 'tool' && !this.#hasText;
+    this.#open = undefined;
+    if (!isEmpty) return [{ type: 'block-end', index: this.#block }];
+    this.#characters += EMPTY_ARGUMENTS.length;
     return [
-      { type: 'block-delta', index: block, text: EMPTY_ARGUMENTS },
-      { type: 'block-end', index: block },
+      { type: 'block-delta', index: this.#block, text: EMPTY_ARGUMENTS },
+      { type: 'block-end', index: this.#block },
     ];
   }
 
   /** Some upstreams report a plain end for an answer with calls, and dropped calls are no reason to end. */
-  function reasonOf(reason: FinishReason): FinishReason {
-    if (!REASONS.has(reason)) return hasTools ? 'tool' : 'other';
-    if (hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
-    return reason === 'tool' && !hasTools ? 'stop' : reason;
+  #reasonOf(reason: FinishReason): FinishReason {
+    if (!REASONS.has(reason)) return this.#hasTools ? 'tool' : 'other';
+    if (this.#hasTools && (reason === 'stop' || reason === 'other')) return 'tool';
+    return reason === 'tool' && !this.#hasTools ? 'stop' : reason;
   }
 
-  function push(parts: readonly ProviderPart[]): readonly StreamPart[] {
-    if (failed || ended || cut) return NOTHING;
-    if (!Array.isArray(parts)) return finish ? NOTHING : broken(fault('upstream_failed', {}, breach('no array')));
+  push(parts: readonly ProviderPart[]): readonly StreamPart[] {
+    if (this.failed || this.#ended || this.cut) return NOTHING;
+    if (!Array.isArray(parts))
+      return this.#finish ? NOTHING : this.#broken(fault('upstream_failed', {}, breach('no array')));
     let passed: ProviderPart[] | undefined;
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at] as ProviderPart;
       try {
-        if (part?.type === 'block-delta' && isCountedOut()) return cutOff(passed ?? parts.slice(0, at));
-        const accepted = accept(part);
+        if (part?.type === 'block-delta' && this.#isCountedOut()) return this.#cutOff(passed ?? parts.slice(0, at));
+        const accepted = this.#accept(part);
         if (accepted === undefined || accepted !== part) passed ??= parts.slice(0, at);
         if (accepted && passed) {
           if (isPart(accepted)) passed.push(accepted);
           else passed.push(...accepted);
         }
-        if (characters > charactersMax) return cutOff(passed ?? parts.slice(0, at + 1));
+        if (this.#characters > this.#charactersMax) return this.#cutOff(passed ?? parts.slice(0, at + 1));
       } catch (error) {
         passed ??= parts.slice(0, at);
         // Nothing that follows the terminal signal can spoil a complete answer.
-        if (!finish) return [...passed, ...broken(fault('upstream_failed', {}, error))];
+        if (!this.#finish) return [...passed, ...this.#broken(fault('upstream_failed', {}, error))];
       }
     }
     return passed ?? parts;
   }
 
   /** The upstream continues although it is done by its own count; a count far beyond the limit is ignored. */
-  function isCountedOut(): boolean {
-    return outputTokens > outputMax && characters > 0 && outputTokens <= FAR_BEYOND * outputMax;
+  #isCountedOut(): boolean {
+    return (
+      this.#outputTokens > this.#outputMax && this.#characters > 0 && this.#outputTokens <= FAR_BEYOND * this.#outputMax
+    );
   }
 
   /** Ends an answer whose upstream exceeds what was asked for, dropping the excess of the last text. */
-  function cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
-    if (finish) return parts;
-    cut = true;
-    finish = { type: 'finish', reason: 'length', raw: 'cut at max_tokens' };
+  #cutOff(parts: readonly StreamPart[]): readonly StreamPart[] {
+    if (this.#finish) return parts;
+    this.cut = true;
+    this.#finish = { type: 'finish', reason: 'length', raw: 'cut at max_tokens' };
     const last = parts.at(-1);
-    const surplus = characters - charactersMax;
+    const surplus = this.#characters - this.#charactersMax;
     if (last?.type !== 'block-delta' || surplus <= 0) return parts;
     return [...parts.slice(0, -1), { ...last, text: beginningOf(last.text, last.text.length - surplus) }];
   }
 
-  function fail(reason: Fault): readonly StreamPart[] {
-    if (failed || ended) return NOTHING;
-    return finish ? end() : broken(reason);
+  fail(reason: Fault): readonly StreamPart[] {
+    if (this.failed || this.#ended) return NOTHING;
+    return this.#finish ? this.end() : this.#broken(reason);
   }
 
-  function end(): readonly StreamPart[] {
-    if (failed || ended) return NOTHING;
-    if (!finish) return broken(fault('upstream_truncated'));
-    if (characters === 0 && !(outputTokens > 0)) return broken(fault('upstream_empty'));
-    ended = true;
-    return open ? [...closeOurs(), finish] : [finish];
+  end(): readonly StreamPart[] {
+    if (this.failed || this.#ended) return NOTHING;
+    if (!this.#finish) return this.#broken(fault('upstream_truncated'));
+    if (this.#characters === 0 && !(this.#outputTokens > 0)) return this.#broken(fault('upstream_empty'));
+    this.#ended = true;
+    return this.#open ? [...this.#closeOurs(), this.#finish] : [this.#finish];
   }
 
-  function broken(reason: Fault): readonly StreamPart[] {
-    failed = true;
+  #broken(reason: Fault): readonly StreamPart[] {
+    this.failed = true;
     return [{ type: 'error', fault: reason }];
   }
-
-  return {
-    push,
-    end,
-    fail,
-    get finished() {
-      return finish !== undefined;
-    },
-    get cut() {
-      return cut;
-    },
-    get failed() {
-      return failed;
-    },
-  };
 }
 
 const EMPTY_ARGUMENTS = '{}';

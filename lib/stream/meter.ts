@@ -45,76 +45,85 @@ export interface Bill extends Tokens {
 /** Approximate characters per token, where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-export function createMeter({ trusted, inputEstimate, inputMax, outputMax, pictures }: MeterOptions): Meter {
-  let characters = 0;
-  let hasText = false;
-  let input: number | undefined;
-  let output: number | undefined;
+export function createMeter(options: MeterOptions): Meter {
+  return new AnswerMeter(options);
+}
 
-  function observe(parts: readonly StreamPart[]): void {
+/** A class, because every open answer has one: closures would take three times the memory. */
+class AnswerMeter implements Meter {
+  hasText = false;
+  readonly #options: MeterOptions;
+  #characters = 0;
+  #input: number | undefined;
+  #output: number | undefined;
+
+  constructor(options: MeterOptions) {
+    this.#options = options;
+  }
+
+  observe(parts: readonly StreamPart[]): void {
     for (const part of parts) {
       if (part.type === 'block-delta') {
-        hasText = true;
-        characters += countCharacters(part.text);
-      } else if (part.type === 'usage' && trusted) {
+        this.hasText = true;
+        this.#characters += countCharacters(part.text);
+      } else if (part.type === 'usage' && this.#options.trusted) {
         // Absent numbers leave the previous ones; anything that is not a number counts as absent.
-        if (typeof part.input === 'number') input = part.input;
-        if (typeof part.output === 'number') output = part.output;
+        if (typeof part.input === 'number') this.#input = part.input;
+        if (typeof part.output === 'number') this.#output = part.output;
       }
     }
   }
 
-  function believableInput(): boolean {
-    return input !== undefined && Number.isInteger(input) && input > 0 && input <= inputMax;
+  restart(): void {
+    this.#input = undefined;
+    this.#output = undefined;
   }
 
-  function believableOutput(): boolean {
-    if (output === undefined || !Number.isInteger(output) || output < 0 || output > outputMax) return false;
-    return output > 0 || !hasText;
+  inputSoFar(): number {
+    const { inputEstimate, pictures } = this.#options;
+    const counted = this.#believableInput();
+    if (counted === undefined) return inputEstimate;
+    return pictures && counted < pictures.countedFrom ? counted + pictures.tokens : counted;
   }
 
-  function bill(ending: 'finished' | 'cut'): Bill {
+  used(): Tokens {
+    return { input: this.inputSoFar(), output: this.#outputSoFar() };
+  }
+
+  exceeds(tokens: Tokens): boolean {
+    return this.inputSoFar() > tokens.input || this.#outputSoFar() > tokens.output;
+  }
+
+  bill(ending: 'finished' | 'cut'): Bill {
     const doubts: string[] = [];
-    if (trusted && !believableInput()) doubts.push(`input ${input}`);
-    if (trusted && ending === 'finished' && !believableOutput()) doubts.push(`output ${output}`);
+    const { trusted } = this.#options;
+    const output = ending === 'finished' ? this.#believableOutput() : undefined;
+    if (trusted && this.#believableInput() === undefined) doubts.push(`input ${this.#input}`);
+    if (trusted && ending === 'finished' && output === undefined) doubts.push(`output ${this.#output}`);
     return {
-      ...used(),
-      ...(ending === 'finished' && believableOutput() && { output: output as number }),
+      ...this.used(),
+      ...(output !== undefined && { output }),
       ...(doubts.length > 0 && { doubt: `usage reported as ${doubts.join(', ')}` }),
     };
   }
 
-  function used(): Tokens {
-    return { input: inputSoFar(), output: outputSoFar() };
+  #outputSoFar(): number {
+    const produced = tokensOfCharacters(this.#characters);
+    return Math.min(Math.max(this.#believableOutput() ?? 0, produced), this.#options.outputMax);
   }
 
-  function outputSoFar(): number {
-    const produced = tokensOfCharacters(characters);
-    return Math.min(believableOutput() ? Math.max(output as number, produced) : produced, outputMax);
+  #believableInput(): number | undefined {
+    const input = this.#input;
+    if (input === undefined || !Number.isInteger(input)) return undefined;
+    return input > 0 && input <= this.#options.inputMax ? input : undefined;
   }
 
-  function inputSoFar(): number {
-    if (!believableInput()) return inputEstimate;
-    const counted = input as number;
-    return pictures && counted < pictures.countedFrom ? counted + pictures.tokens : counted;
+  #believableOutput(): number | undefined {
+    const output = this.#output;
+    if (output === undefined || !Number.isInteger(output) || output < 0) return undefined;
+    if (output > this.#options.outputMax) return undefined;
+    return output > 0 || !this.hasText ? output : undefined;
   }
-
-  function restart(): void {
-    input = undefined;
-    output = undefined;
-  }
-
-  return {
-    observe,
-    restart,
-    inputSoFar,
-    used,
-    exceeds: (tokens) => inputSoFar() > tokens.input || outputSoFar() > tokens.output,
-    bill,
-    get hasText() {
-      return hasText;
-    },
-  };
 }
 
 export function tokensOfCharacters(characters: number): number {

@@ -73,7 +73,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFini
     idleTimeoutMs: timeouts.idleTimeoutMs,
     totalDeadline: deadline,
     heartbeatMs: timeouts.heartbeatMs,
-    onHeartbeat: sink.keepAlive,
+    onHeartbeat: () => sink.keepAlive(),
     onTimeout: () => upstream.abort(fault('upstream_timeout')),
   });
   let ending: Ending<ReplyFinishPart> | undefined;
@@ -98,7 +98,7 @@ export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFini
     if (sink.begun) watch.delivered();
     if (!pressure) return undefined;
     watch.pause();
-    return pressure.then(watch.resume);
+    return pressure.then(() => watch.resume());
   };
   const take = (parts: readonly ProviderPart[]): Pressure => {
     const pressure = pass(guard.push(parts));

@@ -47,34 +47,53 @@ export interface Delivery {
 }
 
 export function createDelivery(output: TextOutput, options: DeliveryOptions): Delivery {
-  const { replyId, smart, buffered, inputTokens, onBegin } = options;
-  let { model } = options;
-  let begun = false;
-  let hasText = false;
-  const early: StreamPart[] = [];
+  return new AnswerDelivery(output, options);
+}
 
-  function write(parts: readonly StreamPart[]): Pressure {
-    if (begun) return output.write(parts);
+/** A class, because every open answer has one: closures would take three times the memory. */
+class AnswerDelivery implements Delivery {
+  begun = false;
+  readonly #output: TextOutput;
+  readonly #options: DeliveryOptions;
+  #model: string;
+  #hasText = false;
+  /** What is held back until the first fragment. */
+  #early: StreamPart[] = [];
+
+  constructor(output: TextOutput, options: DeliveryOptions) {
+    this.#output = output;
+    this.#options = options;
+    this.#model = options.model;
+  }
+
+  write(parts: readonly StreamPart[]): Pressure {
+    if (this.begun) return this.#output.write(parts);
     for (const part of parts) {
-      if (part.type === 'block-delta') hasText = true;
-      if (part.type !== 'start' && part.type !== 'usage') early.push(part);
+      if (part.type === 'block-delta') this.#hasText = true;
+      if (part.type !== 'start' && part.type !== 'usage') this.#early.push(part);
     }
-    return hasText && !buffered ? begin([]) : undefined;
+    return this.#hasText && !this.#options.buffered ? this.#begin([]) : undefined;
   }
 
-  function begin(rest: readonly StreamPart[]): Pressure {
-    begun = true;
-    onBegin?.();
-    const head: readonly StreamPart[] = [
-      { type: 'usage', input: inputTokens(), output: 0 },
-      { type: 'start', id: replyId, model, ...(smart && { smart }) },
-    ];
-    return output.write([...head, ...early.splice(0), ...rest]);
+  restart(model: string): void {
+    this.#model = model;
+    this.#early = [];
   }
 
-  function complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void {
-    if (!begun && early.length === 0) {
-      early.push({ type: 'block-start', index: 0, block: { type: 'text' } }, { type: 'block-end', index: 0 });
+  keepAlive(): void {
+    this.#output.keepAlive();
+  }
+
+  flush(): void {
+    if (!this.begun && this.#early.length > 0) this.#begin([]);
+  }
+
+  complete(finish: ReplyFinishPart, bill: Tokens, paid: Settlement & { readonly price: TextPrice }): void {
+    if (!this.begun && this.#early.length === 0) {
+      this.#early = [
+        { type: 'block-start', index: 0, block: { type: 'text' } },
+        { type: 'block-end', index: 0 },
+      ];
     }
     const tail: readonly StreamPart[] = [
       { type: 'usage', input: bill.input, output: bill.output },
@@ -88,23 +107,21 @@ export function createDelivery(output: TextOutput, options: DeliveryOptions): De
         priceOutput: paid.price.output,
       },
     ];
-    if (begun) output.write(tail);
-    else begin(tail);
+    if (this.begun) this.#output.write(tail);
+    else this.#begin(tail);
   }
 
-  return {
-    write,
-    complete,
-    restart(answering) {
-      model = answering;
-      early.length = 0;
-    },
-    keepAlive: () => output.keepAlive(),
-    flush() {
-      if (!begun && early.length > 0) begin([]);
-    },
-    get begun() {
-      return begun;
-    },
-  };
+  #begin(rest: readonly StreamPart[]): Pressure {
+    const { replyId, smart, inputTokens, onBegin } = this.#options;
+    this.begun = true;
+    onBegin?.();
+    const parts: readonly StreamPart[] = [
+      { type: 'usage', input: inputTokens(), output: 0 },
+      { type: 'start', id: replyId, model: this.#model, ...(smart && { smart }) },
+      ...this.#early,
+      ...rest,
+    ];
+    this.#early = [];
+    return this.#output.write(parts);
+  }
 }

@@ -11,9 +11,10 @@ import { fault, refundedFault } from '../faults.ts';
 import type { Due } from '../ledger/ledger.ts';
 import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
 import type { TextCall } from '../plugin/contract.ts';
+import type { Pressure } from '../stream/drive.ts';
 import type { CallsAllowed } from '../stream/guard.ts';
 import { createMeter, type Meter } from '../stream/meter.ts';
-import type { ReplyFinishPart } from '../stream/part.ts';
+import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
 import type { SmartRouting } from '../stream/smart.ts';
 import { type Abilities, formatFor, preferAble, unableTo } from './abilities.ts';
 import { type AnswerSink, attempt, type TextTimeouts } from './attempt.ts';
@@ -25,7 +26,7 @@ import { overshootOf } from './overshoot.ts';
 import { letGo, messagesOf } from './pictures.ts';
 import { reasoningOf } from './reasoning.ts';
 import type { InputEstimate, TextRequest } from './request.ts';
-import { createStops } from './stops.ts';
+import { createStops, type Stops } from './stops.ts';
 import { usesTools, withoutTools } from './tools.ts';
 
 export interface TextEngineOptions {
@@ -59,13 +60,11 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       const call: PaidCall<ReplyFinishPart, TextDue> = {
         context,
         terms: termsOf(answer),
-        async ask() {
+        ask() {
           output.open();
-          const ending = await ask(answer, (name) => {
+          return ask(answer, (name) => {
             asked.last = name;
           });
-          if (ending.type === 'finish') answer.delivery.flush();
-          return ending;
         },
         overshoot: (reserved) => overshootOf(answer, reserved),
         owed: (ending) => (isOwed(answer, ending, asked.last) ? dueOf(answer, ending, asked.last) : undefined),
@@ -96,8 +95,14 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
         return attempt({ route, model, calls, call, outputMax, sink, signal, timeouts, deadline, onFirst });
       },
     });
-    return request.images > 0 ? ending.then((ended) => (sink.hasText ? ended : asVision(ended))) : ending;
+    return ending.then((ended) => concluded(answer, ended));
   }
+}
+
+/** Delivers what was held back of a complete answer. */
+function concluded({ request, sink, delivery }: Answer, ending: Ending<ReplyFinishPart>): Ending<ReplyFinishPart> {
+  if (ending.type === 'finish') delivery.flush();
+  return request.images > 0 && !sink.hasText ? asVision(ending) : ending;
 }
 
 /** A route, and the model that answers on it. */
@@ -191,7 +196,7 @@ function openAnswer(asked: Asked): Answer {
     model: model.id,
     smart,
     buffered,
-    inputTokens: meter.inputSoFar,
+    inputTokens: () => meter.inputSoFar(),
     onBegin: context.onFirst,
   });
   const held = reservedTokens({ input: estimate.tokensHeld, maxTokens: request.maxTokens });
@@ -205,7 +210,7 @@ function openAnswer(asked: Asked): Answer {
     outputMax,
     meter,
     delivery,
-    sink: sinkOf({ meter, delivery, stops: request.stops, onText }),
+    sink: new MeteredSink({ meter, delivery, stops: request.stops, onText }),
   };
 }
 
@@ -219,36 +224,50 @@ interface SinkOptions {
 }
 
 /** Counts everything an upstream produced, including what is not delivered. */
-function sinkOf({ meter, delivery, stops: strings, onText }: SinkOptions): AnswerSink {
-  let hadText = false;
-  let stops = strings && createStops(strings);
-  return {
-    restart(model) {
-      meter.restart();
-      delivery.restart(model);
-      stops = strings && createStops(strings);
-    },
-    take(parts) {
-      meter.observe(parts);
-      if (meter.hasText && !hadText) onText();
-      hadText = meter.hasText;
-      return delivery.write(stops ? stops.pass(parts) : parts);
-    },
-    breakOff() {
-      const rest = stops?.rest() ?? [];
-      if (delivery.begun || stops?.matched !== undefined) delivery.write(rest);
-    },
-    keepAlive: delivery.keepAlive,
-    get stopped() {
-      return stops?.matched;
-    },
-    get hasText() {
-      return meter.hasText;
-    },
-    get begun() {
-      return delivery.begun;
-    },
-  };
+class MeteredSink implements AnswerSink {
+  hasText = false;
+  readonly #options: SinkOptions;
+  #stops: Stops | undefined;
+
+  constructor(options: SinkOptions) {
+    this.#options = options;
+    this.#stops = options.stops && createStops(options.stops);
+  }
+
+  get begun(): boolean {
+    return this.#options.delivery.begun;
+  }
+
+  get stopped(): string | undefined {
+    return this.#stops?.matched;
+  }
+
+  restart(model: string): void {
+    const { meter, delivery, stops } = this.#options;
+    meter.restart();
+    delivery.restart(model);
+    this.#stops = stops && createStops(stops);
+  }
+
+  take(parts: readonly StreamPart[]): Pressure {
+    const { meter, delivery, onText } = this.#options;
+    meter.observe(parts);
+    if (meter.hasText && !this.hasText) {
+      this.hasText = true;
+      onText();
+    }
+    return delivery.write(this.#stops ? this.#stops.pass(parts) : parts);
+  }
+
+  breakOff(): void {
+    const { delivery } = this.#options;
+    const rest = this.#stops?.rest() ?? [];
+    if (delivery.begun || this.stopped !== undefined) delivery.write(rest);
+  }
+
+  keepAlive(): void {
+    this.#options.delivery.keepAlive();
+  }
 }
 
 function termsOf({ model, held }: Answer): PaidCall<unknown>['terms'] {

@@ -34,70 +34,89 @@ const AFTER_FINISH_MS = 3_000;
 const now = () => performance.now();
 
 export function createWatch(options: WatchOptions): Watch {
-  const { firstTokenTimeoutMs, idleTimeoutMs, totalDeadline, onHeartbeat, onTimeout } = options;
-  const { heartbeatMs = HEARTBEAT_MS } = options;
-  const afterFinishMs = Math.min(idleTimeoutMs, options.afterFinishMs ?? AFTER_FINISH_MS);
-  let silenceDeadline = now() + firstTokenTimeoutMs;
-  let isFinished = false;
-  let heartbeatAt = now() + heartbeatMs;
-  let paused = false;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+  return new TimerWatch(options);
+}
+
+/** A class, because every open stream has one: closures would take three times the memory. */
+class TimerWatch implements Watch {
+  readonly #options: WatchOptions;
+  #silenceDeadline: number;
+  #heartbeatAt: number;
+  #isFinished = false;
+  #paused = false;
+  #stopped = false;
+  #timer: NodeJS.Timeout | undefined;
   /** When the timeouts are checked next. */
-  let nextAt = Number.POSITIVE_INFINITY;
+  #nextAt = Number.POSITIVE_INFINITY;
 
-  function arm(): void {
-    clearTimeout(timer);
-    nextAt = Math.min(paused ? Number.POSITIVE_INFINITY : silenceDeadline, totalDeadline, heartbeatAt);
-    timer = setTimeout(check, Math.max(1, Math.ceil(nextAt - now())));
-  }
-
-  function check(): void {
-    const at = now();
-    if (at >= totalDeadline || (!paused && at >= silenceDeadline)) {
-      stop();
-      onTimeout();
-      return;
-    }
-    if (at >= heartbeatAt) {
-      heartbeatAt = at + heartbeatMs;
-      onHeartbeat();
-    }
-    if (!stopped) arm();
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#silenceDeadline = now() + options.firstTokenTimeoutMs;
+    this.#heartbeatAt = now() + this.#heartbeatMs();
+    this.#arm();
   }
 
   /** Silence counts from now; the timer is moved only if it would fire too late. */
-  function touch(): void {
-    if (!isFinished) allow(idleTimeoutMs);
+  touch(): void {
+    if (!this.#isFinished) this.#allow(this.#options.idleTimeoutMs);
   }
 
-  function allow(ms: number): void {
-    silenceDeadline = now() + ms;
-    if (silenceDeadline < nextAt && !stopped) arm();
+  finished(): void {
+    if (!this.#isFinished) this.#allow(this.#afterFinishMs());
+    this.#isFinished = true;
   }
 
-  function stop(): void {
-    stopped = true;
-    clearTimeout(timer);
+  pause(): void {
+    this.#paused = true;
   }
 
-  arm();
-  return {
-    touch,
-    finished() {
-      if (!isFinished) allow(afterFinishMs);
-      isFinished = true;
-    },
-    pause() {
-      paused = true;
-    },
-    resume() {
-      paused = false;
-      allow(isFinished ? afterFinishMs : idleTimeoutMs);
-    },
-    delivered() {
-      heartbeatAt = Number.POSITIVE_INFINITY;
-    },
-    stop,
+  resume(): void {
+    this.#paused = false;
+    this.#allow(this.#isFinished ? this.#afterFinishMs() : this.#options.idleTimeoutMs);
+  }
+
+  delivered(): void {
+    this.#heartbeatAt = Number.POSITIVE_INFINITY;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #heartbeatMs(): number {
+    return this.#options.heartbeatMs ?? HEARTBEAT_MS;
+  }
+
+  #afterFinishMs(): number {
+    const { idleTimeoutMs, afterFinishMs = AFTER_FINISH_MS } = this.#options;
+    return Math.min(idleTimeoutMs, afterFinishMs);
+  }
+
+  #allow(ms: number): void {
+    this.#silenceDeadline = now() + ms;
+    if (this.#silenceDeadline < this.#nextAt && !this.#stopped) this.#arm();
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const silenceAt = this.#paused ? Number.POSITIVE_INFINITY : this.#silenceDeadline;
+    this.#nextAt = Math.min(silenceAt, this.#options.totalDeadline, this.#heartbeatAt);
+    this.#timer = setTimeout(this.#check, Math.max(1, Math.ceil(this.#nextAt - now())));
+  }
+
+  readonly #check = (): void => {
+    const at = now();
+    const { totalDeadline, onTimeout, onHeartbeat } = this.#options;
+    if (at >= totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
+      this.stop();
+      onTimeout();
+      return;
+    }
+    if (at >= this.#heartbeatAt) {
+      this.#heartbeatAt = at + this.#heartbeatMs();
+      onHeartbeat();
+    }
+    if (!this.#stopped) this.#arm();
   };
 }

@@ -82,7 +82,7 @@ export async function openForm(visit: Visit, pictures?: PictureRules): Promise<O
     const form = await readForm(request, { signal: call.signal, share, pictures });
     checkCsrf(form, readCookie(request, signedIn ? 'session' : 'form', secure) ?? '');
     if (form.files.length === 0) share.giveBack();
-    return { form, close: share.giveBack };
+    return { form, close: () => share.giveBack() };
   } catch (error) {
     share.giveBack();
     throw error;

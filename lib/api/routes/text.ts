@@ -5,10 +5,12 @@ import { announcedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/budget.ts';
 import { stateOf } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
-import { createSseReply } from '../../http/sse-reply.ts';
+import { createSseReply, type SseReply } from '../../http/sse-reply.ts';
 import { readLinked } from '../../media/linked.ts';
 import { TEXT_MINIMUM, textReserve } from '../../money/price.ts';
 import { type CollectedReply, createCollector } from '../../stream/collect.ts';
+import type { Pressure } from '../../stream/drive.ts';
+import type { StreamPart } from '../../stream/part.ts';
 import { modelsFor } from '../../text/choice.ts';
 import type { TextOutput } from '../../text/delivery.ts';
 import { estimateInput } from '../../text/estimate.ts';
@@ -49,28 +51,29 @@ interface Answering extends PaidRequest {
 }
 
 async function answer(answering: Answering): Promise<Lifecycle.ReturnValueTypes> {
+  const { request, dialect, services, h } = answering;
   let parsed = await readRequest(answering);
   try {
     parsed = await withPictures(parsed, answering);
-    await confirmHolder(answering.request, answering.services.holders);
-    await run(parsed, answering);
-    return answering.h.abandon;
+    await confirmHolder(request, services.holders);
+    const context = begin(parsed, answering);
+    if (parsed.stream) await services.text.run(parsed, context, streamOutput(answering));
+    else {
+      const reply = await collect(services, parsed, context);
+      if (reply) await answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 }));
+    }
+    return h.abandon;
   } finally {
     letGo(parsed);
   }
 }
 
-async function run(parsed: TextRequest, answering: Answering): Promise<void> {
-  const { request, dialect, services, call, share } = answering;
-  const repeat = answering.repeat?.terms({ awaited: !parsed.stream });
-  const context = { ...contextOf(answering), onSpent: share.giveBack, ...(repeat && { repeat }) };
-  call.streams = parsed.stream;
-  stateOf(request).notes.stream = parsed.stream;
-  if (parsed.stream) {
-    return services.text.run(parsed, context, streamOutput(answering));
-  }
-  const reply = await collect(services, parsed, context);
-  if (reply) await answerJson(answering, dialect.reply(reply, { vision: parsed.images > 0 }));
+function begin({ stream }: TextRequest, answering: Answering): CallContext {
+  const { request, call, share } = answering;
+  const repeat = answering.repeat?.terms({ awaited: !stream });
+  call.streams = stream;
+  stateOf(request).notes.stream = stream;
+  return { ...contextOf(answering), onSpent: () => share.giveBack(), ...(repeat && { repeat }) };
 }
 
 /** The request with all its pictures; the share accounts for its size until no route can need it. */
@@ -80,7 +83,7 @@ async function withPictures(parsed: TextRequest, { request, services, call, shar
   if (parsed.images === 0) return parsed;
   const estimated = { ...parsed, input: parsed.input ?? (await estimateInput(parsed)) };
   await refuseUnpaid(request, services, estimated);
-  const budget = { take: share.part };
+  const budget = { take: (bytes: number) => share.part(bytes) };
   return fetchPictures(estimated, (url, ask) => readLinked(services, url, { ...ask, budget }), call.signal);
 }
 
@@ -127,17 +130,45 @@ export async function collect(
 }
 
 function streamOutput({ request, dialect, services, onBegun }: Answering): TextOutput {
-  const render = dialect.createRenderer();
   const { clientStallMs: stallMs } = services;
   const reply = createSseReply(request.raw.res, { headers: commonHeaders(request), stallMs });
-  return {
-    live: true,
-    open() {
-      reply.open();
-      onBegun();
-    },
-    write: (parts) => reply.write(render(parts)),
-    keepAlive: reply.keepAlive,
-    end: reply.end,
-  };
+  return new StreamOutput({ reply, render: dialect.createRenderer(), onBegun });
+}
+
+interface StreamParts {
+  readonly reply: SseReply;
+  readonly render: ReturnType<Dialect['createRenderer']>;
+  readonly onBegun: () => void;
+}
+
+class StreamOutput implements TextOutput {
+  readonly live = true;
+  readonly #reply: SseReply;
+  readonly #render: StreamParts['render'];
+  #onBegun: (() => void) | undefined;
+
+  constructor({ reply, render, onBegun }: StreamParts) {
+    this.#reply = reply;
+    this.#render = render;
+    this.#onBegun = onBegun;
+  }
+
+  open(): void {
+    this.#reply.open();
+    this.#onBegun?.();
+    // It refers to the whole request.
+    this.#onBegun = undefined;
+  }
+
+  write(parts: readonly StreamPart[]): Pressure {
+    return this.#reply.write(this.#render(parts));
+  }
+
+  keepAlive(): void {
+    this.#reply.keepAlive();
+  }
+
+  end(): void {
+    this.#reply.end();
+  }
 }

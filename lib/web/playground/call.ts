@@ -66,8 +66,8 @@ function streamOutput({ request, services }: OwnerVisit, show: (ending: TextEndi
   let failure: Fault | undefined;
   return {
     live: true,
-    open: reply.open,
-    keepAlive: reply.keepAlive,
+    open: () => reply.open(),
+    keepAlive: () => reply.keepAlive(),
     write(parts) {
       for (const part of parts) {
         if (part.type === 'error') failure = part.fault;

@@ -31,7 +31,8 @@ export class ChatReply implements AnswerReader {
   #hasDeltas = false;
   #hasReason = false;
   #isRefused = false;
-  readonly #calls = new Calls();
+  /** Most answers have none. */
+  #calls: Calls | undefined;
 
   constructor(kit: Kit, { isCumulative = false, counts = [] }: ChatQuirks) {
     this.#kit = kit;
@@ -75,15 +76,20 @@ export class ChatReply implements AnswerReader {
       const content = delta.content;
       if (content !== undefined && content !== null && content !== '') this.#takeDelta(textOf(content), out);
       if (delta.refusal) this.#takeRefusal(textOf(delta.refusal), out);
-      if (delta.tool_calls || delta.function_call) this.#calls.take(delta, out);
+      if (delta.tool_calls || delta.function_call) this.#takeCalls(delta, out);
     }
     if (choice.text !== undefined && choice.text !== null) this.#takeDelta(textOf(choice.text), out);
     // Next to deltas, a message repeats the text so far.
     if (message && !this.#hasDeltas) {
       this.#append(textOf(message.content), out);
       if (message.refusal) this.#takeRefusal(textOf(message.refusal), out);
-      if (message.tool_calls || message.function_call) this.#calls.take(message, out);
+      if (message.tool_calls || message.function_call) this.#takeCalls(message, out);
     }
+  }
+
+  #takeCalls(fields: JsonObject, out: AnswerWriter): void {
+    this.#calls ??= new Calls();
+    this.#calls.take(fields, out);
   }
 
   #takeDelta(text: string, out: AnswerWriter): void {
