@@ -29,6 +29,9 @@ const HEARTBEATS = new Set(['ping', 'heartbeat', 'keep-alive', 'keepalive']);
 const NAME_CHARS_MAX = 12;
 const END_MARK = '[DONE]';
 
+/** Nothing is written between two chunks. */
+const NOWHERE: ProviderPart[] = [];
+
 const INCOMPLETE = Symbol('not JSON, or not all of it');
 
 export interface FramesOptions {
@@ -79,6 +82,8 @@ export class Frames implements Decoder<ProviderPart> {
   push(chunk: Uint8Array, parts: ProviderPart[]): void {
     this.#writer.into(parts);
     this.#splitter.push(chunk);
+    // Otherwise the last parts would be kept until there are others.
+    this.#writer.into(NOWHERE);
   }
 
   /** A truncated last value is not rubbish: the answer is just unfinished. */
