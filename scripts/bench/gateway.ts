@@ -22,6 +22,8 @@ const env = {
   CATALOG_DIR: folder,
   SANDBOX: 'off',
   RATE_LIMIT_PER_MINUTE: '1000000000',
+  // On a busy machine, opening thousands of idle streams takes more than the default.
+  IDLE_TIMEOUT_MS: '600000',
   METRICS_PORT: process.env.METRICS_PORT ?? '',
 };
 const config = readConfig(env);

@@ -8,12 +8,24 @@ const SETTLE_MS = 1000;
 /** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
 const WARM_UP = 100;
 
+export interface IdleOptions {
+  readonly streams: number;
+  /** In processes that have served nothing else: memory freed by earlier loads would be used again. */
+  readonly fresh: boolean;
+}
+
+interface Idling {
+  readonly pipe: Running;
+  readonly gateway: Running;
+  readonly other: Running | undefined;
+}
+
 export async function reportIdle(
-  { pipe, gateway, other }: { pipe: Running; gateway: Running; other: Running | undefined },
+  { pipe, gateway, other }: Idling,
   upstream: ChildProcess,
-  streams: number,
+  { streams, fresh }: IdleOptions,
 ): Promise<void> {
-  console.log(`\n${streams} idle streams`);
+  console.log(`\n${streams} idle streams, ${fresh ? 'in fresh processes' : 'in processes that have served before'}`);
   const all = { pipe, gateway, ...(other && { other }) };
   for (const [name, running] of Object.entries(all)) {
     const clients = start('load.ts', [], OTHER_CORE);
@@ -25,23 +37,36 @@ export async function reportIdle(
     const before = await memoryOf(running, name === 'other');
     await asked(clients, { ...job, calls: streams });
     await pause(SETTLE_MS);
-    const grown = (rssOf(running.child) - before.now) / 1024 / streams;
-    const held = ((await memoryOf(running, name === 'other')).held - before.held) / 1024 / streams;
+    const grown = kilobytes(rssOf(running.child) - before.now, streams);
+    const after = await memoryOf(running, name === 'other');
+    const held = kilobytes(after.held - before.held, streams);
+    const heap = name === 'other' ? '' : `, ${kilobytes(after.heap - before.heap, streams)} of it heap`;
     await asked(clients, 'release');
     clients.disconnect();
     await pause(SETTLE_MS / 2);
     const { open } = await asked<{ open: number }>(upstream, {});
-    const figures = `${held.toFixed(1)} KB each, ${grown.toFixed(1)} before a collection of garbage`;
+    const figures = `${held} KB each${heap}; ${grown} before a collection of garbage`;
     console.log(`${`  ${name}`.padEnd(30)}${figures}; still open upstream 0.5 s after the clients left: ${open}`);
   }
 }
 
-/** Resident, as is, and after garbage collection where it can be requested. */
-async function memoryOf({ child }: Running, isForeign: boolean): Promise<{ now: number; held: number }> {
+const kilobytes = (bytes: number, streams: number) => (bytes / 1024 / streams).toFixed(1);
+
+interface Memory {
+  /** Resident, as is. */
+  readonly now: number;
+  /** The same after garbage collection, where it can be requested. */
+  readonly held: number;
+  /** Objects after it, buffers included. */
+  readonly heap: number;
+}
+
+async function memoryOf({ child }: Running, isForeign: boolean): Promise<Memory> {
   await pause(SETTLE_MS);
   const now = rssOf(child);
-  if (isForeign) return { now, held: now };
-  return { now, held: (await asked<NodeJS.MemoryUsage>(child, 'memory')).rss };
+  if (isForeign) return { now, held: now, heap: 0 };
+  const { rss, heapUsed, external } = await asked<NodeJS.MemoryUsage>(child, 'memory');
+  return { now, held: rss, heap: heapUsed + external };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

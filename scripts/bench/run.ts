@@ -7,7 +7,7 @@ import { said } from '../../testkit/talk.ts';
 import { type Against, startAgainst } from './against.ts';
 import { casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
 import { compare, printHead, reportFirstByte, reportProfile } from './compare.ts';
-import { reportIdle } from './idle.ts';
+import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
 import { reportWorkers } from './workers.ts';
@@ -26,7 +26,12 @@ const { values } = parseArgs({
 const { quick, only } = values;
 const rounds = quick ? 2 : Number(values.rounds);
 const wanted = (part: string) => only === undefined || only === part;
-const IDLE_STREAMS = quick ? [300] : [2000, 5000];
+const IDLE: readonly IdleOptions[] = quick
+  ? [{ streams: 300, fresh: false }]
+  : [
+      { streams: 2000, fresh: false },
+      { streams: 5000, fresh: true },
+    ];
 const LEAVING_STREAMS = quick ? 300 : 2000;
 
 interface Cast {
@@ -52,8 +57,7 @@ async function main(): Promise<void> {
   }
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
   if (wanted('wallet')) await oneWallet(cast);
-  for (const streams of wanted('idle') ? IDLE_STREAMS : [])
-    await reportIdle({ pipe, gateway, other }, upstream, streams);
+  for (const options of wanted('idle') ? IDLE : []) await idle(cast, options);
   if (wanted('workers')) await reportWorkers(cast, rounds);
   if (wanted('leave')) await reportLeaving({ gateway, upstream }, LEAVING_STREAMS);
   if (wanted('pressure')) await pressure(load);
@@ -72,6 +76,14 @@ async function assemble(): Promise<Cast> {
   const { against: command, 'against-path': path, 'against-key': key } = values;
   const other = command === undefined ? undefined : await startAgainst({ command, path, key, upstream: target });
   return { target, upstream, load, pipe, gateway, other };
+}
+
+async function idle(cast: Cast, options: IdleOptions): Promise<void> {
+  const { target, upstream } = cast;
+  if (!options.fresh) return reportIdle(cast, upstream, options);
+  const fresh = { pipe: await serve('pipe.ts', [target]), gateway: await serve('gateway.ts', [target, ...MODELS]) };
+  await reportIdle({ ...fresh, other: cast.other }, upstream, options);
+  for (const { child } of Object.values(fresh)) child.disconnect();
 }
 
 /** The same with the other store, the one for several gateways. */
