@@ -49,8 +49,8 @@ function encodeJson(makeValue: JsonBody): readonly Piece[] {
 const indexOf = (after: string) => Number(after.slice(1, after.indexOf(';')));
 const afterMark = (after: string) => after.slice(after.indexOf(';') + 1);
 
-/** Up to this length a body is sent in one go: splitting costs more than it frees. */
-const SHORT_LENGTH = 64 * 1024;
+/** Up to this length a body is sent in one go, and undici keeps it until the reply ends. */
+const SHORT_LENGTH = 16 * 1024;
 
 function payloadOf(pieces: readonly Piece[]): Payload {
   const [only] = pieces;

@@ -68,7 +68,8 @@ describe('a payload', () => {
 
   it('is short: one text, or one piece of bytes, as undici likes it best', () => {
     expect(encodePayload(() => ({ a: 'ю' }))).to.deep.equal({ body: '{"a":"ю"}', type: 'application/json' });
-    expect(encodePayload('x'.repeat(64 * 1024))?.body).to.be.a('string');
+    expect(encodePayload('x'.repeat(16 * 1024))?.body).to.be.a('string');
+    expect(encodePayload('x'.repeat(16 * 1024 + 1))?.body).to.have.property(Symbol.asyncIterator as never);
     const pictured = encodePayload((base64) => ({ a: base64(Buffer.from([1, 2])) }));
     expect(Buffer.from(pictured?.body as Uint8Array).toString()).to.equal('{"a":"AQI="}');
   });
