@@ -75,7 +75,7 @@ const ADMIN_PAGES = [
 
 export function layout(
   visit: Visit & Partial<Pick<OwnerVisit, 'account' | 'accounts'>>,
-  { title, body, script }: { title: string; body: Html; script?: string },
+  { title, body }: { title: string; body: Html },
 ): Html {
   const words = WORDS[visit.language];
   return html`<html lang="${visit.language}">
@@ -86,9 +86,10 @@ export function layout(
 <title>${title} · Tollgate</title>
 <link rel="stylesheet" href="/static/style.css">
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-<script type="module" src="/static/page.js"></script>
-${script !== undefined && html`<script type="module" src="/static/${script}"></script>`}
-</head>
+${scriptsFor(body).map(
+  (name) => html`<script type="module" src="/static/${name}"></script>
+`,
+)}</head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>
 ${visit.services.sandbox && html`<p class="sandbox" role="note">${sandboxWords(visit.language)}</p>`}
@@ -103,6 +104,19 @@ ${body}
 </main>
 </body>
 </html>`;
+}
+
+/** The scripts, by what on a page makes use of them. */
+const SCRIPTS = [
+  ['data-copy', 'copy.js'],
+  ['data-confirm', 'confirm.js'],
+  ['data-again', 'live.js'],
+  ['class="chart"', 'chart.js'],
+  ['id="play"', 'playground.js'],
+] as const;
+
+function scriptsFor({ text }: Html): readonly string[] {
+  return SCRIPTS.filter(([mark]) => text.includes(mark)).map(([, name]) => name);
 }
 
 function navigation(visit: Visit): Html {

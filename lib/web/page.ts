@@ -26,8 +26,6 @@ export interface Page {
   readonly status?: number;
   /** A session that starts with it. */
   readonly session?: string;
-  /** The name of a static script that the page needs. */
-  readonly script?: string;
 }
 
 /** After a form: a page of ours, with 303. */

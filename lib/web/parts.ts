@@ -76,10 +76,12 @@ export interface FormParts {
   readonly button: string;
   /** A destructive button looks like one. */
   readonly danger?: boolean;
+  /** What a script asks before it is sent. */
+  readonly confirm?: string | undefined;
 }
 
-export function form({ csrf }: Visit, { action, fields, button, danger = false }: FormParts): Html {
-  return html`<form method="post" action="${action}">
+export function form({ csrf }: Visit, { action, fields, button, danger = false, confirm }: FormParts): Html {
+  return html`<form method="post" action="${action}"${confirm !== undefined && html` data-confirm="${confirm}"`}>
 <input type="hidden" name="csrf" value="${csrf}">
 ${fields}
 <p><button${danger && html` class="danger"`}>${button}</button></p>

@@ -350,7 +350,9 @@ describe('the playground', function () {
 
   it('has scripts of at most 6 KB together, and a style of 4', async () => {
     const load = async (name: string) => (await send(`${test.url}/static/${name}`)).text;
-    const scripts = (await load('page.js')) + (await load('live.js')) + (await load('playground.js'));
+    const names = readdirSync('lib/web/static').filter((name) => name.endsWith('.js'));
+    expect(names).to.have.members(['copy.js', 'confirm.js', 'live.js', 'chart.js', 'playground.js']);
+    const scripts = (await Promise.all(names.map(load))).join('');
     expect(gzipSync(scripts).length).to.be.within(500, 6 * 1024);
     expect(gzipSync(await load('style.css')).length).to.be.within(500, 4 * 1024);
     expect((await owner.get('/account/models')).text).not.to.contain('playground.js');

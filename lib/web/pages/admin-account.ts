@@ -256,6 +256,7 @@ function changes(visit: UserVisit, account: Account): Html {
   const change = (name: string, button: string, fields: Html, danger = false) =>
     form(visit, {
       ...{ action: `/admin/accounts/${account.id}`, button, danger },
+      ...(danger && { confirm: `${button}? ${words.suspendText}` }),
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });
   const amount = (id: string, hint: string) =>

@@ -193,13 +193,14 @@ interface ChangeForm {
   readonly button: string;
   readonly fields?: Html;
   readonly danger?: boolean;
+  readonly confirm?: string;
 }
 
 function changes(visit: UserVisit, payment: Payment): Html {
   const words = WORDS[visit.language];
-  const change = (name: string, { button, fields, danger = false }: ChangeForm) =>
+  const change = (name: string, { button, fields, danger = false, confirm }: ChangeForm) =>
     form(visit, {
-      ...{ action: `/admin/payments/${payment.id}`, button, danger },
+      ...{ action: `/admin/payments/${payment.id}`, button, danger, confirm },
       fields: html`<input type="hidden" name="change" value="${name}">${fields}${codeField(visit, name)}`,
     });
   const ask = html`<h2>${words.lookTitle}</h2>${change('look', { button: words.look })}`;
@@ -211,7 +212,7 @@ function changes(visit: UserVisit, payment: Payment): Html {
       return html`${backForms(visit, payment, change)}${ask}`;
     case 'disputed':
       return html`<h2>${words.won}</h2>${change('won', { button: words.won })}
-<h2>${words.lost}</h2><p>${words.lostText}</p>${change('lost', { button: words.lost, danger: true })}`;
+<h2>${words.lost}</h2><p>${words.lostText}</p>${change('lost', { button: words.lost, danger: true, confirm: `${words.lost}? ${words.lostText}` })}`;
     case 'pending':
     case 'succeeded':
     case 'expired':
@@ -235,7 +236,7 @@ function reviewForms({ language, format }: UserVisit, { amount }: Payment, chang
   return html`<h2>${words.credit}</h2>
 ${change('credit', { button: words.credit, fields: html`${sum}${reason('credit-reason')}` })}
 <h2>${words.reject}</h2><p>${words.rejectText}</p>
-${change('reject', { button: words.reject, fields: reason('reject-reason'), danger: true })}`;
+${change('reject', { button: words.reject, fields: reason('reject-reason'), danger: true, confirm: `${words.reject}? ${words.rejectText}` })}`;
 }
 
 function backForms({ language, format, services }: UserVisit, payment: Payment, change: Change): Html {
@@ -247,7 +248,7 @@ ${field({ name: 'amount', id: 'refund-amount', label: words.rub, inputmode: 'dec
 ${field({ name: 'reason', id: 'refund-reason', label: words.reason })}`;
   const dispute = html`${field({ name: 'dispute', label: words.number })}
 ${field({ name: 'amount', id: 'dispute-amount', label: words.rub, inputmode: 'decimal', hint: words.disputeHint, optional: true })}`;
-  return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true })}`}
+  return html`${left > 0n && html`<h2>${words.refundTitle}</h2><p>${words.refundText}</p>${change('refund', { button: words.refundTitle, fields: refund, danger: true, confirm: `${words.refundTitle}? ${words.refundText}` })}`}
 <h2>${words.disputeTitle}</h2><p>${words.disputeText}</p>
 ${change('dispute', { button: words.disputeTitle, fields: dispute })}`;
 }

@@ -18,7 +18,6 @@ import { WORDS } from '../playground/words.ts';
 import { linkTo, type OwnerVisit } from '../visit.ts';
 import { isActive } from './key-limits.ts';
 
-const SCRIPT = 'playground.js';
 const WRITTEN = { written: true } as const;
 
 export const playground = page({
@@ -61,7 +60,7 @@ export const playgroundVideo = page({
     const { services, account, query, language } = visit;
     const job = await findVideo(services.store, { id: query.get('id') ?? '', account: account.id });
     const body = videoPlace(visit, job, describeVideo(job, services.results));
-    return { title: WORDS[language].video, body, script: SCRIPT };
+    return { title: WORDS[language].video, body };
   },
 });
 
@@ -151,5 +150,5 @@ async function playPage(visit: OwnerVisit, wish: Wish, { answer, status = 200 }:
       ? html`<p>${words.noKeys} <a href="${linkTo(visit, '/account/keys')}">${words.toKeys}</a></p>`
       : wish.models.length === 0 && html`<p>${words.noModels}</p>`;
   const body = html`${kindLinks(visit, wish)}${lack || (await main())}`;
-  return { title: words.title, body, status, script: SCRIPT };
+  return { title: words.title, body, status };
 }

@@ -76,7 +76,7 @@ export const usage = page({
 <section id="figures"${behind && html` data-again`}>${behind && progress(visit, behind)}
 ${rows.length > 0 ? reportOf(visit, { report, by, nameOf }) : !behind && html`<p>${words.none}</p>`}
 ${!behind && html`<p><a href="/account/usage.csv${chargeQueryText(visit)}" download>${words.csv}</a></p>`}</section>`;
-    return { title: words.title, body, ...(behind && { script: 'live.js' }) };
+    return { title: words.title, body };
   },
 });
 

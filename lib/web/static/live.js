@@ -2,7 +2,7 @@
 // A part of a page that is marked `data-again` has more to come: it is asked for again by itself until it has not. Without
 // this there is a link that does the same.
 
-import { addCopyButtons } from './page.js';
+import { addCopyButtons } from './copy.js';
 
 const EVERY_MS = 3000;
 /** After the first minute. */

@@ -58,7 +58,7 @@ export async function autoSection(visit: OwnerVisit, wallet: Wallet, shown?: Aut
 ${shown?.problems.form !== undefined && message('error', shown.problems.form)}
 ${auto.enabled && stateOf(visit, auto, wallet)}
 ${cards.length === 0 ? html`<p>${words.noCard}</p>` : settings(visit, auto, { cards, shown })}
-${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
+${auto.enabled && form(visit, { action: linkTo(visit, PATH), button: words.off, danger: true, confirm: `${words.title}: ${words.off}?`, fields: html`<input type="hidden" name="change" value="auto_off">` })}`;
 }
 
 function stateOf({ language, format, services }: OwnerVisit, auto: AutoTopupRow, wallet: Wallet): Html {

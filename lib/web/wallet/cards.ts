@@ -46,7 +46,8 @@ export function cardsSection(visit: OwnerVisit, cards: readonly SavedMethodRow[]
     const name = cardName(card, language);
     const fields = html`<input type="hidden" name="change" value="remove_card"><input type="hidden" name="card" value="${card.id}">`;
     const remove = { action: linkTo(visit, '/account/wallet'), fields, button: words.remove(name), danger: true };
-    return html`<li>${name}${card.expiry !== null && `, ${words.until(card.expiry.split('-').reverse().join('/'))}`}${form(visit, remove)}</li>`;
+    const confirm = `${words.remove(name)}? ${words.removeText}`;
+    return html`<li>${name}${card.expiry !== null && `, ${words.until(card.expiry.split('-').reverse().join('/'))}`}${form(visit, { ...remove, confirm })}</li>`;
   });
   return html`<h2>${words.title}</h2>
 <ul>${items}</ul>

@@ -118,7 +118,7 @@ ${refundTable(visit, [payment])}
 ${credited > 0n && html`<p><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a></p>`}
 </section>
 <p><a href="${to('')}">${words.back}</a></p>`;
-  return { title: words.title, body, script: 'live.js' };
+  return { title: words.title, body };
 }
 
 function payLink({ language, format, services }: OwnerVisit, { phase, payUrl, expiresAt }: Payment): Html | undefined {

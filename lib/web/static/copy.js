@@ -1,5 +1,5 @@
 // @ts-check
-// What pages can do beyond plain HTML: copy a text. Without it the text is there to select.
+// Copies a text by a button. Without it the text is there to select.
 
 const COPIED = { en: ['Copy', 'Copied'], ru: ['Копировать', 'Скопировано'] };
 
