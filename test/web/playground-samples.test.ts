@@ -1,11 +1,12 @@
 // The programs that the playground shows, run as they stand: only the key is put in.
-import { type ExecFileException, execFile } from 'node:child_process';
+import { type ExecFileException, execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { setUpOwner } from '../../testkit/pages.ts';
 import { png } from '../media/pictures.ts';
 
@@ -97,12 +98,38 @@ describe('the samples of the playground', function () {
     });
   }
 
+  for (const [task, kind, pictures, result] of [
+    ['text', 'text', 0, /You wrote: “It's "quoted" \\n \$HOME `id` \{\{key\}\} \$& 🌳 нижняя строка”/],
+    ['image', 'image', 0, /\/media\/\w+\.png/],
+    ['video', 'video', 0, /\/media\/\w+\.mp4/],
+    ['vision', 'text', 2, /1\. PNG, 40x30 pixels.*2\. PNG, 50x30 pixels/s],
+    ['edit', 'image', 2, /\/media\/\w+\.png/],
+    ['motion', 'video', 1, /\/media\/\w+\.mp4/],
+  ] as const) {
+    itLong(`in Python: ${task}`, async function (this: Mocha.Context) {
+      if (!hasOpenAi()) return this.skip();
+      const [, python = ''] = await samplesOf(kind, pictures);
+      const before = (await lastCharge())?.id;
+      expect(await runIn('python3', ['-'], python)).to.match(result);
+      const made = await lastCharge();
+      expect(made?.id).not.to.equal(before);
+      expect(made?.kind).to.equal(KINDS[task] ?? kind);
+    });
+  }
+
   it('name the key only as a place to fill in', async () => {
     const { text } = await owner.get('/account/playground');
     expect(text.match(/YOUR_KEY/g)).to.have.length(4);
     expect(text).not.to.contain(account.key);
   });
 });
+
+/** The official client has to be where Python looks for it, such as in a folder named by `PYTHONPATH`. */
+function hasOpenAi(): boolean {
+  const { status } = spawnSync('python3', ['-c', 'import openai']);
+  if (status !== 0) console.error('NO PYTHON CLIENT: its samples are not run; pip install openai.');
+  return status === 0;
+}
 
 function unescaped(html: string): string {
   const names: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
