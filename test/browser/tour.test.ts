@@ -1,11 +1,27 @@
 // Every page in a real browser, with something on it: both languages, narrow and wide, light and dark, without serious faults
-// of accessibility and no wider than the screen. The tour knows all routes (test/web/ownership.test.ts).
+// of accessibility and no wider than the screen, also when enlarged; and without scripts. The tour knows all routes
+// (test/web/ownership.test.ts).
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { findViolations, prepareLooks, SCREENS, useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { longer } from '../../testkit/long.ts';
-import { setUpTour, TOUR_ENV, type Tour, TRAVELLERS } from '../../testkit/page-tour.ts';
+import { itLong, longer } from '../../testkit/long.ts';
+import { type Stop, setUpTour, TOUR_ENV, type Tour, TRAVELLERS } from '../../testkit/page-tour.ts';
 import { type MailServer, startMailServer } from '../../testkit/smtp.ts';
+
+const WIDE = { width: 1280, height: 900 };
+
+/** As it is; enlarged twice, which leaves half of a wide screen; with letters of twice the size. */
+const ZOOMS = [undefined, { viewport: { width: 640, height: 450 } }, { viewport: WIDE, letters: '200%' }] as const;
+
+type Zoom = (typeof ZOOMS)[number];
+
+async function overflowOf(page: Page, zoom: Zoom): Promise<unknown> {
+  if (zoom) await page.setViewportSize(zoom.viewport);
+  const letters = zoom && 'letters' in zoom ? zoom.letters : '';
+  await page.evaluate(`document.documentElement.style.fontSize = '${letters}'`);
+  return page.evaluate('document.documentElement.scrollWidth - innerWidth');
+}
 
 describe('all pages in a browser', function () {
   this.timeout(300_000);
@@ -24,12 +40,26 @@ describe('all pages in a browser', function () {
     await mail?.stop();
   });
 
+  itLong('have nothing that works only with a script', async () => {
+    for (const traveller of TRAVELLERS) {
+      const session = tour.visitors[traveller].cookies.get('session');
+      const page = await guest.openPage(test.url, session, { javaScriptEnabled: false });
+      for (const stop of pagesOf(tour).filter(({ as }) => as === traveller)) {
+        await page.goto(`${test.url}${stop.path}`);
+        expect(await page.locator('main h1').count(), stop.name).to.equal(1);
+        const dead = page.locator('button[type=button]:visible, a:not([href]), form:not([action])');
+        expect(await dead.count(), stop.name).to.equal(0);
+        const lonely = page.locator('form:has(input):not(:has(button))');
+        expect(await lonely.count(), `${stop.name} has a form without a button`).to.equal(0);
+      }
+    }
+  });
+
   for (const { name, ...screen } of longer(SCREENS.slice(0, 1), SCREENS)) {
     for (const language of longer(['ru'], ['en', 'ru'])) {
       it(`have no serious fault (${name}, ${language})`, async () => {
-        const html = tour.stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
         // Some differ only in what is clicked there.
-        const stops = [...new Map(html.map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
+        const stops = [...new Map(pagesOf(tour).map((stop) => [`${stop.as} ${stop.path}`, stop])).values()];
         for (const traveller of TRAVELLERS) {
           const session = tour.visitors[traveller].cookies.get('session');
           const page = await guest.openPage(test.url, session, screen);
@@ -37,11 +67,18 @@ describe('all pages in a browser', function () {
           for (const stop of stops.filter(({ as }) => as === traveller)) {
             await page.goto(`${test.url}${stop.path}${stop.path.includes('?') ? '&' : '?'}lang=${language}`);
             expect(await findViolations(page), stop.name).to.deep.equal([]);
-            const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-            expect(overflow, `${stop.name} is wider than the screen`).to.be.at.most(0);
+            for (const zoom of longer<readonly Zoom[]>([undefined], ZOOMS)) {
+              expect(await overflowOf(page, zoom), `${stop.name} is wider than the screen`).to.be.at.most(0);
+            }
+            await page.setViewportSize(screen.viewport ?? WIDE);
           }
         }
       });
     }
   }
 });
+
+/** The stops that are no files. */
+function pagesOf({ stops }: Tour): readonly Stop[] {
+  return stops.filter(({ route, name }) => !route.endsWith('.csv') && name !== 'export');
+}

@@ -140,7 +140,7 @@ function run(folder: string, program: string, options: readonly string[], input:
   return new Promise((resolve, reject) => {
     const onEnd = (error: ExecFileException | null, stdout: string, stderr: string) =>
       error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout);
-    execFile(program, options, { cwd: folder, timeout: 30_000 }, onEnd).stdin?.end(input);
+    execFile(program, options, { cwd: folder, timeout: 50_000 }, onEnd).stdin?.end(input);
   });
 }
 

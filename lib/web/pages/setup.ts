@@ -25,6 +25,7 @@ const WORDS = defineWords({
     where: 'To run this service: the first link is printed when the service starts. Another one is printed by',
     use: 'To use it: ask its operator for a link.',
     ask: 'Ask the operator of this service for a new link.',
+    operator: 'You will run this service: its accounts, payments and models.',
     email: 'Email',
     password: 'Password',
     again: 'Repeat the password',
@@ -45,6 +46,7 @@ const WORDS = defineWords({
     where: 'Чтобы управлять сервисом: первая ссылка печатается при его запуске, новую печатает',
     use: 'Чтобы пользоваться им: попросите ссылку у оператора.',
     ask: 'Попросите у оператора сервиса новую ссылку.',
+    operator: 'Вы будете управлять сервисом: аккаунтами, платежами и моделями.',
     email: 'Почта',
     password: 'Пароль',
     again: 'Тот же пароль ещё раз',
@@ -128,7 +130,7 @@ async function linkPage(visit: Visit, link: Link, { email, secret = makeSecret()
   const action = `${visit.path}?token=${encodeURIComponent(token)}`;
   return {
     title: isReset ? words.resetTitle : words.title,
-    body: form(visit, { action, fields, button: words.button }),
+    body: html`${isOperator(link) && html`<p>${words.operator}</p>`}${form(visit, { action, fields, button: words.button })}`,
   };
 }
 

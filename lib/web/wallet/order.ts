@@ -28,6 +28,7 @@ const WORDS = defineWords({
     balance: 'Available in the wallet',
     receipt: 'Receipt',
     retry: 'Pay again',
+    firstKey: 'Next: issue a key',
     back: 'Back to the wallet',
     receiptTitle: 'Receipt',
     account: 'Account',
@@ -54,6 +55,7 @@ const WORDS = defineWords({
     balance: 'Можно потратить',
     receipt: 'Квитанция',
     retry: 'Оплатить ещё раз',
+    firstKey: 'Дальше: выпустить ключ',
     back: 'Назад в кошелёк',
     receiptTitle: 'Квитанция',
     account: 'Аккаунт',
@@ -97,6 +99,7 @@ export async function orderPage(visit: OwnerVisit): Promise<Answer> {
   const wallet = await services.store.ledger.wallet(account.id);
   const { phases, meanings, origins } = paymentWords(language);
   const { id, phase, amount, credited, refunded, reason, createdAt, origin } = payment;
+  const needsKey = phase === 'credited' && (await services.store.keys.list(account.id)).length === 0;
   const to = (path: string) => linkTo(visit, `/account/wallet${path}`);
   const isWaiting = WAITING.includes(phase);
   const body = html`<section id="payment" aria-live="polite"${isWaiting && html` data-again`}>
@@ -114,6 +117,7 @@ ${facts([
   [words.balance, wallet && format.rub(wallet.avail)],
   [words.order, html`<code>${id}</code>`],
 ])}
+${needsKey && html`<p><a class="button" href="${linkTo(visit, '/account/keys')}">${words.firstKey}</a></p>`}
 ${refundTable(visit, [payment])}
 ${credited > 0n && html`<p><a href="${to(`/receipt?order=${id}`)}">${words.receipt}</a></p>`}
 </section>

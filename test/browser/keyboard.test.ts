@@ -1,0 +1,146 @@
+// The pages by keyboard alone: everything that can be used is reached by the tab key and seen when it is, and the ways of
+// an owner from signing in to signing out need no mouse.
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { findBrowser, openBrowser } from '../../testkit/browser.ts';
+import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { longer } from '../../testkit/long.ts';
+import { type Busy, makeBusy } from '../../testkit/page-tour.ts';
+import { PASSWORD } from '../../testkit/pages.ts';
+
+const PAGES = ['/account/wallet', '/account/playground'];
+const MORE = ['', '/keys', '/usage', '/calls', '/models', '/settings', '/settings/alerts'].map(
+  (path) => `/account${path}`,
+);
+
+/** Runs in the page: what the keyboard has to reach. */
+const USABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter((each) => each.type !== 'hidden' && !each.disabled && each.checkVisibility())`;
+/** Which of them has the focus, and whether it shows; within a field for a day the browser marks the part itself. */
+const FOCUSED = `(() => {
+  const each = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(each);
+  return { at: ${USABLE}.indexOf(each), shows: each.type === 'date' || (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2) };
+})()`;
+
+const STEPS_MAX = 250;
+
+describe('the pages by keyboard', function () {
+  this.timeout(120_000);
+  const path = findBrowser();
+  let browser: Browser;
+  let test: TestGateway;
+  let busy: Busy;
+  let page: Page;
+
+  before(async function () {
+    if (path === undefined) return this.skip();
+    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
+    busy = await makeBusy(test, 'anna@example.com');
+    browser = await openBrowser(path);
+    page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
+  });
+  after(async () => {
+    await browser?.close();
+    await test?.stop();
+  });
+
+  /** With the tab key, from wherever the focus is. */
+  async function tabTo(selector: string): Promise<void> {
+    for (let step = 0; step < STEPS_MAX; step += 1) {
+      if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`the tab key does not reach ${selector}`);
+  }
+
+  async function typeInto(selector: string, text: string): Promise<void> {
+    await tabTo(selector);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(text);
+  }
+
+  /** A link or a button of the page that the focus is on. */
+  async function use(selector: string, key = 'Enter'): Promise<void> {
+    await tabTo(selector);
+    await page.keyboard.press(key);
+  }
+
+  it('let an owner sign in', async () => {
+    await page.goto(`${test.url}/login`);
+    await typeInto('#email', busy.owner.email);
+    await typeInto('#password', PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account');
+  });
+
+  for (const place of longer(PAGES, [...PAGES, ...MORE])) {
+    it(`reach all of ${place}, and show where they are`, async () => {
+      await page.goto(test.url + place);
+      const count = (await page.evaluate(`${USABLE}.length`)) as number;
+      const reached = new Set<number>();
+      for (let step = 0; step < STEPS_MAX && reached.size < count; step += 1) {
+        await page.keyboard.press('Tab');
+        const { at, shows } = (await page.evaluate(FOCUSED)) as { at: number; shows: boolean };
+        if (at >= 0) reached.add(at);
+        if (at >= 0) expect(shows, `the focus at ${at}`).to.equal(true);
+      }
+      expect(reached.size).to.equal(count);
+    });
+  }
+
+  it('skip the navigation when asked', async () => {
+    await page.goto(`${test.url}/account`);
+    await page.keyboard.press('Tab');
+    expect(await page.locator('.skip:focus').isVisible()).to.equal(true);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('content');
+  });
+
+  it('pay', async () => {
+    await page.goto(`${test.url}/account/wallet`);
+    await typeInto('#amount', '1200');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account/wallet?order=*');
+    await use('a.button');
+    await page.waitForURL('**/payments/**');
+    await use('button[value=paid]');
+    await page.waitForURL('**/account/wallet?order=*');
+    await page.waitForSelector('text=1,200.00');
+  });
+
+  it('issue a key and revoke it', async () => {
+    await page.goto(`${test.url}/account/keys`);
+    await typeInto('#name', 'by keyboard');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('code.key');
+    const [{ id } = { id: '' }] = (await test.store.keys.list(busy.account.id)).filter(
+      ({ name }) => name === 'by keyboard',
+    );
+    await use(`a[href="/account/keys/${id}"]`);
+    await page.waitForURL(`**/account/keys/${id}`);
+    await typeInto('#name', 'by keyboard');
+    await use('main form button', 'Space');
+    await page.waitForURL('**/account/keys?done=revoked');
+    expect((await test.store.keys.get(id))?.revokedAt).to.be.a('number');
+  });
+
+  it('make a call on the playground', async () => {
+    await page.goto(`${test.url}/account/playground`);
+    await typeInto('#prompt', 'Hello from the keyboard');
+    await use('button[value=send]', 'Space');
+    await page.locator('#reply', { hasText: 'Hello from the keyboard' }).waitFor();
+  });
+
+  it('choose another language, and sign out', async () => {
+    await page.goto(`${test.url}/account/settings`);
+    await tabTo('#language');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await use('form:has(#language) button');
+    await page.waitForURL('**/account/settings?done=saved**');
+    expect((await test.store.users.find(busy.owner.email))?.language).to.equal('ru');
+    await use('header form[action="/logout"] button');
+    await page.waitForURL('**/login');
+  });
+});
