@@ -98,9 +98,12 @@ function check(path: string): void {
   }
   if (!path.startsWith('test/') && !/^(#!.*\n)?\/\/ /.test(text))
     problems.push(`${path}: does not open with what it is for`);
-  const tree = parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true });
-  if (!path.startsWith('test/')) checkFunctions(path, tree);
+  if (!path.startsWith('test/')) checkFunctions(path, treeOf(text));
   checkImports(path, text);
+}
+
+function treeOf(text: string): Node {
+  return parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', locations: true });
 }
 
 function checkFunctions(path: string, node: Node): void {

@@ -1,7 +1,9 @@
 // What a test run has once, however many processes its files are spread over: mocha loads it first.
 import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { keepCompiled } from '../lib/compile-cache.ts';
 import type { ReplicaSet } from './replica-set.ts';
 
@@ -20,7 +22,17 @@ const desk = createServer(async (_, response) => {
   }
 });
 
+/** Where Linux keeps files in memory: none of the hundreds of databases that a run creates has to wait for a disk. */
+const MEMORY = '/dev/shm';
+/** Containers often have 64 MiB. */
+const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+const PREFIX = 'tollgate-tests-';
+
+let folder: string | undefined;
+
 export async function mochaGlobalSetup(): Promise<void> {
+  folder = makeFolder();
+  if (folder !== undefined) process.env.TMPDIR = folder;
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
   // Lets a run that is interrupted from the keyboard end.
@@ -32,4 +44,37 @@ export async function mochaGlobalTeardown(): Promise<void> {
   desk.close();
   desk.closeAllConnections();
   await (await set)?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Undefined where there is no such place, or `TMPDIR` names another. */
+function makeFolder(): string | undefined {
+  if (process.env.TMPDIR) return undefined;
+  try {
+    removeLeftovers();
+    const { bavail, bsize } = statfsSync(MEMORY);
+    if (bavail * bsize < MEMORY_BYTES_MIN) return undefined;
+    const made = mkdtempSync(join(MEMORY, `${PREFIX}${process.pid}-`));
+    // Like /tmp: some tests run a process as another user.
+    chmodSync(made, 0o1777);
+    return made;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those of runs that were killed. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(MEMORY)) {
+    const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(MEMORY, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -12,7 +12,7 @@ describe('demo', () => {
     const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('tollgate-demo-'));
     const before = new Set(leftovers());
     const startedAt = performance.now();
-    const child = spawnChild(process.execPath, [DEMO], { PATH: process.env.PATH ?? '' });
+    const child = spawnChild(process.execPath, [DEMO], { PATH: process.env.PATH ?? '', TMPDIR: tmpdir() });
     let chunks = 0;
     child.process.stdout?.on('data', () => {
       chunks += 1;
