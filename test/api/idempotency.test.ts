@@ -39,12 +39,12 @@ describe('idempotency keys and a store that fails', () => {
   }
 
   const BODY = Buffer.from('{"a":1}');
-  const at = Date.now();
 
   /** The first call, held and settled. */
   async function pay({ awaited = true } = {}): Promise<ReturnType<typeof open>> {
     const call = open();
     await call.readBody(BODY);
+    const at = Date.now();
     const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
     const start = { kind: 'reserve', wallet, at, owner: 'me', lease: at + 1000, ...charge } as const;
     await opened.apply({ ...start, repeat: call.terms({ awaited }) });
@@ -111,7 +111,7 @@ describe('idempotency keys and a store that fails', () => {
       amount: 5n,
     } as const;
     const repeat = call.terms({ awaited: true });
-    await opened.apply({ kind: 'charge', wallet, at: at - 20_000, ...charge, usage: '{}', repeat });
+    await opened.apply({ kind: 'charge', wallet, at: Date.now() - 20_000, ...charge, usage: '{}', repeat });
     opened.next('jobs.get', refuse);
     expect(await outcomeOf(open().readBody(BODY))).to.equal('store_unavailable');
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');

@@ -262,7 +262,7 @@ describe('drive', () => {
     const startedAt = performance.now();
     const { ended, taken } = await run(endless);
     expect(ended).to.equal('gone');
-    expect(taken.length).to.be.above(1000);
+    expect(taken.length).to.be.above(100);
     expect(performance.now() - startedAt).to.be.below(1000);
   });
 
