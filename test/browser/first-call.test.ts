@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { useBrowser } from '../../testkit/browser.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { itLong } from '../../testkit/long.ts';
 import { codeOf, PASSWORD } from '../../testkit/pages.ts';
 
 describe('the way to the first call in a browser', function () {
@@ -20,7 +21,7 @@ describe('the way to the first call in a browser', function () {
   });
 
   it('needs no documentation', () => walk(true));
-  it('needs no script', () => walk(false));
+  itLong('needs no script', () => walk(false));
 
   async function walk(javaScriptEnabled: boolean): Promise<void> {
     const page = await guest.openPage(test.url, undefined, { locale: 'en-US', javaScriptEnabled });

@@ -156,7 +156,7 @@ describe('threads of the store that die', () => {
     const own = living('writer')[1] as Worker;
     const writers = () => living('writer').filter((worker) => worker !== own);
     const account = await gateway.account();
-    const calls = 60;
+    const calls = 120;
     const statuses: number[] = [];
     let left = calls;
     const callers = Array.from({ length: 12 }, async (_, index) => {

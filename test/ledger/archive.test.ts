@@ -11,7 +11,8 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { copyStore } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { itLong } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { applied, giveBack, RUB, rejection, type StoreDatabase, settle, useStore } from '../contract/store/context.ts';
 import { ago, booksOf, call, expectClean, type Folder, history, makeFolder } from './archive-rig.ts';
 
@@ -87,7 +88,8 @@ for (const kind of STORES) {
       expect(usage.total.charged).to.equal((await store.ledger.wallet(wallet))?.charged);
     });
 
-    it('are not noticed by audits and calls beside them', async () => {
+    const itOnce = kind === SQLITE ? it : itLong;
+    itOnce('are not noticed by audits and calls beside them', async () => {
       const made = await Promise.all([history(store, 150), history(store, 150), history(store, 5)]);
       let isOver = false;
       const beside = async (work: () => Promise<unknown>) => {

@@ -200,10 +200,11 @@ for (const kind of STORES) {
 
     it('sees every row of money that is gone', async () => {
       const missed: string[] = [];
+      const every = kind.name === 'sqlite' ? 1 : longer(4, 1);
       const tables = await raw.tables();
       for (const table of ['accounts', 'wallets', 'charges', 'entries', 'payments']) {
-        for (const row of tables.get(table) ?? []) {
-          if (table === 'payments' && !isCredited(row)) continue;
+        for (const [at, row] of (tables.get(table) ?? []).entries()) {
+          if (at % every > 0 || (table === 'payments' && !isCredited(row))) continue;
           if (!(await isSeen(() => raw.remove(table, row)))) missed.push(`${table} ${row.place}`);
         }
       }

@@ -183,10 +183,10 @@ describe('media results', () => {
     const film64 = flood(files.MP4, Buffer.alloc(64 * 1024, 7), 64 * MIB);
     const url = await serve(film64.answer);
     let bytes = 0;
-    const changes = { bytesMax: 100 * MIB, options: { limits: { resultMs: 60_000, resultIdleMs: 200 } } };
+    const changes = { bytesMax: 100 * MIB, options: { limits: { resultMs: 60_000, resultIdleMs: 600 } } };
     await fetchResult(url, changes, async ({ chunks }) => {
       for await (const chunk of chunks) {
-        if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 600));
+        if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 1500));
         // The sockets of both ends hold some of it.
         if (bytes === 0) expect(film64.sent()).to.be.below(16 * MIB);
         bytes += chunk.length;

@@ -22,7 +22,8 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { writeBackup } from '../../lib/store/backup-file.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { type Progress, type Store, StoreError } from '../../lib/store/store.ts';
-import { STORES } from '../../testkit/stores.ts';
+import { itLong } from '../../testkit/long.ts';
+import { SQLITE, STORES } from '../../testkit/stores.ts';
 import { adjust, applied, newWallet, rejection, type StoreDatabase } from '../contract/store/context.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
@@ -103,7 +104,9 @@ for (const kind of STORES) {
       await copy.close();
     }).timeout(60_000);
 
-    it('that is killed leaves nothing that passes for a store', async () => {
+    const itOnce = kind === SQLITE ? it : itLong;
+    itOnce('that is killed leaves nothing that passes for a store', async function () {
+      this.timeout(60_000);
       // Long enough to be killed in the middle of it.
       for (let batch = 0; batch < 60; batch += 1) {
         const reason = 'a reason as long as it may be '.repeat(200);
@@ -129,7 +132,7 @@ for (const kind of STORES) {
       }
       await store.backup(file);
       expect(existsSync(file)).to.equal(true);
-    }).timeout(60_000);
+    });
   });
 }
 

@@ -84,7 +84,8 @@ describe('the samples of the playground', function () {
     ['edit', 'image', 2, /\/media\/\w+\.png/],
     ['motion', 'video', 1, /\/media\/\w+\.mp4/],
   ] as const) {
-    it(`with ${pictures} of a reader's pictures, in JavaScript and in a shell: ${task}`, async () => {
+    const itOnce = task === 'motion' ? itLong : it;
+    itOnce(`with ${pictures} of a reader's pictures, in JavaScript and in a shell: ${task}`, async () => {
       const [curl = '', , js = ''] = await samplesOf(kind, pictures);
       expect(await runIn(process.execPath, ['--input-type=module'], js)).to.match(result);
       const made = await lastCharge();
