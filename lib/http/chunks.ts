@@ -31,7 +31,7 @@ const OTHER: AfterChunks = { type: 'other' };
 
 /** Merges the short chunks at the start of the bytes, which start with a chunk. */
 export function mergeChunks(bytes: Buffer): Merged {
-  const room = Buffer.allocUnsafe(FRAME_BYTES + bytes.length);
+  let room: Buffer | undefined;
   let filled = FRAME_BYTES;
   let used = 0;
   let after: AfterChunks = PART;
@@ -55,13 +55,14 @@ export function mergeChunks(bytes: Buffer): Merged {
       after = OTHER;
       break;
     }
+    room ??= Buffer.allocUnsafe(FRAME_BYTES + bytes.length - used);
     for (at = from; at < end; at += 1) {
       room[filled] = bytes[at] as number;
       filled += 1;
     }
     used = end + 2;
   }
-  return { chunk: used === 0 ? undefined : framed(room, filled), used, after };
+  return { chunk: room && framed(room, filled), used, after };
 }
 
 /** The length line is valid so far but incomplete. */

@@ -5,6 +5,8 @@
 export const REQUESTS_PER_TURN = 16;
 /** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
+/** Then readers rest: a loop that is never idle leaves the store's threads waiting for a core, and every call for them. */
+const REST_MS = 2;
 
 export interface Turns {
   /**
@@ -12,7 +14,7 @@ export interface Turns {
    * may start then. Connections that have none under way take turns with those that pipeline, however many these are.
    */
   begin(again: () => void, isFirst: boolean): boolean;
-  /** Counts bytes read. False when they are enough for this turn: `again` is called in the next one. */
+  /** Counts bytes read. False when they are enough for this turn: `again` is called after a rest. */
   read(bytes: number, again: () => void): boolean;
 }
 
@@ -23,6 +25,7 @@ export function createTurns(): Turns {
   let requestsLeft = REQUESTS_PER_TURN;
   let bytesLeft = BYTES_PER_TURN;
   let isCounting = false;
+  let isResting = false;
   let wasFirst = false;
   /** Whoever is called again has its place already. */
   let isCalled = false;
@@ -36,9 +39,8 @@ export function createTurns(): Turns {
     requestsLeft = REQUESTS_PER_TURN;
     bytesLeft = BYTES_PER_TURN;
     isCounting = false;
-    const readers = [...reading];
-    reading.clear();
-    for (const again of readers) again();
+    if (reading.size > 0 && !isResting) setTimeout(readOn, REST_MS);
+    isResting ||= reading.size > 0;
     while (requestsLeft > 0 && isAnyWaiting()) {
       wasFirst = others.size === 0 || (firsts.size > 0 && !wasFirst);
       const queue = wasFirst ? firsts : others;
@@ -48,6 +50,13 @@ export function createTurns(): Turns {
       again?.();
       isCalled = false;
     }
+  }
+
+  function readOn(): void {
+    isResting = false;
+    const readers = [...reading];
+    reading.clear();
+    for (const again of readers) again();
   }
 
   const isAnyWaiting = () => firsts.size + others.size > 0;
