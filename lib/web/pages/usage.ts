@@ -17,6 +17,7 @@ const WORDS = defineWords({
     title: 'Usage',
     by: 'Group by',
     groups: { day: 'day', model: 'model', key: 'key', kind: 'kind' },
+    heads: { day: 'Day', model: 'Model', key: 'Key', kind: 'Kind' },
     calls: 'Calls',
     charged: 'Charged',
     refunded: 'Refunded',
@@ -35,13 +36,14 @@ const WORDS = defineWords({
     title: 'Расход',
     by: 'Строка на',
     groups: { day: 'день', model: 'модель', key: 'ключ', kind: 'вид' },
+    heads: { day: 'День', model: 'Модель', key: 'Ключ', kind: 'Вид' },
     calls: 'Вызовов',
     charged: 'Списано',
     refunded: 'Возвращено',
     units: { tokens_input: 'Токены запроса', tokens_output: 'Токены ответа', images: 'Картинки', seconds: 'Секунды' },
     chart: 'Списано по дням',
     none: 'За это время расхода нет.',
-    csv: 'В CSV',
+    csv: 'Скачать CSV',
     total: 'Всего',
     table: 'Расход',
     counting: 'Эти цифры ещё подсчитываются, начиная с самых давних вызовов.',
@@ -110,7 +112,7 @@ function reportOf(visit: OwnerVisit, { report, by, nameOf }: Shown): Html {
   const { rows, total } = report;
   const units = USAGE_UNITS.filter((unit) => total.units[unit] > 0);
   const columns = [
-    { title: words.groups[by] },
+    { title: words.heads[by] },
     ...[words.calls, words.charged, words.refunded, ...units.map((unit) => words.units[unit])].map((title) => ({
       title,
       number: true,

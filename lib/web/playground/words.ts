@@ -35,7 +35,7 @@ export const WORDS = defineWords({
     tokenPrice: 'Price',
     heldHint: 'Whatever the answer does not use is returned when it ends.',
     perSecond: (seconds: string, price: string) => `${seconds} s × ${price}`,
-    sum: 'Total',
+    sum: 'Calculation',
     balance: 'Available',
     send: 'Send',
     stop: 'Stop',
