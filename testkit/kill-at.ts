@@ -15,6 +15,9 @@ const WORDS: Readonly<Record<string, { readonly call: string; readonly bytes: st
   media: { call: 'media', bytes: 'media.files' },
   file: { call: 'addMedia', bytes: 'media.chunks' },
 };
+/** A name with its length before the value, of 16 bytes of type 4. */
+const SESSION = '\x05id\0\x10\0\0\0\x04';
+const SESSION_BYTES = 16;
 const MONEY = new Set(['reserve', 'settle', 'release', 'charge']);
 
 const [when, what = '', status] = (process.env.KILL_AT ?? '').split(' ');
@@ -56,7 +59,8 @@ function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: s
   } as typeof emit;
 
   const { write } = Socket.prototype;
-  let mentioned: unknown;
+  /** The session whose transaction it is: others commit at the same time. */
+  let session: string | undefined;
   let committing: unknown;
   Socket.prototype.write = function (this: Socket, ...args: unknown[]) {
     const [chunk] = args;
@@ -64,9 +68,9 @@ function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: s
       const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
       if (text.includes(bytes)) {
         if (!MONEY.has(call)) die();
-        mentioned = this;
+        session = sessionIn(text);
       }
-      if (mentioned && text.includes('commitTransaction')) {
+      if (session && text.includes('commitTransaction') && sessionIn(text) === session) {
         if (when === 'before') die();
         if (!committing) this.prependListener('data', die);
         committing = this;
@@ -74,6 +78,12 @@ function killAtStore({ call, bytes }: { readonly call: string; readonly bytes: s
     }
     return Reflect.apply(write, this, args);
   } as typeof write;
+}
+
+/** The id of the session of a command, as BSON has it: `lsid: { id: <16 bytes> }`. */
+function sessionIn(text: string): string | undefined {
+  const at = text.indexOf(SESSION);
+  return at === -1 ? undefined : text.slice(at + SESSION.length, at + SESSION.length + SESSION_BYTES);
 }
 
 function asText(_key: string, value: unknown): unknown {

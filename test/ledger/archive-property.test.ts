@@ -52,7 +52,7 @@ const moves = fc.oneof(
   },
 ) as fc.Arbitrary<Move>;
 
-const RUNS = { [SQLITE_HERE.name]: longer(25, 300), [MONGODB.name]: longer(2, 40) };
+const RUNS = { [SQLITE_HERE.name]: longer(25, 120), [MONGODB.name]: longer(2, 15) };
 
 for (const kind of [SQLITE_HERE, MONGODB]) {
   it(`${kind.name}: archives change no balance, whatever happens between and during them`, async () => {
@@ -69,7 +69,7 @@ for (const kind of [SQLITE_HERE, MONGODB]) {
       await database.remove();
       folder.remove();
     }
-  });
+  }).timeout(longer(60_000, 300_000));
 }
 
 interface Open {
