@@ -11,7 +11,7 @@ export type AfterChunks =
   | { readonly type: 'other' };
 
 export interface Merged {
-  /** The chunks as one, framed; undefined if there are none. */
+  /** The chunks as one, framed, until the next call; undefined if there are none. */
   readonly chunk: Buffer | undefined;
   /** How many input bytes it stands for. */
   readonly used: number;
@@ -26,12 +26,16 @@ const LINE_FEED = 0x0a;
 /** Room for a length and its line end. */
 const FRAME_BYTES = DIGITS_MAX + 2;
 
+/** Shared by all, because an allocation per read keeps the garbage collector busy. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024 + FRAME_BYTES);
+
 const PART: AfterChunks = { type: 'part' };
 const OTHER: AfterChunks = { type: 'other' };
 
 /** Merges the short chunks at the start of the bytes, which start with a chunk. */
 export function mergeChunks(bytes: Buffer): Merged {
-  let room: Buffer | undefined;
+  if (scratch.length < bytes.length + FRAME_BYTES) scratch = Buffer.allocUnsafeSlow(bytes.length + FRAME_BYTES);
+  const room = scratch;
   let filled = FRAME_BYTES;
   let used = 0;
   let after: AfterChunks = PART;
@@ -55,14 +59,13 @@ export function mergeChunks(bytes: Buffer): Merged {
       after = OTHER;
       break;
     }
-    room ??= Buffer.allocUnsafe(FRAME_BYTES + bytes.length - used);
     for (at = from; at < end; at += 1) {
       room[filled] = bytes[at] as number;
       filled += 1;
     }
     used = end + 2;
   }
-  return { chunk: room && framed(room, filled), used, after };
+  return { chunk: used > 0 ? framed(room, filled) : undefined, used, after };
 }
 
 /** The length line is valid so far but incomplete. */

@@ -25,8 +25,6 @@ const END_OF_HEAD = '\r\n\r\n';
 const SLICE_BYTES = 4096;
 /** More is available: it was a part of a long body. */
 const LONG_READ_BYTES = 32 * 1024;
-/** What merging short chunks costs beyond reading them: 64 KiB of chunks of one byte take half a millisecond. */
-const MERGED_COST = 7;
 
 /** Replaces the parser's own listener. */
 export function createFeed(socket: Socket, turns: Turns): Feed {
@@ -48,8 +46,6 @@ class SocketFeed implements Feed {
   #stopped = false;
   /** Enough was read in this turn. */
   #isHeld = false;
-  /** Bytes of the latest read that came in short chunks. */
-  #merged = 0;
 
   constructor(socket: Socket, turns: Turns) {
     this.#socket = socket;
@@ -82,15 +78,24 @@ class SocketFeed implements Feed {
 
   #take(bytes: Buffer): void {
     if (this.#stopped) return;
-    const isBody = !this.#rest && this.#bodyBytes >= bytes.length;
     const { length } = bytes;
-    this.#merged = 0;
-    this.#rest = this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes;
+    const isLong = length >= LONG_READ_BYTES;
+    const mayFree = isLong || (!this.#rest && this.#bodyBytes >= length);
+    const from = performance.now();
+    const whole = this.#rest ? Buffer.concat([this.#rest, bytes]) : bytes;
+    if (isLong && whole !== bytes) freeOwn(bytes);
+    this.#rest = whole;
     this.#pump();
-    if (isBody && !this.#rest && !this.#stopped) freeOwn(bytes);
-    this.#isHeld =
-      length >= LONG_READ_BYTES && !this.#turns.read(length + MERGED_COST * this.#merged, () => this.#readOn());
+    if (mayFree) this.#free(whole);
+    this.#isHeld = isLong && !this.#turns.read(length, performance.now() - from, () => this.#readOn());
     if (this.#isHeld) this.#socket.pause();
+  }
+
+  /** Frees what the parser has read; a short rest is copied for it. */
+  #free(bytes: Buffer): void {
+    if (this.#stopped || (this.#rest && this.#rest.length > SLICE_BYTES)) return;
+    this.#rest &&= Buffer.from(this.#rest);
+    freeOwn(bytes);
   }
 
   #readOn(): void {
@@ -151,7 +156,6 @@ class SocketFeed implements Feed {
   #passChunks(bytes: Buffer): boolean {
     const { chunk, used, after } = mergeChunks(bytes);
     this.#rest = used < bytes.length ? bytes.subarray(used) : undefined;
-    this.#merged += used;
     if (chunk) this.#parse(chunk);
     if (after.type === 'long') this.#bodyBytes = after.bytes;
     else if (after.type === 'other' && this.#rest) this.#passLast(this.#rest);

@@ -5,8 +5,14 @@
 export const REQUESTS_PER_TURN = 16;
 /** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
-/** Then readers rest: a loop that is never idle leaves the store's threads waiting for a core, and every call for them. */
+/** What is read may come in chunks of one byte: 64 KiB of them take half a millisecond, and far more by cold code. */
+export const READ_MS_PER_TURN = 0.5;
+/**
+ * Then readers rest, and the longer the longer they took: a loop that is never idle leaves the store's threads waiting
+ * for a core, and every call for them.
+ */
 const REST_MS = 2;
+const REST_PER_READ = 4;
 
 export interface Turns {
   /**
@@ -14,8 +20,8 @@ export interface Turns {
    * may start then. Connections that have none under way take turns with those that pipeline, however many these are.
    */
   begin(again: () => void, isFirst: boolean): boolean;
-  /** Counts bytes read. False when they are enough for this turn: `again` is called after a rest. */
-  read(bytes: number, again: () => void): boolean;
+  /** Counts bytes read and the time it took. False when they are enough for this turn: `again` is called after a rest. */
+  read(bytes: number, tookMs: number, again: () => void): boolean;
 }
 
 export function createTurns(): Turns {
@@ -24,6 +30,7 @@ export function createTurns(): Turns {
   const reading = new Set<() => void>();
   let requestsLeft = REQUESTS_PER_TURN;
   let bytesLeft = BYTES_PER_TURN;
+  let readMs = 0;
   let isCounting = false;
   let isResting = false;
   let wasFirst = false;
@@ -39,8 +46,9 @@ export function createTurns(): Turns {
     requestsLeft = REQUESTS_PER_TURN;
     bytesLeft = BYTES_PER_TURN;
     isCounting = false;
-    if (reading.size > 0 && !isResting) setTimeout(readOn, REST_MS);
+    if (reading.size > 0 && !isResting) setTimeout(readOn, Math.max(REST_MS, REST_PER_READ * readMs));
     isResting ||= reading.size > 0;
+    readMs = 0;
     while (requestsLeft > 0 && isAnyWaiting()) {
       wasFirst = others.size === 0 || (firsts.size > 0 && !wasFirst);
       const queue = wasFirst ? firsts : others;
@@ -74,10 +82,11 @@ export function createTurns(): Turns {
       (isFirst ? firsts : others).add(again);
       return false;
     },
-    read(bytes, again) {
+    read(bytes, tookMs, again) {
       count();
       bytesLeft -= bytes;
-      if (bytesLeft > 0) return true;
+      readMs += tookMs;
+      if (bytesLeft > 0 && readMs < READ_MS_PER_TURN) return true;
       reading.add(again);
       return false;
     },

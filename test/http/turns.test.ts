@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { BYTES_PER_TURN, createTurns, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+import { BYTES_PER_TURN, createTurns, READ_MS_PER_TURN, REQUESTS_PER_TURN } from '../../lib/http/turns.ts';
+import { until } from '../../testkit/client.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -70,7 +71,7 @@ describe('turns', () => {
   it('lets so many bytes be read in a turn, whoever reads them, and all go on after a rest of the loop', async () => {
     const turns = createTurns();
     const called: string[] = [];
-    const read = (bytes: number, who: string) => turns.read(bytes, () => void called.push(who));
+    const read = (bytes: number, who: string) => turns.read(bytes, 0, () => void called.push(who));
     for (let round = 0; round < 3; round += 1) {
       expect(read(BYTES_PER_TURN / 2, 'one')).to.equal(true);
       expect(read(BYTES_PER_TURN / 2, 'other')).to.equal(false);
@@ -80,5 +81,21 @@ describe('turns', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       expect(called.splice(0)).to.deep.equal(['other', 'third']);
     }
+  });
+
+  it('counts the time that reading took, and then lets readers rest for several times as long', async () => {
+    const turns = createTurns();
+    const tookMs = 20;
+    let calledAt = 0;
+    const read = (ms: number) =>
+      turns.read(1, ms, () => {
+        calledAt = performance.now();
+      });
+    expect(read(READ_MS_PER_TURN / 2)).to.equal(true);
+    expect(read(tookMs)).to.equal(false);
+    const from = performance.now();
+    await until(() => calledAt > 0);
+    expect(calledAt - from).to.be.at.least(3 * tookMs);
+    expect(read(READ_MS_PER_TURN / 2)).to.equal(true);
   });
 });
