@@ -4,11 +4,15 @@ import type { Found } from './audit-rules.ts';
 
 /** If a fold runs in the meantime, it is checked again. */
 const LOOKS_MAX = 3;
+/** Accounts that are looked at together. */
+const AT_ONCE = 8;
 
 export async function checkUsage(store: Store, found: Found): Promise<void> {
-  for (const { id } of await store.accounts.list()) {
-    const problem = await lookAt(store, id);
-    if (problem !== undefined) found(id, problem);
+  const accounts = await store.accounts.list();
+  for (let done = 0; done < accounts.length; done += AT_ONCE) {
+    const some = accounts.slice(done, done + AT_ONCE);
+    const problems = await Promise.all(some.map(({ id }) => lookAt(store, id)));
+    for (const [index, { id }] of some.entries()) if (problems[index] !== undefined) found(id, problems[index]);
   }
 }
 

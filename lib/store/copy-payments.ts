@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { operationId } from '../money/operations.ts';
 import { DISPUTE_PHASES, disputeOf, type Payment, type Refund, refundsOf } from '../money/payment-rules.ts';
-import { OperatorError } from '../operator-error.ts';
+import { mismatch } from './copy-mismatch.ts';
 import { PAYMENT_FIELDS, type PaymentSort } from './payment-rows.ts';
 import type { LedgerStore } from './ports/ledger.ts';
 import type { PaymentStore } from './ports/payments.ts';
@@ -28,7 +28,7 @@ export async function copyPayments(from: Side, to: Side, live: boolean): Promise
       const copies = await to.payments.page(sort, { after, limit: ROWS_PER_PAGE });
       // Rows beyond the source's last one exist only in a target that had more.
       const same = isDeepStrictEqual(copies.slice(0, rows.length), rows) && (page.length > 0 || copies.length === 0);
-      if (!same) throw differs(sort);
+      if (!same) throw mismatch(`${sort} of payments`);
       if (sort === 'payments') payments += page.length;
       const last = page.at(-1);
       if (!last) break;
@@ -91,10 +91,4 @@ async function asOfMoney({ ledger }: Side, payment: Payment): Promise<Payment> {
 function without(payment: Payment, { amount, taken }: Pick<Refund, 'amount' | 'taken'>): Payment {
   const [asked, given] = [BigInt(amount), BigInt(taken ?? 0)];
   return { ...payment, refunded: payment.refunded - asked, shortfall: payment.shortfall - asked + given };
-}
-
-function differs(sort: PaymentSort): OperatorError {
-  return new OperatorError(
-    `The copy of ${sort} of payments does not match the source: start again with an empty target.`,
-  );
 }

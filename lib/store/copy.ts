@@ -3,21 +3,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
 import { forEach } from '../for-each.ts';
-import type { Charge, Entry, Wallet } from '../money/decide.ts';
 import type { Job } from '../money/job-rules.ts';
-import { operationOf } from '../money/replay.ts';
 import { OperatorError } from '../operator-error.ts';
-import { copyArchives, copyEarlier, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
+import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
+import { copyJournal } from './copy-journal.ts';
+import { mismatch } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
-import { journalPages } from './journal.ts';
 import { copyMedia } from './media.ts';
 import type { Account } from './ports/accounts.ts';
+import type { Verified } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
-import type { JournalPage } from './ports/journal.ts';
-import type { Submission } from './ports/ledger.ts';
 import { type PortName, portNamesOf } from './ports.ts';
-import { type OnProgress, type Store, StoreError } from './store.ts';
+import type { OnProgress, Store } from './store.ts';
 
 type CopySource = Omit<Store, 'close'>;
 
@@ -48,14 +46,13 @@ export interface CopyReport {
 export const COPY_SETTING = 'store.copy';
 export const COPY_UNFINISHED = 'unfinished';
 
-const ROWS_PER_PAGE = 1000;
+const ACCOUNTS_PER_WRITE = 500;
+const WALLETS_PER_PAGE = 500;
+const KEYS_PER_PAGE = 1000;
 const JOBS_PER_PAGE = 200;
 /** Their replies may be a mebibyte each. */
 const REPEATS_PER_PAGE = 8;
-const WALLETS_AT_ONCE = 4;
 const READS_AT_ONCE = 8;
-const TRIES = 5;
-const TRY_AGAIN_MS = 500;
 
 /** Rejects with `OperatorError` if the copy cannot be made or does not match the source. */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
@@ -65,14 +62,17 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const resumed = await claimTarget(to);
   const accounts = await from.accounts.list();
   const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, payments: 0, media: 0, users: 0, settings: 0 };
-  for (const step of Object.values(STEPS)) Object.assign(counts, await step?.(options, accounts));
+  for (const step of Object.values(STEPS)) Object.assign(counts, await step?.({ ...options, resumed }, accounts));
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
   return { ...counts, resumed };
 }
 
 type Counts = Omit<CopyReport, 'resumed'>;
-type Step = (options: CopyOptions, accounts: readonly Account[]) => Promise<Partial<Counts>>;
+type Step = (
+  options: CopyOptions & Pick<CopyReport, 'resumed'>,
+  accounts: readonly Account[],
+) => Promise<Partial<Counts>>;
 
 /** What a copy does with each port, in this order; null: nothing is copied directly. */
 const STEPS: { readonly [Name in PortName]: Step | null } = {
@@ -85,14 +85,13 @@ const STEPS: { readonly [Name in PortName]: Step | null } = {
     await copyOpeningUsage(from, to);
     return {};
   },
-  journal: async (options, accounts) => ({ entries: await copyJournal(options, accounts) }),
+  journal: async (options, accounts) => {
+    const wanted = new Set(accounts.map(({ id }) => id));
+    return { entries: await copyJournal({ ...options, wanted }) };
+  },
   // Its rows come from replaying the journal.
   ledger: null,
-  keys: async ({ from, to }, accounts) => {
-    let keys = 0;
-    for (const { id } of accounts) keys += await copyKeys(from, to, id);
-    return { keys };
-  },
+  keys: async (options, accounts) => ({ keys: await copyAllKeys(options, accounts) }),
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
   payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
@@ -142,119 +141,47 @@ async function claimTarget(to: Store): Promise<boolean> {
 }
 
 async function copyAccounts(to: Store, accounts: readonly Account[]): Promise<void> {
-  const existing = new Map((await to.accounts.list()).map((account) => [account.id, account]));
-  for (const account of accounts) {
-    const { id, name, createdAt, autoTopup } = account;
-    const found = existing.get(id);
-    existing.delete(id);
-    if (!found) await to.accounts.create({ id, name, createdAt });
-    const made = found ?? (await to.accounts.get(id));
-    const isWished = isDeepStrictEqual(made?.autoTopup, autoTopup);
-    if (!isWished) await to.accounts.setAutoTopup(id, autoTopup);
-    const copy = isWished ? made : await to.accounts.get(id);
-    if (!isDeepStrictEqual({ ...copy, status: account.status }, account)) throw differs(`the account ${id}`);
+  for (let done = 0; done < accounts.length; done += ACCOUNTS_PER_WRITE) {
+    await to.accounts.put(accounts.slice(done, done + ACCOUNTS_PER_WRITE));
   }
-  const [stranger] = existing.keys();
+  const copies = new Map((await to.accounts.list()).map((account) => [account.id, account]));
+  for (const account of accounts) {
+    const { id, status } = account;
+    // Its journal comes first.
+    if (!isDeepStrictEqual({ ...copies.get(id), status }, account)) throw mismatch(`the account ${id}`);
+    copies.delete(id);
+  }
+  const [stranger] = copies.keys();
   if (stranger !== undefined)
     throw new OperatorError(`The target has an account ${stranger} that the source does not have.`);
 }
 
-/** Resolves to the number of entries. */
-async function copyJournal({ from, to, onProgress }: CopyOptions, accounts: readonly Account[]): Promise<number> {
-  const wanted = new Set(accounts.map((account) => account.id));
-  const strangers = new Set<string>();
-  const { entries: total } = await from.journal.size();
-  let done = 0;
-  for await (const page of journalPages(from.journal, ROWS_PER_PAGE)) {
-    const parts = partsOf(page);
-    for (const { id } of parts) if (!wanted.has(id)) strangers.add(id);
-    const known = parts.filter(({ id }) => wanted.has(id));
-    await forEach(known, WALLETS_AT_ONCE, (part) => copyPart(to, part, page));
-    done += known.reduce((sum, { entries }) => sum + entries.length, 0);
-    onProgress?.({ done, total, unit: 'entries' });
-  }
-  await refuseStrangers(from, strangers);
-  return done;
+/** Resolves to the number of keys. */
+async function copyAllKeys({ from, to }: CopyOptions, accounts: readonly Account[]): Promise<number> {
+  const owners = await ownersOfKeys(from, to);
+  let keys = 0;
+  await forEach(
+    accounts.filter(({ id }) => owners.has(id)),
+    READS_AT_ONCE,
+    async ({ id }) => {
+      const copied = await copyKeys(from, to, id);
+      keys += copied;
+    },
+  );
+  return keys;
 }
 
-/** What a page has of one wallet. */
-interface WalletPart {
-  readonly id: string;
-  readonly entries: readonly Entry[];
-  /** The wallet as it should be, with its last entries. */
-  readonly wallet: Wallet | undefined;
-}
-
-function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
-  const groups = Map.groupBy(entries, (entry) => entry.wallet);
-  const ends = new Map(wallets.map((wallet) => [wallet.id, wallet]));
-  const ids = new Set([...groups.keys(), ...ends.keys()]);
-  return [...ids].map((id) => ({ id, entries: groups.get(id) ?? [], wallet: ends.get(id) }));
-}
-
-async function copyPart(to: Store, { id, entries, wallet }: WalletPart, page: JournalPage): Promise<void> {
-  await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
-  const begun = await to.ledger.wallet(id);
-  const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
-  const missing = entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
-  // A suspended wallet would refuse its own past.
-  if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
-  const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
-  for (let from = 0; from < missing.length; from += to.ledger.batchMax) {
-    await replay(to, missing.slice(from, from + to.ledger.batchMax), charges);
-  }
-  await compareEntries(to, id, entries);
-  if (!wallet) return;
-  if (wallet.status !== (await to.ledger.wallet(id))?.status) await to.accounts.setStatus(id, wallet.status);
-  if (!isDeepStrictEqual(await to.ledger.wallet(id), wallet)) throw differs(`the wallet ${id}`);
-  const budgets = page.budgets.filter((budget) => budget.wallet === id);
-  const copies = new Map((await to.ledger.budgets(budgets.map(({ key }) => key))).map((copy) => [copy.key, copy]));
-  const wrong = budgets.find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
-  if (wrong) throw differs(`the budget of the key ${wrong.key}`);
-}
-
-async function compareEntries(to: Store, id: string, entries: readonly Entry[]): Promise<void> {
-  const last = entries.at(-1);
-  if (!last) return;
-  const copies = await to.ledger.entries(id, { before: last.seq + 1, limit: entries.length });
-  if (!isDeepStrictEqual(copies.toReversed(), entries)) throw differs(`the wallet ${id}`);
-}
-
-/** Accounts created after the copy started are left out; rows without an account belong to none. */
-async function refuseStrangers(from: CopySource, strangers: ReadonlySet<string>): Promise<void> {
-  for (const id of strangers) {
-    if (await from.accounts.get(id)) continue;
-    throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
-  }
-}
-
-async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
-  const batch = entries.map((entry) => {
-    const op = operationOf(entry, charges.get(entry.charge ?? ''));
-    if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
-    return { op, tried: false, abandoned: false } satisfies Submission;
-  });
-  const outcomes = await applyPatiently(to, batch);
-  for (const [index, entry] of entries.entries()) {
-    const outcome = outcomes[index];
-    const charge = charges.get(entry.charge ?? '');
-    const same = outcome?.charge?.state !== charge?.state || isDeepStrictEqual(outcome?.charge, charge);
-    if (!same || (outcome?.status !== 'done' && outcome?.status !== 'exists')) {
-      throw new OperatorError(`The ledger rejects entry ${entry.seq} of ${entry.wallet}: ${outcome?.status}.`);
+/** The accounts that have keys in either store: most of a large store may have none. */
+async function ownersOfKeys(...stores: readonly CopySource[]): Promise<ReadonlySet<string>> {
+  const owners = new Set<string>();
+  for (const { journal } of stores) {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: Awaited<ReturnType<typeof journal.keys>> = await journal.keys(after, KEYS_PER_PAGE);
+      for (const { account } of page) owners.add(account);
+      after = page.at(-1)?.id;
     }
   }
-}
-
-/** Operations are idempotent: a batch can be sent again, whatever happened to it. */
-async function applyPatiently(to: Store, batch: readonly Submission[]) {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await to.ledger.apply(batch);
-    } catch (error) {
-      if (!(error instanceof StoreError) || tries === TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
-    }
-  }
+  return owners;
 }
 
 /** Resolves to the number of keys. */
@@ -272,7 +199,7 @@ async function copyKeys(from: CopySource, to: Store, account: string): Promise<n
       await to.keys.use([{ id, count, lastUsedAt }]);
     }
   }
-  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw differs(`the list of keys of ${account}`);
+  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw mismatch(`the list of keys of ${account}`);
   return rows.length;
 }
 
@@ -286,7 +213,7 @@ async function copyJobs({ from, to, live }: CopyOptions): Promise<number> {
     await to.jobs.put(jobs);
     const copies = await to.jobs.page({ after, limit: JOBS_PER_PAGE });
     // Rows beyond the source's last one exist only in a target that had more.
-    if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw differs('the list of jobs');
+    if (!isDeepStrictEqual(copies.slice(0, jobs.length), jobs)) throw mismatch('the list of jobs');
     copied += jobs.length;
     const last = page.at(-1);
     if (!last) {
@@ -334,11 +261,11 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
       `The source changed during the copy (${where}): stop every gateway on it and copy again, which resumes ` +
         'from here.',
     );
-  const readOf = async ({ ledger, keys }: CopySource, id: string) => [await ledger.wallet(id), await keys.list(id)];
-  await forEach(await from.accounts.list(), READS_AT_ONCE, async ({ id }) => {
-    const [now, copy] = await Promise.all([readOf(from, id), readOf(to, id)]);
-    if (isDeepStrictEqual(now, copy)) return;
-    throw changed(`account ${id}`);
+  const account = await findChangedWallet(from, to);
+  if (account !== undefined) throw changed(`account ${account}`);
+  await forEach([...(await ownersOfKeys(from, to))], READS_AT_ONCE, async (id) => {
+    const [now, copy] = await Promise.all([from, to].map(({ keys }) => keys.list(id)));
+    if (!isDeepStrictEqual(now, copy)) throw changed(`account ${id}`);
   });
   const payments = await findChangedPayments(from, to);
   if (payments !== undefined) throw changed(payments);
@@ -351,6 +278,14 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
   }
 }
 
-function differs(what: string): OperatorError {
-  return new OperatorError(`The copy of ${what} does not match the source: start again with an empty target.`);
+async function findChangedWallet(from: CopySource, to: Store): Promise<string | undefined> {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page = (store: CopySource) => store.checkpoints.page(after as string, WALLETS_PER_PAGE);
+    const [now, copies] = (await Promise.all([page(from), page(to)])) as [readonly Verified[], readonly Verified[]];
+    const copied = new Map(copies.map(({ id, wallet }) => [id, wallet]));
+    const changed = now.find(({ id, wallet }) => !isDeepStrictEqual(copied.get(id), wallet));
+    if (changed) return changed.id;
+    after = now.at(-1)?.id;
+  }
+  return undefined;
 }

@@ -1,14 +1,16 @@
 // Reading a journal in pages, the same for each store: the walk over all pages, and where a page ends.
-import type { JournalPage, JournalPosition, JournalStore } from './ports/journal.ts';
+import type { JournalPage, JournalStore } from './ports/journal.ts';
 
-/** All pages of a store. */
+/** All pages of a store. Each is read while its reader works on the one before. */
 export async function* journalPages(journal: JournalStore, limit: number): AsyncGenerator<JournalPage> {
-  let from: JournalPosition | undefined;
-  do {
-    const page = await journal.page(from, limit);
+  let reading: Promise<JournalPage> | undefined = journal.page(undefined, limit);
+  while (reading) {
+    const page: JournalPage = await reading;
+    reading = page.next && journal.page(page.next, limit);
+    // A reader that fails in the meantime does not wait for it.
+    reading?.catch(() => undefined);
     yield page;
-    from = page.next;
-  } while (from);
+  }
 }
 
 /** What a store has read after a position; each list stops at the limit, entries at whichever limit comes first. */

@@ -1,6 +1,6 @@
 // Copies the media files that have not expired from one store to another.
 import { isDeepStrictEqual } from 'node:util';
-import { OperatorError } from '../operator-error.ts';
+import { mismatch } from './copy-mismatch.ts';
 import type { MediaStore, StoredMedia } from './ports/media.ts';
 import { StoreError } from './store.ts';
 
@@ -29,9 +29,7 @@ async function copyFile(from: MediaStore, to: MediaStore, media: StoredMedia): P
     if (source.isLost(error)) return false;
     throw error;
   }
-  throw new OperatorError(
-    `The copy of a media file of ${media.account} does not match the source: start again with an empty target.`,
-  );
+  throw mismatch(`a media file of ${media.account}`);
 }
 
 /** The chunks, and whether reading them failed. */

@@ -30,7 +30,7 @@ export function openOwnStore(
 /** Opens the store of a URL. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */
 export async function openStore(databaseUrl: string, options: OpenOptions = {}): Promise<Store> {
   const { unfinished = false, ...opening } = options;
-  const store = await open(databaseUrl, opening);
+  const store = await open(databaseUrl, unfinished ? { ...opening, repeatable: true } : opening);
   try {
     if (!unfinished && (await store.settings.get(COPY_SETTING)) === COPY_UNFINISHED) {
       throw new OperatorError('This store is an unfinished copy: repeat "tollgate store copy" to finish it.');

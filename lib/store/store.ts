@@ -63,6 +63,10 @@ export interface Opening {
   readonly readOnly?: boolean;
   /** The folder of a SQLite store's media files: by default beside the database, as in a backup. */
   readonly mediaFolder?: string | undefined;
+  /**
+   * Whatever a crash loses can be written again, like a copy: commits of SQLite reach the disk only with the next setting.
+   */
+  readonly repeatable?: boolean;
   /** SQLite works in the calling thread: for a process that has nothing else to do, and no thread to start for it. */
   readonly here?: boolean;
 }

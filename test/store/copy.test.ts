@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { COPY_SETTING, COPY_UNFINISHED, copyStore } from '../../lib/store/copy.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
-import { type Behaviour, type FaultyStore, lose, openFaultyStore, refuse, vanish } from '../../testkit/faulty-store.ts';
+import { type Behaviour, type FaultyStore, lose, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
 import {
   AT,
   applied,
@@ -17,7 +17,6 @@ import {
   rejection,
   reserve,
   settle,
-  topup,
 } from '../contract/store/context.ts';
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
@@ -108,7 +107,7 @@ describe('copy of a store', () => {
 
   it('takes each job of a living store as it was when its wallet was copied', async () => {
     const job = await newJob(source.real, wallet);
-    source.next('keys.list', async (list) => {
+    source.next('journal.keys', async (list) => {
       await applied(source.real, refundWithJob(job));
       await newJob(source.real, wallet);
       return list();
@@ -204,54 +203,6 @@ describe('copy of a store', () => {
     } finally {
       await third.close();
     }
-  });
-
-  it('goes over more wallets and entries than fit into a page', async () => {
-    const ids = Array.from({ length: 1100 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
-    const values = ids.map((id) => `('${id}', 'n', ${AT})`).join(', ');
-    const wallets = ids.map((id) => `('${id}')`).join(', ');
-    tamper(
-      source,
-      `INSERT INTO accounts (id, name, created_at) VALUES ${values};
-      INSERT INTO wallets (id) VALUES ${wallets}`,
-    );
-    for (let batch = 0; batch < 10; batch += 1) {
-      await applied(source.real, ...Array.from({ length: 120 }, () => charge(wallet, { amount: 1n })));
-    }
-    expect(await copy()).to.include({ accounts: 1101, entries: 1204 });
-    expect(await target.real.accounts.list()).to.deep.equal(await source.real.accounts.list());
-    expect(await everythingOf(target.real, wallet)).to.deep.equal(await everythingOf(source.real, wallet));
-  }).timeout(60_000);
-
-  it('sends a batch again until its fate is known, but not for ever', async () => {
-    target.next('ledger.apply', lose, vanish, vanish, lose);
-    expect(await copy()).to.include({ entries: 4 });
-    await breakOff();
-    await applied(source.real, topup(wallet, 1n));
-    target.always('ledger.apply', vanish);
-    const batches = target.batches.length;
-    expect(await rejection(copy())).to.be.instanceOf(StoreError);
-    expect(target.batches.length - batches).to.equal(5);
-  }).timeout(30_000);
-
-  it('does not try again what is no fault of the store', async () => {
-    const broken: Behaviour = async () => {
-      throw new Error('a mistake of ours');
-    };
-    target.always('ledger.apply', broken);
-    expect(await rejection(copy())).to.have.property('message', 'a mistake of ours');
-    expect(target.batches).to.have.length(1);
-  });
-
-  it('goes on in a wallet that is suspended by now, and leaves it suspended', async () => {
-    await source.real.accounts.setStatus(wallet, 'suspended');
-    await copy();
-    await breakOff();
-    await source.real.accounts.setStatus(wallet, 'active');
-    await applied(source.real, reserve(wallet));
-    await source.real.accounts.setStatus(wallet, 'suspended');
-    expect(await copy()).to.include({ resumed: true, entries: 5 });
-    expect((await target.real.ledger.wallet(wallet))?.status).to.equal('suspended');
   });
 
   it('takes the limits of keys, also those that have changed since it broke off', async () => {

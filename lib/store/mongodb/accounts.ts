@@ -1,6 +1,6 @@
 // Accounts in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
-import type { Account, AccountStore } from '../ports/accounts.ts';
+import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
 import { StoreError } from '../store.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -21,13 +21,32 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
   const accounts = db.collection<Row>('accounts');
   return {
     async create({ id, name, createdAt }) {
-      const account = { _id: id, name, createdAt, autoTopup: NO_TOPUP, keysAdded: 0 };
+      const account = accountRow({ id, name, createdAt, autoTopup: NO_TOPUP });
       await transactions.run({
         steps: async (step) => {
           const [existing] = await firstBatch(step({ find: 'accounts', filter: { _id: id }, limit: 1 }));
           if (existing) throw new StoreError(`the account ${id} already exists`, 'no');
           await step({ insert: 'accounts', documents: [account] });
           await step({ insert: 'wallets', documents: [{ _id: id, ...EMPTY }] });
+        },
+      });
+    },
+    async put(list) {
+      if (list.length === 0) return;
+      await transactions.run({
+        steps: async (step) => {
+          const ids = list.map(({ id }) => id);
+          const limits = { projection: { _id: 1 }, batchSize: ids.length, singleBatch: true };
+          const rows = await firstBatch(step({ find: 'accounts', filter: { _id: { $in: ids } }, ...limits }));
+          const there = new Set(rows.map(({ _id }) => _id));
+          const [old, fresh] = [list.filter(({ id }) => there.has(id)), list.filter(({ id }) => !there.has(id))];
+          const updates = old.map(({ id, autoTopup }) => ({
+            ...{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } },
+          }));
+          if (updates.length > 0) await step({ update: 'accounts', updates });
+          if (fresh.length === 0) return;
+          await step({ insert: 'accounts', documents: fresh.map(accountRow) });
+          await step({ insert: 'wallets', documents: fresh.map(({ id }) => ({ _id: id, ...EMPTY })) });
         },
       });
     },
@@ -52,15 +71,22 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       );
       return n === 1;
     },
-    async setAutoTopup(id, { enabled, amount, threshold }) {
-      const autoTopup = { enabled, amount: toLong(amount), threshold: toLong(threshold) };
-      const updates = [{ q: { _id: id }, u: { $set: { autoTopup } } }];
+    async setAutoTopup(id, autoTopup) {
+      const updates = [{ q: { _id: id }, u: { $set: { autoTopup: topupRow(autoTopup) } } }];
       const { n } = await call({ repeatable: true }, (signal) =>
         send(db, { update: 'accounts', updates, ...MAJORITY }, { signal }),
       );
       return n === 1;
     },
   };
+}
+
+function topupRow({ enabled, amount, threshold }: AutoTopup): Document {
+  return { enabled, amount: toLong(amount), threshold: toLong(threshold) };
+}
+
+function accountRow({ id: _id, name, createdAt, autoTopup }: Omit<Account, 'status'>): Document {
+  return { _id, name, createdAt, autoTopup: topupRow(autoTopup), keysAdded: 0 };
 }
 
 function accountOf(row: Document): Account {

@@ -1,8 +1,8 @@
 // Applies a batch of one wallet in five round trips, six when a call ends in it: load everything, write wallet, entries
-// and charges, commit. `fold` decides what is written.
+// and charges, commit. `fold` decides what is written. A batch of several wallets, which copies send, takes a few more.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
-import type { Charge, Outcome } from '../../money/decide.ts';
+import type { Charge, Operation, Outcome } from '../../money/decide.ts';
 import { budgetKeysOf, type Folded, fold, keysOf, type Loaded, repeatIdsOf } from '../../money/fold.ts';
 import type { Job } from '../../money/job-rules.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
@@ -14,7 +14,7 @@ import { jobOf, jobRow, replaceJobs } from './jobs.ts';
 import { replacePayments, rowOf } from './payments.ts';
 import { balancesOf, budgetOf, chargeOf, chargeRow, entryOf, entryRow, toLong, walletOf } from './rows.ts';
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turn } from './turns.ts';
 
 /** Larger batches save little and delay those behind them. */
 export const BATCH_MAX = 512;
@@ -25,31 +25,40 @@ export function createApply(transactions: Transactions): LedgerStore['apply'] {
 
   return async (batch) => {
     assert(batch.length <= BATCH_MAX);
-    const [first] = batch;
-    if (!first) return [];
-    const { wallet } = first.op;
-    assert(batch.every(({ op }) => op.wallet === wallet));
-    if (!batch.some(isWanted)) return batch.map(() => undefined);
+    const [wallet, ...others] = new Set(batch.map(({ op }) => op.wallet));
+    if (wallet === undefined || !batch.some(isWanted)) return batch.map(() => undefined);
+    if (others.length > 0) return (await applyKept(transactions, batch, {})).outcomes;
     const turn = await turns.wait(wallet);
-    let kept: readonly Submission[] = [];
     const known = knownOf(wallet);
-    const applied = await transactions.run({
-      steps: async (step) => {
-        turn.begin();
-        // A caller who was told in the meantime that nothing happened must be right.
-        kept = batch.filter(isWanted);
-        return kept.length === 0 ? undefined : applyOnce(step, kept, turn.alone ? known : undefined);
-      },
-      onCommit: () => {
-        for (const item of kept) item.tried = true;
-      },
-      onConflict: turn.conflict,
-    });
+    const { applied, outcomes } = await applyKept(transactions, batch, { turn, known });
     if (applied) known.remember(applied);
     turn.end({ seqBefore: applied?.seqBefore, seqAfter: applied?.seqAfter });
-    const byItem = new Map(kept.map((item, index) => [item, applied?.outcomes[index]]));
-    return batch.map((item) => byItem.get(item));
+    return outcomes;
   };
+}
+
+/** Of the one wallet of a batch. */
+interface OneWallet {
+  readonly turn?: Turn;
+  readonly known?: KnownCharges;
+}
+
+async function applyKept(transactions: Transactions, batch: readonly Submission[], { turn, known }: OneWallet) {
+  let kept: readonly Submission[] = [];
+  const applied = await transactions.run({
+    steps: async (step) => {
+      turn?.begin();
+      // A caller who was told in the meantime that nothing happened must be right.
+      kept = batch.filter(isWanted);
+      return kept.length === 0 ? undefined : applyOnce(step, kept, turn?.alone ? known : undefined);
+    },
+    onCommit: () => {
+      for (const item of kept) item.tried = true;
+    },
+    onConflict: () => turn?.conflict(),
+  });
+  const byItem = new Map(kept.map((item, index) => [item, applied?.outcomes[index]]));
+  return { applied, outcomes: batch.map((item) => byItem.get(item)) };
 }
 
 function isWanted(item: Submission): boolean {
@@ -59,7 +68,7 @@ function isWanted(item: Submission): boolean {
 interface Applied {
   readonly outcomes: readonly Outcome[];
   readonly changed: readonly Charge[];
-  /** 0 for a missing wallet. */
+  /** Of the one wallet; 0 for a missing one. */
   readonly seqBefore: number;
   readonly seqAfter: number;
 }
@@ -75,30 +84,24 @@ async function applyOnce(step: Step, items: readonly Submission[], known?: Known
   return { outcomes: folded.outcomes, changed: folded.charges, seqBefore, seqAfter };
 }
 
-async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?: KnownCharges): Promise<Loaded> {
+async function load(step: Step, operations: readonly Operation[], known?: KnownCharges): Promise<Loaded> {
   const keys = keysOf(operations);
   const asked = [...keys.charges].filter((id) => !known?.has(id));
-  const match = { $match: { _id: [...keys.wallets][0] } };
-  const pipeline = [
-    match,
-    lookup('charges', asked),
-    lookup('entries', [...keys.entries]),
-    lookup('jobs', [...keys.jobs]),
-    lookup('payments', [...keys.payments]),
-    lookup('repeats', [...repeatIdsOf(operations)]),
-  ];
-  const reply = await step({ aggregate: 'wallets', pipeline: pipeline.flat(), cursor: {} });
-  const [row] = reply.cursor.firstBatch as Document[];
-  const wallet = row && walletOf(row);
-  const loaded: Loaded = {
-    wallets: new Map(wallet && [[wallet.id, wallet]]),
-    charges: new Map(((row?.foundCharges ?? []) as Document[]).map((found) => [found._id, chargeOf(found)])),
-    entries: new Map(((row?.foundEntries ?? []) as Document[]).map((found) => [found._id, entryOf(found)])),
-    jobs: new Map(((row?.foundJobs ?? []) as Document[]).map((found) => [found._id, jobOf(found)])),
-    payments: new Map(((row?.foundPayments ?? []) as Document[]).map((found) => [found._id, rowOf('payments', found)])),
-    budgets: new Map(),
-    repeats: new Map(((row?.foundRepeats ?? []) as Document[]).map((found) => [found._id, repeatOf(found)])),
+  const ids = {
+    ...{ charges: asked, entries: [...keys.entries], jobs: [...keys.jobs], payments: [...keys.payments] },
+    repeats: [...repeatIdsOf(operations)],
   };
+  const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids);
+  const loaded: Loaded = {
+    wallets: new Map(rows.wallets.map((row) => [row._id, walletOf(row)])),
+    charges: new Map(rows.charges.map((row) => [row._id, chargeOf(row)])),
+    entries: new Map(rows.entries.map((row) => [row._id, entryOf(row)])),
+    jobs: new Map(rows.jobs.map((row) => [row._id, jobOf(row)])),
+    payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
+    budgets: new Map(),
+    repeats: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
+  };
+  const [wallet] = loaded.wallets.values();
   const unread = new Set(keys.charges).difference(new Set(asked));
   for (const { charge } of loaded.repeats.values()) if (!loaded.charges.has(charge)) unread.add(charge);
   for (const id of unread) {
@@ -111,49 +114,62 @@ async function load(step: Step, operations: Parameters<typeof keysOf>[0], known?
   return loaded;
 }
 
-/** What was known is stale. */
-async function readCharges(step: Step, ids: readonly string[], loaded: Loaded): Promise<void> {
+type Asked = Readonly<Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats', readonly string[]>>;
+type Found = Readonly<Record<keyof Asked | 'wallets', readonly Document[]>>;
+
+/** In one round trip, for one wallet. */
+async function readAtOnce(step: Step, [wallet]: readonly string[], asked: Asked): Promise<Found> {
+  const lookups = Object.entries(asked)
+    .filter(([, ids]) => ids.length > 0)
+    .map(([from, ids]) => ({ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as: `found_${from}` } }));
+  const pipeline = [{ $match: { _id: wallet } }, ...lookups];
+  const [row] = await firstBatch(step({ aggregate: 'wallets', pipeline, cursor: {} }));
+  const found = (name: keyof Asked): Document[] => row?.[`found_${name}`] ?? [];
+  return {
+    ...{ wallets: row ? [row] : [], charges: found('charges'), entries: found('entries'), jobs: found('jobs') },
+    ...{ payments: found('payments'), repeats: found('repeats') },
+  };
+}
+
+async function readInTurn(step: Step, wallets: readonly string[], asked: Asked): Promise<Found> {
+  return {
+    wallets: await readByIds(step, 'wallets', wallets),
+    charges: await readByIds(step, 'charges', asked.charges),
+    entries: await readByIds(step, 'entries', asked.entries),
+    jobs: await readByIds(step, 'jobs', asked.jobs),
+    payments: await readByIds(step, 'payments', asked.payments),
+    repeats: await readByIds(step, 'repeats', asked.repeats),
+  };
+}
+
+function readByIds(step: Step, collection: string, ids: readonly string[]): Promise<Document[]> {
+  if (ids.length === 0) return Promise.resolve([]);
   const limits = { batchSize: ids.length, singleBatch: true };
-  const { cursor } = await step({ find: 'charges', filter: { _id: { $in: ids } }, ...limits });
-  for (const row of cursor.firstBatch as Document[]) loaded.charges.set(row._id, chargeOf(row));
+  return firstBatch(step({ find: collection, filter: { _id: { $in: ids } }, ...limits }));
+}
+
+/** What was known is stale. */
+async function readCharges(step: Step, ids: readonly string[], { charges }: Loaded): Promise<void> {
+  for (const row of await readByIds(step, 'charges', ids)) charges.set(row._id, chargeOf(row));
 }
 
 async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loaded): Promise<void> {
-  if (keys.length === 0) return;
-  const limits = { batchSize: keys.length, singleBatch: true };
-  const rows = await firstBatch(step({ find: 'budgets', filter: { _id: { $in: keys } }, ...limits }));
-  for (const row of rows) budgets.set(row._id, budgetOf(row));
-}
-
-const FOUND = {
-  charges: 'foundCharges',
-  entries: 'foundEntries',
-  jobs: 'foundJobs',
-  payments: 'foundPayments',
-  repeats: 'foundRepeats',
-} as const;
-
-function lookup(from: keyof typeof FOUND, ids: readonly string[]): Document[] {
-  if (ids.length === 0) return [];
-  const as = FOUND[from];
-  return [{ $lookup: { from, pipeline: [{ $match: { _id: { $in: ids } } }], as } }];
+  for (const row of await readByIds(step, 'budgets', keys)) budgets.set(row._id, budgetOf(row));
 }
 
 async function save(step: Step, folded: Folded, loaded: Loaded): Promise<void> {
   await saveJobs(step, folded.jobs, loaded.jobs);
   await replacePayments(step, folded.payments, loaded.payments);
-  const [wallet] = folded.wallets;
-  if (!wallet) return;
-  const seqBefore = wallet.seq - folded.entries.length;
-  const { status } = wallet;
-  // Written only if it changes: an operator may be changing it too.
-  const isSame = status === loaded.wallets.get(wallet.id)?.status;
-  const balances = {
-    q: { _id: wallet.id, seq: seqBefore },
-    u: { $set: { ...balancesOf(wallet), ...(!isSame && { status }) } },
-  };
-  const { n } = await step({ update: 'wallets', updates: [balances] });
-  if (n !== 1) throw new StaleRead(`the wallet ${wallet.id} is no longer at ${seqBefore}`);
+  if (folded.wallets.length === 0) return;
+  const updates = folded.wallets.map((wallet) => {
+    const { id, status } = wallet;
+    const before = loaded.wallets.get(id);
+    // Written only if it changes: an operator may be changing it too.
+    const changed = status === before?.status ? {} : { status };
+    return { q: { _id: id, seq: before?.seq }, u: { $set: { ...balancesOf(wallet), ...changed } } };
+  });
+  const { n } = await step({ update: 'wallets', updates });
+  if (n !== updates.length) throw new StaleRead(`${updates.length - n} wallets are no longer as they were read`);
   await step({ insert: 'entries', documents: folded.entries.map(entryRow) });
   await takeOut(
     step,

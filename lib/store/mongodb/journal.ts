@@ -1,10 +1,11 @@
 // The walk over a whole MongoDB store: every page is a snapshot with its own deadline, however large the rest is.
 import type { ClientSession, Db, Document } from 'mongodb';
 import { ReadConcern } from 'mongodb';
-import type { Entry } from '../../money/decide.ts';
+import type { Entry, Wallet } from '../../money/decide.ts';
+import type { KeyBudget } from '../../money/key-budget.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
+import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { openingOf } from './archives.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -36,6 +37,7 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
       return { wallets: Number(sums[0]?.wallets ?? 0), entries: Number(sums[0]?.entries ?? 0) };
     },
     page: (from, limit) => snapshot((reading) => readPage(reading, from, limit)),
+    rows: (from, limit) => snapshot((reading) => readRows(reading, from, limit)),
     pageOf: (wallet, seq, limit) => snapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
     unknownCharges: (after, limit) => snapshot((reading) => unknownCharges(reading, after, limit)),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
@@ -65,12 +67,13 @@ function find(reading: Reading, collection: string, filter: Document, query: Que
     .toArray();
 }
 
-async function readPage(
+/** The rows of a page, and how many keys its accounts are said to have. */
+async function readCut(
   reading: Reading,
   from: JournalPosition | undefined,
   limit: number,
   only?: string,
-): Promise<JournalPage> {
+): Promise<{ readonly cut: ReturnType<typeof cutPage>; readonly keysAdded: ReadonlyMap<string, number> }> {
   const { id, seq } = from ?? { id: '', seq: null };
   const entries = await readEntries(reading, { id, seq }, limit, only);
   const last = only ?? (entries.length < limit ? undefined : entries.at(-1)?.wallet);
@@ -79,18 +82,35 @@ async function readPage(
   const inOrder = { sort: { _id: 1 }, limit };
   const wallets = await find(reading, 'wallets', between, inOrder);
   const accounts = await find(reading, 'accounts', between, { ...inOrder, fields: ['keysAdded'] });
-  const keysAdded = new Map(accounts.map((row) => [row._id, Number(row.keysAdded)]));
   const rows = { entries, wallets: wallets.map(walletOf), accounts: accounts.map((row) => ({ id: row._id })) };
   const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
+  return { cut, keysAdded: new Map(accounts.map((row) => [row._id, Number(row.keysAdded)])) };
+}
+
+async function readBudgets(reading: Reading, wallets: readonly Wallet[]): Promise<readonly KeyBudget[]> {
+  const filter = { wallet: { $in: wallets.map(({ id }) => id) } };
+  return (await find(reading, 'budgets', filter, { sort: { _id: 1 } })).map(budgetOf);
+}
+
+async function readRows(reading: Reading, from: JournalPosition | undefined, limit: number): Promise<JournalRows> {
+  const { entries, wallets, next } = (await readCut(reading, from, limit)).cut;
+  return { entries, wallets, next, budgets: await readBudgets(reading, wallets) };
+}
+
+async function readPage(
+  reading: Reading,
+  from: JournalPosition | undefined,
+  limit: number,
+  only?: string,
+): Promise<JournalPage> {
+  const { cut, keysAdded } = await readCut(reading, from, limit, only);
   const ids = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.accounts.map((account) => account.id)]);
   const keys = await countKeys(reading, [...ids]);
-  const ended = cut.wallets.map((wallet) => wallet.id);
-  const budgets = await find(reading, 'budgets', { wallet: { $in: ended } }, { sort: { _id: 1 } });
-  const shown = [...new Set([...cut.entries.map(({ wallet }) => wallet), ...ended])];
-  const openings = await find(reading, 'openings', { _id: { $in: shown } });
+  const shown = new Set([...cut.entries.map(({ wallet }) => wallet), ...cut.wallets.map((wallet) => wallet.id)]);
+  const openings = await find(reading, 'openings', { _id: { $in: [...shown] } });
   return {
     ...cut,
-    budgets: budgets.map(budgetOf),
+    budgets: await readBudgets(reading, cut.wallets),
     openings: openings.map(openingOf),
     accounts: cut.accounts.map((account) => {
       const [found, wanted] = [keysAdded.get(account.id), keys.get(account.id) ?? 0];

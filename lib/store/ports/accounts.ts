@@ -19,6 +19,11 @@ export interface AutoTopup {
 export interface AccountStore {
   /** Creates the account and its empty wallet, which has the same id. */
   create(account: { readonly id: string; readonly name: string; readonly createdAt: number }): Promise<void>;
+  /**
+   * For a copy, in one transaction: creates those that are missing with empty wallets, and gives all of them their wishes
+   * for automatic top-ups.
+   */
+  put(accounts: readonly Omit<Account, 'status'>[]): Promise<void>;
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;

@@ -8,6 +8,8 @@ export interface JournalStore {
   size(): Promise<{ readonly wallets: number; readonly entries: number }>;
   /** The rows after a position, or from the start: at most `limit` entries, wallets and accounts. */
   page(from: JournalPosition | undefined, limit: number): Promise<JournalPage>;
+  /** The same page without what belongs to its entries, for comparing. */
+  rows(from: JournalPosition | undefined, limit: number): Promise<JournalRows>;
   /** The same of one wallet alone, behind this entry. */
   pageOf(wallet: string, seq: number, limit: number): Promise<JournalPage>;
   /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
@@ -49,6 +51,8 @@ export interface JournalPage {
   /** Undefined after the last page. */
   readonly next: JournalPosition | undefined;
 }
+
+export type JournalRows = Pick<JournalPage, 'entries' | 'wallets' | 'budgets' | 'next'>;
 
 export interface AccountAudit {
   readonly id: string;

@@ -17,8 +17,8 @@ export interface Submission {
 
 export interface LedgerStore {
   /**
-   * How operations may share a transaction: all of the store in one lane, or one lane per wallet. The submitter keeps
-   * one batch per lane in flight.
+   * How the operations of a service share transactions: all of the store in one lane, or one lane per wallet. The
+   * submitter keeps one batch per lane in flight.
    */
   readonly lane: 'store' | 'wallet';
   /** The maximum number of operations in one batch. */
@@ -26,6 +26,7 @@ export interface LedgerStore {
   /**
    * Applies a batch in one durable transaction by `fold`: outcomes in order, after the commit; undefined for dropped
    * items. Operations are idempotent by `operationId`, so a batch with an unknown outcome is resent, whole or in parts.
+   * It may be of several wallets even where each has its own lane, if nobody else writes them.
    */
   apply(batch: readonly Submission[]): Promise<readonly (Outcome | undefined)[]>;
   wallet(id: string): Promise<Wallet | undefined>;

@@ -13,7 +13,20 @@ export function accountWrites({ db, write }: Connection) {
   const setAutoTopup = db.prepare(
     'UPDATE accounts SET auto_topup_enabled = ?, auto_topup_amount = ?, auto_topup_threshold = ? WHERE id = ?',
   );
+  const put = db.prepare(
+    `INSERT INTO accounts (id, name, created_at, auto_topup_enabled, auto_topup_amount, auto_topup_threshold)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    ON CONFLICT (id) DO UPDATE SET auto_topup_enabled = ?4, auto_topup_amount = ?5, auto_topup_threshold = ?6`,
+  );
+  const putWallet = db.prepare('INSERT INTO wallets (id) VALUES (?) ON CONFLICT DO NOTHING');
   return {
+    putAccounts: (accounts: readonly Omit<Account, 'status'>[]): void =>
+      write(() => {
+        for (const { id, name, createdAt, autoTopup } of accounts) {
+          put.run(id, name, createdAt, Number(autoTopup.enabled), autoTopup.amount, autoTopup.threshold);
+          putWallet.run(id);
+        }
+      }),
     createAccount: (id: string, name: string, createdAt: number): void =>
       write(() => {
         insertAccount.run(id, name, createdAt);

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly readOnly: boolean;
   /** An unfinished backup, which only the process that makes it may open. */
   readonly temporary: boolean;
+  /** Whatever a crash of the machine loses can be written again. */
+  readonly repeatable: boolean;
 }
 
 /** `full`: on disk at commit. `normal`: survives a crash of the process, perhaps not of the machine. */
@@ -26,7 +28,7 @@ export type Durability = 'full' | 'normal';
 
 export interface Connection {
   readonly db: DatabaseSync;
-  /** Runs `work` in a transaction and commits it. Throws `StoreError`: `unknown` only when the commit itself failed. */
+  /** Runs `work` in a transaction and commits it, by default durably unless it is repeatable. Throws `StoreError`: `unknown` only when the commit itself failed. */
   write<T>(work: () => T, durability?: Durability): T;
 }
 
@@ -51,7 +53,7 @@ export function openForWrites(options: ConnectionOptions): Connection {
   const { path, busyMs } = options;
   checkPlace(options);
   const db = explained(path, () => waitForTurn(busyMs, () => prepare(options)));
-  return { db, write: createWrite(db, busyMs) };
+  return { db, write: createWrite(db, options) };
 }
 
 /** Opens a file that has its tables. */
@@ -189,13 +191,13 @@ function explained<T>(path: string, open: () => T): T {
   }
 }
 
-function createWrite(db: DatabaseSync, busyMs: number): Connection['write'] {
+function createWrite(db: DatabaseSync, { busyMs, repeatable }: ConnectionOptions): Connection['write'] {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const courtesy = createCourtesy(db);
   let current: Durability = 'full';
 
-  return (work, durability = 'full') => {
+  return (work, durability = repeatable ? 'normal' : 'full') => {
     let result: ReturnType<typeof work>;
     let began: number;
     courtesy.pause();

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalStore, KeyAudit } from '../ports/journal.ts';
+import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit } from '../ports/journal.ts';
 import { createOpeningsOf } from './archives.ts';
 import { inRead, prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -36,10 +36,15 @@ export function journalReads(db: DatabaseSync) {
     FROM keys LEFT JOIN accounts ON accounts.id = account WHERE keys.id > ? ORDER BY keys.id LIMIT ?`,
   );
   const gateways = db.prepare(`SELECT id FROM owners WHERE ${ALIVE} ORDER BY id`);
-  const readPage = createPage(db);
+  const { readRows, readPage } = createPages(db);
   return {
     journalSize: () => size.get() as unknown as Awaited<ReturnType<JournalStore['size']>>,
     journalPage: (from: JournalPosition | undefined, limit: number) => inRead(db, () => readPage(from, limit)),
+    journalRows: (from: JournalPosition | undefined, limit: number): JournalRows =>
+      inRead(db, () => {
+        const { entries, wallets, budgets, next } = readRows(from, limit);
+        return { entries, wallets, budgets, next };
+      }),
     journalPageOf: (wallet: string, seq: number, limit: number) =>
       inRead(db, () => readPage({ id: wallet, seq }, limit, wallet)),
     unknownCharges: (after: string, limit: number) =>
@@ -58,9 +63,14 @@ export interface LostRow {
   readonly wallet: string;
 }
 
-type ReadPage = (from: JournalPosition | undefined, limit: number, only?: string) => JournalPage;
+type Read<Page> = (from: JournalPosition | undefined, limit: number, only?: string) => Page;
 
-function createPage(db: DatabaseSync): ReadPage {
+interface Pages {
+  readonly readRows: Read<JournalRows & Pick<JournalPage, 'accounts'>>;
+  readonly readPage: Read<JournalPage>;
+}
+
+function createPages(db: DatabaseSync): Pages {
   const entries = prepareBig(
     db,
     `SELECT ${ENTRY_COLUMNS} FROM entries WHERE (wallet, seq) > (?, ?) ORDER BY wallet, seq LIMIT ?`,
@@ -76,7 +86,7 @@ function createPage(db: DatabaseSync): ReadPage {
   const openingsOf = createOpeningsOf(db);
   const related = createRelated(db);
 
-  return (from, limit, only) => {
+  const readRows: Pages['readRows'] = (from, limit, only) => {
     const { id, seq } = from ?? { id: '', seq: null };
     const behind = only === undefined ? entries : entriesOf;
     const found = behind.all(id, seq ?? SEQ_MAX, limit).map(entryOf);
@@ -88,14 +98,16 @@ function createPage(db: DatabaseSync): ReadPage {
       accounts: accounts.all(...range).map((row) => ({ id: row.id as string })),
     };
     const cut = (only === undefined ? cutPage : cutWallet)(rows, limit);
-    const ended = cut.wallets.map((wallet) => wallet.id);
-    return {
-      ...cut,
-      budgets: budgets.all(JSON.stringify(ended)).map(budgetOf),
-      openings: openingsOf(new Set([...cut.entries.map(({ wallet }) => wallet), ...ended])),
-      ...related(cut.entries),
-    };
+    return { ...cut, budgets: budgets.all(JSON.stringify(cut.wallets.map((wallet) => wallet.id))).map(budgetOf) };
   };
+
+  const readPage: Pages['readPage'] = (from, limit, only) => {
+    const rows = readRows(from, limit, only);
+    const shown = new Set([...rows.entries.map(({ wallet }) => wallet), ...rows.wallets.map(({ id }) => id)]);
+    return { ...rows, openings: openingsOf(shown), ...related(rows.entries) };
+  };
+
+  return { readRows, readPage };
 }
 
 type Related = Pick<JournalPage, 'charges' | 'others' | 'keys' | 'keyed'>;

@@ -9,7 +9,8 @@ export function settingWrites({ db, write }: Connection) {
   );
   return {
     setSetting: (name: string, value: string): void => {
-      write(() => set.run(name, value));
+      // Also after commits that have not reached the disk: all are in the same log.
+      write(() => set.run(name, value), 'full');
     },
   };
 }

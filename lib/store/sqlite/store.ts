@@ -7,6 +7,7 @@ import type { AlertStore } from '../ports/alerts.ts';
 import type { ArchiveStore } from '../ports/archives.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { JobStore } from '../ports/jobs.ts';
+import type { JournalStore } from '../ports/journal.ts';
 import type { LedgerStore } from '../ports/ledger.ts';
 import type { PaymentRows, PaymentStore } from '../ports/payments.ts';
 import type { UsageStore } from '../ports/usage.ts';
@@ -33,10 +34,11 @@ const BATCH_MAX = 256;
 
 /** Opens the file, creating it if necessary. Rejects with `OperatorError` if it cannot be used. */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  const { busyMs = BUSY_MS, existing = false, readOnly = false, temporary = false, here = false } = options;
+  const { busyMs = BUSY_MS, existing = false, readOnly = false, here = false } = options;
+  const { temporary = false, repeatable = false } = options;
   const file = resolve(path);
   const mediaFolder = resolve(options.mediaFolder ?? mediaBeside(file));
-  const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary };
+  const connection: ConnectionOptions = { path: file, mediaFolder, busyMs, existing, readOnly, temporary, repeatable };
   const { writer, reader, scanner } = here ? await openHere(connection) : openThreads(connection);
   // A store that is open for reading only has no writer.
   await (readOnly ? reader : writer).call('ping');
@@ -82,19 +84,14 @@ function createStore(parts: Parts): Store {
 
   return {
     ledger: ledgerOf(parts),
-    journal: {
-      size: () => scanner.call('journalSize'),
-      page: (from, limit) => scanner.call('journalPage', from, limit),
-      pageOf: (wallet, seq, limit) => scanner.call('journalPageOf', wallet, seq, limit),
-      unknownCharges: (after, limit) => scanner.call('unknownCharges', after, limit),
-      keys: (after, limit) => scanner.call('journalKeys', after, limit),
-    },
+    journal: journalOf(parts),
     checkpoints: {
       page: (after, limit) => scanner.call('checkpointPage', after, limit),
       put: (checkpoints) => writer.call('putCheckpoints', checkpoints),
     },
     accounts: {
       create: ({ id, name, createdAt }) => writer.call('createAccount', id, name, createdAt),
+      put: (accounts) => writer.call('putAccounts', accounts),
       get: (id) => reader.call('account', id),
       list: () => scanner.call('accounts'),
       setStatus: (id, status) => writer.call('setAccountStatus', id, status),
@@ -139,6 +136,17 @@ function createStore(parts: Parts): Store {
         onProgress && ((pages) => onProgress({ ...pages, unit: 'pages' })),
       ),
     close,
+  };
+}
+
+function journalOf({ scanner }: Parts): JournalStore {
+  return {
+    size: () => scanner.call('journalSize'),
+    page: (from, limit) => scanner.call('journalPage', from, limit),
+    rows: (from, limit) => scanner.call('journalRows', from, limit),
+    pageOf: (wallet, seq, limit) => scanner.call('journalPageOf', wallet, seq, limit),
+    unknownCharges: (after, limit) => scanner.call('unknownCharges', after, limit),
+    keys: (after, limit) => scanner.call('journalKeys', after, limit),
   };
 }
 

@@ -1,7 +1,7 @@
 // Accounts and the status of their wallets.
 import { expect } from 'chai';
 import { StoreError } from '../../../lib/store/store.ts';
-import { AT, applied, newAccount, newId, RUB, rejection, type StoreContext, topup } from './context.ts';
+import { AT, applied, newAccount, newId, problemsOf, RUB, rejection, type StoreContext, topup } from './context.ts';
 
 export function accountContract(context: StoreContext): void {
   it('keeps the wish for automatic top-ups', async () => {
@@ -36,6 +36,25 @@ export function accountContract(context: StoreContext): void {
     expect(error).to.have.property('applied', 'no');
     expect((await store.accounts.get(id))?.name).to.equal('test');
     expect((await store.ledger.wallet(id))?.avail).to.equal(1000n * RUB);
+  });
+
+  it('puts accounts as they are elsewhere: those that are there keep all but their wishes', async () => {
+    const { store } = context;
+    const there = await newAccount(store);
+    await applied(store, topup(there, 1000n * RUB));
+    const wish = { enabled: true, amount: 500n * RUB, threshold: RUB };
+    const fresh = { id: newId('acc'), name: 'Ёж', createdAt: AT + 5, autoTopup: wish };
+    const plain = { ...fresh, id: newId('acc'), autoTopup: { enabled: false, amount: 0n, threshold: 0n } };
+    for (let turn = 0; turn < 2; turn += 1) {
+      await store.accounts.put([fresh, { ...fresh, id: there }, plain]);
+      expect(await store.accounts.get(fresh.id)).to.deep.equal({ ...fresh, status: 'active' });
+      expect(await store.accounts.get(plain.id)).to.deep.equal({ ...plain, status: 'active' });
+      expect(await store.accounts.get(there)).to.deep.include({ name: 'test', autoTopup: wish });
+    }
+    expect(await store.ledger.wallet(fresh.id)).to.deep.include({ avail: 0n, seq: 0, status: 'active' });
+    expect((await store.ledger.wallet(there))?.avail).to.equal(1000n * RUB);
+    await store.accounts.put([]);
+    for (const id of [fresh.id, there]) expect(await problemsOf(store, id)).to.deep.equal([]);
   });
 
   it('does not know an account that was not made', async () => {

@@ -51,6 +51,10 @@ export function journalContract(kind: StoreKind): void {
         expect(page.entries.length).to.be.at.most(limit);
         expect(page.wallets.length).to.be.at.most(limit);
       }
+      for (const [index, { entries: some, wallets: ended, budgets, next }] of pages.entries()) {
+        const rows = await store.journal.rows(pages[index - 1]?.next, limit);
+        expect(rows).to.deep.equal({ entries: some, wallets: ended, budgets, next });
+      }
       const page = pages.find((some) => some.entries.some((entry) => entry.charge === first));
       expect(page?.charges.find(({ id }) => id === first)).to.deep.equal(await store.ledger.charge(first));
       const both = [...(page?.entries ?? []), ...(page?.others ?? [])].filter((entry) => entry.charge === first);

@@ -1,7 +1,8 @@
 // How a connection writes: on the disk where money is concerned, and in turns with another writer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Connection, openForWrites } from '../../../lib/store/sqlite/connection.ts';
+import { type Connection, type ConnectionOptions, openForWrites } from '../../../lib/store/sqlite/connection.ts';
+import { settingWrites } from '../../../lib/store/sqlite/settings.ts';
 import { useFolder } from './folder.ts';
 
 describe('sqlite connection', () => {
@@ -11,10 +12,10 @@ describe('sqlite connection', () => {
     for (const { db } of open.splice(0)) db.close();
   });
 
-  function connect(path: string): Connection {
+  function connect(path: string, more: Partial<ConnectionOptions> = {}): Connection {
     const connection = openForWrites({
       ...{ path, mediaFolder: `${path}-media`, busyMs: 1000 },
-      ...{ existing: false, readOnly: false, temporary: false },
+      ...{ existing: false, readOnly: false, repeatable: false, temporary: false, ...more },
     });
     open.push(connection);
     return connection;
@@ -30,6 +31,17 @@ describe('sqlite connection', () => {
     expect(write(synchronous, 'normal')).to.equal(normal);
     expect(write(synchronous)).to.equal(full);
     expect(write(synchronous)).to.equal(full);
+  });
+
+  it('does not wait for the disk where everything can be written again, until a setting says that it is whole', () => {
+    const { db, write } = connect(folder.file(), { repeatable: true });
+    // A prepared one may answer what it was then.
+    const synchronous = () => db.prepare('PRAGMA synchronous').get()?.synchronous;
+    const [full, normal] = [2, 1];
+    expect(write(synchronous)).to.equal(normal);
+    settingWrites({ db, write }).setSetting('a', 'b');
+    expect(synchronous()).to.equal(full);
+    expect(write(synchronous)).to.equal(normal);
   });
 
   it('waits before a transaction while another writes, for up to the length of the one before', async () => {

@@ -1,0 +1,170 @@
+// How a copy takes the journal: page by page its entries become operations again, which the target's ledger applies in
+// batches, and what the target then has is compared with the page.
+import { isDeepStrictEqual } from 'node:util';
+import { forEach } from '../for-each.ts';
+import type { Charge, Entry, Wallet } from '../money/decide.ts';
+import { operationOf } from '../money/replay.ts';
+import { OperatorError } from '../operator-error.ts';
+import { copyEarlier } from './copy-archives.ts';
+import { mismatch } from './copy-mismatch.ts';
+import { journalPages } from './journal.ts';
+import type { JournalPage, JournalPosition, JournalRows } from './ports/journal.ts';
+import type { Submission } from './ports/ledger.ts';
+import { type OnProgress, type Store, StoreError } from './store.ts';
+
+type Source = Pick<Store, 'journal' | 'accounts'>;
+
+export interface JournalCopy {
+  readonly from: Source;
+  readonly to: Store;
+  /** The ids of the accounts to copy. */
+  readonly wanted: ReadonlySet<string>;
+  /** The target may have some of it. */
+  readonly resumed: boolean;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+const ROWS_PER_PAGE = 1000;
+/** More save little, and a failed batch is sent again whole. */
+const OPERATIONS_PER_BATCH = 256;
+const BATCHES_AT_ONCE = 4;
+const READS_AT_ONCE = 8;
+const TRIES = 5;
+const TRY_AGAIN_MS = 500;
+
+/** Resolves to the number of entries. */
+export async function copyJournal({ from, to, wanted, resumed, onProgress }: JournalCopy): Promise<number> {
+  const strangers = new Set<string>();
+  const { entries: total } = await from.journal.size();
+  let done = 0;
+  let position: JournalPosition | undefined;
+  for await (const page of journalPages(from.journal, ROWS_PER_PAGE)) {
+    const parts = partsOf(page);
+    for (const { id } of parts) if (!wanted.has(id)) strangers.add(id);
+    const known = parts.filter(({ id }) => wanted.has(id));
+    await addMissing(to, known, page, resumed);
+    await compare(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
+    position = page.next;
+    done += known.reduce((sum, { entries }) => sum + entries.length, 0);
+    onProgress?.({ done, total, unit: 'entries' });
+  }
+  await refuseStrangers(from, strangers);
+  return done;
+}
+
+/** What a page has of one wallet. */
+interface WalletPart {
+  readonly id: string;
+  readonly entries: readonly Entry[];
+  /** The wallet as it should be, with its last entries. */
+  readonly wallet: Wallet | undefined;
+}
+
+function partsOf({ entries, wallets }: JournalPage): readonly WalletPart[] {
+  const groups = Map.groupBy(entries, (entry) => entry.wallet);
+  const ends = new Map(wallets.map((wallet) => [wallet.id, wallet]));
+  const ids = new Set([...groups.keys(), ...ends.keys()]);
+  return [...ids].map((id) => ({ id, entries: groups.get(id) ?? [], wallet: ends.get(id) }));
+}
+
+async function addMissing(to: Store, parts: readonly WalletPart[], page: JournalPage, resumed: boolean): Promise<void> {
+  const missing: (readonly Entry[])[] = [];
+  await forEach(parts, READS_AT_ONCE, async (part) => {
+    missing.push(await missingOf(to, part, page, resumed));
+  });
+  const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
+  const most = Math.min(to.ledger.batchMax, OPERATIONS_PER_BATCH);
+  await forEach(packed(missing, most), BATCHES_AT_ONCE, async (entries) => {
+    for (let done = 0; done < entries.length; done += most) {
+      await replay(to, entries.slice(done, done + most), charges);
+    }
+  });
+}
+
+async function missingOf(
+  to: Store,
+  { id, entries, wallet }: WalletPart,
+  page: JournalPage,
+  resumed: boolean,
+): Promise<readonly Entry[]> {
+  await copyEarlier(to, { id, entries, isLast: wallet !== undefined }, page);
+  const opened = page.openings.find((opening) => opening.wallet === id)?.seq ?? 0;
+  const begun = resumed ? await to.ledger.wallet(id) : undefined;
+  const missing = entries.filter(({ seq }) => seq > Math.max(begun?.seq ?? 0, opened));
+  // A suspended wallet would refuse its own past.
+  if (begun?.status === 'suspended' && missing.length > 0) await to.accounts.setStatus(id, 'active');
+  return missing;
+}
+
+/** Those of one wallet stay together, because their order counts; a long list may be more than a batch. */
+function packed(lists: readonly (readonly Entry[])[], most: number): readonly (readonly Entry[])[] {
+  const packs: Entry[][] = [];
+  for (const list of lists) {
+    const last = packs.at(-1);
+    if (last && last.length + list.length <= most) last.push(...list);
+    else packs.push([...list]);
+  }
+  return packs;
+}
+
+async function replay(to: Store, entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): Promise<void> {
+  const batch = entries.map((entry) => {
+    const op = operationOf(entry, charges.get(entry.charge ?? ''));
+    if (!op) throw new OperatorError(`The source has no charge for entry ${entry.seq} of ${entry.wallet}.`);
+    return { op, tried: false, abandoned: false } satisfies Submission;
+  });
+  const outcomes = await applyPatiently(to, batch);
+  for (const [index, entry] of entries.entries()) {
+    const outcome = outcomes[index];
+    const charge = charges.get(entry.charge ?? '');
+    const same = outcome?.charge?.state !== charge?.state || isDeepStrictEqual(outcome?.charge, charge);
+    if (!same || (outcome?.status !== 'done' && outcome?.status !== 'exists')) {
+      throw new OperatorError(`The ledger rejects entry ${entry.seq} of ${entry.wallet}: ${outcome?.status}.`);
+    }
+  }
+}
+
+/** Operations are idempotent: a batch can be sent again, whatever happened to it. */
+async function applyPatiently(to: Store, batch: readonly Submission[]) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await to.ledger.apply(batch);
+    } catch (error) {
+      if (!(error instanceof StoreError) || tries === TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+    }
+  }
+}
+
+/** The target's page reaches as far as the source's at least: it has every wanted row of it, and no other wallet's. */
+async function compare(
+  to: Store,
+  parts: readonly WalletPart[],
+  { budgets }: JournalPage,
+  copy: JournalRows,
+): Promise<void> {
+  const entries = Map.groupBy(copy.entries, (entry) => entry.wallet);
+  const wallets = new Map(copy.wallets.map((wallet) => [wallet.id, wallet]));
+  const sums = Map.groupBy(budgets, (budget) => budget.wallet);
+  const copies = new Map(copy.budgets.map((budget) => [budget.key, budget]));
+  for (const part of parts) {
+    const { id, wallet } = part;
+    const last = part.entries.at(-1)?.seq ?? 0;
+    const found = (entries.get(id) ?? []).filter(({ seq }) => seq <= last);
+    if (!isDeepStrictEqual(found, part.entries)) throw mismatch(`the wallet ${id}`);
+    if (!wallet) continue;
+    const { status } = wallet;
+    const isSet = wallets.get(id)?.status === status || (await to.accounts.setStatus(id, status));
+    if (!isSet || !isDeepStrictEqual({ ...wallets.get(id), status }, wallet)) throw mismatch(`the wallet ${id}`);
+    const wrong = (sums.get(id) ?? []).find((budget) => !isDeepStrictEqual(copies.get(budget.key), budget));
+    if (wrong) throw mismatch(`the budget of the key ${wrong.key}`);
+  }
+}
+
+/** Accounts created after the copy started are left out; rows without an account belong to none. */
+async function refuseStrangers(from: Source, strangers: ReadonlySet<string>): Promise<void> {
+  for (const id of strangers) {
+    if (await from.accounts.get(id)) continue;
+    throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
+  }
+}
