@@ -1,6 +1,6 @@
 // The parts of the growth benchmark that run on filled stores.
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, makeKey } from '../../lib/accounts/key.ts';
 import { openStore } from '../../lib/store/open.ts';
@@ -169,17 +169,25 @@ async function askBalance({ url, child }: Alone, key: string) {
   return { p50: times.sort((a, b) => a - b)[BALANCES / 2] ?? 0, cpuUs };
 }
 
+/** Another database of the same server. */
+const emptyBeside = (url: string) => url.replace(/[^/?]+(?=\?)/, 'copied');
+
+/** `copy` verifies both sides besides, and `copy back` goes from a backup to MongoDB. */
 export async function measureOperator({ stocks, figures, folder }: Stage): Promise<void> {
   for (const { entries, url } of stocks) {
     const home = mkdtempSync(join(folder, 'operator-'));
-    const copies = {
-      backup: ['store', 'backup', join(home, 'backup.db')],
-      'copy to SQLite': ['store', 'copy', '--from-env', 'DATABASE_URL', `sqlite:${join(home, 'copy.db')}`, '--force'],
+    const backup = join(home, 'backup.db');
+    const commands = {
+      verify: ['ledger', 'verify'],
+      backup: ['store', 'backup', backup],
+      'copy to SQLite': ['store', 'copy', url, `sqlite:${join(home, 'copy.db')}`, '--force'],
+      ...(url.startsWith('mongodb:') && { 'copy back': ['store', 'copy', `sqlite:${backup}`, emptyBeside(url)] }),
     };
-    for (const [name, args] of Object.entries(copies)) {
+    for (const [name, args] of Object.entries(commands)) {
       const { ms, peakBytes } = await runCommand(args, { DATABASE_URL: url, DATA_DIR: home });
       figures.note(entries, `${name}, s`, ms / 1000);
       figures.note(entries, `${name}, MiB at most`, peakBytes / 1024 / 1024);
     }
+    rmSync(home, { recursive: true });
   }
 }
