@@ -78,6 +78,26 @@ describe('letters', () => {
     expect(linkIn(await letterTo(owner.email))).to.match(new RegExp(`^${test.url}/reset\\?token=`));
   });
 
+  it('are explained on the page that asks for an address, with a way back to sign-in before and after', async () => {
+    const asking: readonly (readonly [path: string, words: string, back: string])[] = [
+      ['/reset?lang=en', 'a link to choose a new password', 'Back to sign-in'],
+      ['/reset?lang=ru', 'по которой зададите новый пароль', 'Вернуться ко входу'],
+      ['/register?lang=en', 'choose a password and open your account', 'Back to sign-in'],
+      ['/register?lang=ru', 'зададите пароль и откроете аккаунт', 'Вернуться ко входу'],
+    ];
+    for (const [at, [path, words, back]] of asking.entries()) {
+      const link = `<a href="/login">${back}</a>`;
+      const person = visitor();
+      expect((await person.get(path)).text, path)
+        .to.contain(words)
+        .and.to.contain(link);
+      const [action = ''] = path.split('?');
+      const sent = await person.submit(path, { email: `nobody-${at}@example.com` }, { action });
+      expect(sent.status, path).to.equal(200);
+      expect(sent.text, path).to.contain(link).and.not.to.contain(words);
+    }
+  });
+
   it('are not sent by a server that refuses, which nobody but the log is told', async () => {
     const mailer = createMailer(`smtp://gate:wrong@127.0.0.1:${smtp.port}`, 'gate@example.com');
     const failure = await mailer.send({ to: 'a@example.com', subject: 's', text: 't' }).then(

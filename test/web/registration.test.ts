@@ -79,10 +79,36 @@ describe('registration by invitation', () => {
     expect([page.status, page.text.includes('by invitation'), page.text.includes('name="email"')]).to.deep.equal([
       ...[200, true, false],
     ]);
+    expect(page.text).to.contain('<a href="/login">Back to sign-in</a>');
     // A form that was opened on an earlier day.
     const { csrf = '' } = hiddenFields((await stranger.get('/login')).text, '/login');
     const sent = await stranger.post('/register', { csrf, email: 'carol@example.com' });
     expect([sent.status, sent.text.includes('by invitation')]).to.deep.equal([200, true]);
+  });
+
+  it('is recorded as what was given: an account of their own, or a part in one that exists', async () => {
+    const { id } = await test.account();
+    const path = `/admin/accounts/${id}`;
+    await invite(operator, 'frank@example.com');
+    const { text } = await operator.submit(path, { change: 'invite', email: 'grace@example.com' });
+    await comeIn(test, linkIn(text), { code: '' });
+    const other = `/admin/accounts/${(await test.account()).id}`;
+    expect((await operator.submit(other, { change: 'invite', email: 'grace@example.com' })).status).to.equal(303);
+    const log = await test.store.auditLog.page({ limit: 3 });
+    expect(log.map(({ action, target }) => [action, target])).to.deep.equal([
+      ['owner.add', 'grace@example.com'],
+      ['owner.invite', 'grace@example.com'],
+      ['user.invite', 'frank@example.com'],
+    ]);
+    for (const [language, words] of Object.entries({
+      en: ['made somebody an owner', 'invited an owner', 'invited somebody'],
+      ru: ['назначение владельца', 'приглашение владельца', 'приглашение'],
+    })) {
+      const page = await operator.get(`/admin/audit?lang=${language}`);
+      const shown = [...page.text.matchAll(/<span title="(?:owner|user)\.\w+">([^<]*)</g)].map(([, action]) => action);
+      expect(shown.slice(0, 3)).to.deep.equal(words);
+    }
+    await operator.get('/admin?lang=en');
   });
 
   it('is for operators to give', async () => {
@@ -143,7 +169,9 @@ describe('open registration without a mail server', () => {
       .to.contain('by invitation')
       .and.not.to.contain('name="email"');
     expect((await stranger.get('/login')).text).to.contain('by invitation');
-    expect((await stranger.get('/reset')).text).to.contain('Ask the operator');
+    expect((await stranger.get('/reset')).text)
+      .to.contain('Ask the operator')
+      .and.to.contain('<a href="/login">Back to sign-in</a>');
     await until(() => readFileSync(join(test.folder, 'log'), 'utf8').includes('REGISTRATION=open needs SMTP_URL'));
     expect(linkIn((await invite(await setUpOperator(test), 'bob@example.com')).text)).not.to.equal('');
     await test.stop();

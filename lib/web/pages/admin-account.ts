@@ -195,11 +195,13 @@ async function invite(visit: UserVisit, account: Account, sent: Form): Promise<A
   const email = readEmail(sent.text('email'));
   if (email === undefined) return refused(visit, account, WORDS[visit.language].badEmail);
   const user = await services.store.users.find(email);
-  await audit(visit, { action: 'user.invite', target: email, account: account.id });
+  const deed = { target: email, account: account.id };
   if (user) {
+    await audit(visit, { action: 'owner.add', ...deed });
     await services.store.users.join({ user: user.id, account: account.id, role: 'owner' });
     return { to: `/admin/accounts/${account.id}?done=done` };
   }
+  await audit(visit, { action: 'owner.invite', ...deed });
   const token = await services.people.makeLink({ purpose: 'invite', account: account.id, email });
   await sendLink(visit, { kind: 'invite', email, token, purpose: 'invite' }).catch((err: unknown) =>
     services.log.error({ err }, 'could not send an email'),

@@ -1,7 +1,7 @@
 // Forms that send an email with a link: forgotten password, new account. They answer the same for every address.
 import type { LinkPurpose } from '../../store/ports/sessions.ts';
 import { readEmail } from '../../users/people.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { defineWords } from '../language.ts';
 import { type LetterKind, letter } from '../letters.ts';
 import type { Page } from '../page.ts';
@@ -12,19 +12,25 @@ const WORDS = defineWords({
   en: {
     resetTitle: 'Reset your password',
     registerTitle: 'Create an account',
+    reset: 'Enter the address you sign in with: we will send you a link to choose a new password.',
+    register: 'Enter your address: we will send you a link to choose a password and open your account.',
     email: 'Email',
     button: 'Send a link',
     sent: 'If this address can be used, an email with a link is on its way.',
     badEmail: 'This is not an email address.',
+    signIn: 'Back to sign-in',
     wait: (seconds: number) => `Too many letters were asked for. Try again in ${seconds} s.`,
   },
   ru: {
     resetTitle: 'Новый пароль',
     registerTitle: 'Новый аккаунт',
+    reset: 'Укажите почту, с которой вы входите: пришлём ссылку, по которой зададите новый пароль.',
+    register: 'Укажите почту: пришлём ссылку, по которой зададите пароль и откроете аккаунт.',
     email: 'Почта',
     button: 'Прислать ссылку',
     sent: 'Если этот адрес подходит, письмо со ссылкой уже отправлено.',
     badEmail: 'Это не адрес почты.',
+    signIn: 'Вернуться ко входу',
     wait: (seconds: number) => `Писем запрошено слишком много. Повторите через ${seconds} с.`,
   },
 });
@@ -37,14 +43,20 @@ export function askPage(
   shown: { email?: string; problem?: string; sent?: boolean } = {},
 ): Page {
   const words = WORDS[visit.language];
+  const isReset = kind === 'reset';
   const fields = field({
     ...{ name: 'email', label: words.email, type: 'email', autocomplete: 'username' },
     ...{ value: shown.email, error: shown.problem },
   });
   const body = shown.sent
     ? message('done', words.sent)
-    : html`${form(visit, { action: visit.path, fields, button: words.button })}`;
-  return { title: kind === 'reset' ? words.resetTitle : words.registerTitle, body };
+    : html`<p>${isReset ? words.reset : words.register}</p>
+${form(visit, { action: visit.path, fields, button: words.button })}`;
+  return { title: isReset ? words.resetTitle : words.registerTitle, body: html`${body}${toSignIn(visit)}` };
+}
+
+export function toSignIn({ language }: Visit): Html {
+  return html`<p><a href="/login">${WORDS[language].signIn}</a></p>`;
 }
 
 /** Emails per hour to one address or from one client. */

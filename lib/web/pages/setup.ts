@@ -14,7 +14,7 @@ import { facts, field, form, message } from '../parts.ts';
 import { passwordWords } from '../password-words.ts';
 import type { WebServices } from '../services.ts';
 import type { Visit } from '../visit.ts';
-import { answerAsk, askPage } from './ask-link.ts';
+import { answerAsk, askPage, toSignIn } from './ask-link.ts';
 import { codesPage } from './codes.ts';
 
 const WORDS = defineWords({
@@ -85,7 +85,7 @@ function noLink(visit: Visit, where: 'setup' | 'reset'): Page {
   const isSetup = where === 'setup';
   const body = html`${hasToken && message('error', words.none)}
 ${isSetup && html`<p>${words.where} <code>tollgate operator create EMAIL</code></p>`}
-<p>${isSetup ? words.use : words.ask}</p>`;
+<p>${isSetup ? words.use : words.ask}</p>${toSignIn(visit)}`;
   return { title: words.title, body, status: hasToken ? 404 : 200 };
 }
 
@@ -261,11 +261,12 @@ export const register = page({
 });
 
 /** Instead of the form, if not everybody may create an account. */
-function invitedPage({ services, language }: Visit): Page | undefined {
-  if (services.registration === 'closed') throw fault('not_found');
-  if (services.registration === 'open') return undefined;
-  const words = WORDS[language];
-  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>` };
+function invitedPage(visit: Visit): Page | undefined {
+  const { registration } = visit.services;
+  if (registration === 'closed') throw fault('not_found');
+  if (registration === 'open') return undefined;
+  const words = WORDS[visit.language];
+  return { title: words.invitedTitle, body: html`<p>${words.invited}</p>${toSignIn(visit)}` };
 }
 
 async function registerToken({ services }: Visit, email: string): Promise<string | undefined> {
