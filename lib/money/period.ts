@@ -43,11 +43,11 @@ export function formatMoment(at: number, zone: string): string {
   return `${new Date(at + offset).toISOString().slice(0, 19)}${sign}${hours}:${rest}`;
 }
 
-/** The moment at which a zone's clocks show this time; if they skip it, one close by. */
+/** The first moment at which a zone's clocks show this time; if they skip it, the one at which they do. */
 export function momentOf(wall: number, zone: string): number {
-  const guess = wall - offsetAt(wall, zone);
-  const moment = wall - offsetAt(guess, zone);
-  return moment + offsetAt(moment, zone) === wall ? moment : Math.max(moment, wall - offsetAt(wall - DAY_MS, zone));
+  const guesses = [-DAY_MS, DAY_MS].map((days) => wall - offsetAt(wall + days, zone));
+  const [first, last] = [Math.min(...guesses), Math.max(...guesses)];
+  return first + offsetAt(first, zone) === wall ? first : last;
 }
 
 /** How far a zone's clocks are ahead of UTC, in ms. */

@@ -28,6 +28,12 @@ const ROWS: readonly (readonly [
   ['2026-11-22T04:00:00Z', 'day', 'America/New_York', '2026-11-21T05:00:00Z', '2026-11-22T05:00:00Z'],
   // Its clocks go forward at midnight: the day begins at one.
   ['2026-04-24T12:00:00Z', 'day', 'Africa/Cairo', '2026-04-23T22:00:00Z', '2026-04-24T21:00:00Z'],
+  // Its clocks go back from one to midnight, which comes twice: the day begins with the first.
+  ['2026-11-01T04:30:00Z', 'day', 'America/Havana', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'],
+  ['2020-10-23T21:30:00Z', 'day', 'Asia/Gaza', '2020-10-23T21:00:00Z', '2020-10-24T22:00:00Z'],
+  ['2020-10-23T20:59:00Z', 'week', 'Asia/Gaza', '2020-10-18T21:00:00Z', '2020-10-25T22:00:00Z'],
+  // A zone that left out a whole day.
+  ['2011-12-30T12:00:00Z', 'day', 'Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-31T10:00:00Z'],
 ];
 
 describe('periods of a budget', () => {
@@ -57,6 +63,21 @@ describe('periods of a budget', () => {
     expect(broken).to.deep.equal([]);
   });
 
+  it('have every moment in them, around every change of every clock of four years', () => {
+    const broken: string[] = [];
+    const HOUR_MS = 3_600_000;
+    const from = Date.UTC(2024, 0, 1);
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      for (const change of changesOf(zone, { from, to: Date.UTC(2028, 0, 1) })) {
+        for (let at = change - 26 * HOUR_MS; at < change + 26 * HOUR_MS; at += HOUR_MS / 2) {
+          const { start, end } = periodAt(at, { reset: 'day', zone });
+          if (at < start || at >= (end ?? 0)) broken.push(`${zone} ${new Date(at).toISOString()}`);
+        }
+      }
+    }
+    expect(broken).to.deep.equal([]);
+  });
+
   it('do not depend on what was asked before', () => {
     const day = { reset: 'day', zone: MOSCOW } as const;
     const first = Date.parse('2026-11-22T12:00:00Z');
@@ -76,3 +97,21 @@ describe('periods of a budget', () => {
     expect(formatMoment(at, 'UTC')).to.equal('2026-11-22T21:00:00+00:00');
   });
 });
+
+/** When a zone's clocks are changed, to half an hour. */
+function changesOf(zone: string, { from, to }: { readonly from: number; readonly to: number }): readonly number[] {
+  const offset = (at: number) => formatMoment(at, zone).slice(-6);
+  const changes: number[] = [];
+  const STEP_MS = 20 * 86_400_000;
+  for (let at = from; at < to; at += STEP_MS) {
+    let [low, high] = [at, at + STEP_MS];
+    if (offset(low) === offset(high)) continue;
+    while (high - low > 1_800_000) {
+      const middle = (low + high) / 2;
+      if (offset(middle) === offset(low)) low = middle;
+      else high = middle;
+    }
+    changes.push(high);
+  }
+  return changes;
+}
