@@ -123,12 +123,12 @@ export function createAccounts({ store, keyPrefix, clock = Date.now }: AccountsO
   async function limitKey(id: string, change: Partial<WishedLimits>): Promise<KeyRow> {
     const row = await keys.get(id);
     if (!row) throw unknownKey(id);
-    const limits = { ...row.limits, ...change, zone: await zoneOf(row.account) };
-    checkLimits(limits, clock());
-    const result = await keys.limit(id, limits, clock());
-    if (result === 'no_key') throw unknownKey(id);
+    checkLimits({ ...NO_LIMITS, ...change }, clock());
+    const result = await keys.limit(id, { ...change, zone: await zoneOf(row.account) }, clock());
     if (result === 'ended') throw endedKey(id);
-    return { ...row, limits };
+    const changed = result === 'no_key' ? undefined : await keys.get(id);
+    if (!changed) throw unknownKey(id);
+    return changed;
   }
 
   /** The time zone of the account's first owner. */

@@ -2,6 +2,7 @@
 import type { KeyLimits } from '../money/key-limits.ts';
 import { AMOUNT_MAX, formatRub } from '../money/money.ts';
 import { OperatorError } from '../operator-error.ts';
+import { SMART_NAMES } from '../stream/smart.ts';
 
 /** The zone is the account's. */
 export type WishedLimits = Omit<KeyLimits, 'zone'>;
@@ -20,5 +21,9 @@ export function checkLimits({ budget, expiresAt, models }: WishedLimits, now: nu
   if (models.length === 0) throw new OperatorError('The list of models is empty, so the key could not be used at all.');
   if (models.length > MODELS_MAX) throw new OperatorError(`The list has more than ${MODELS_MAX} models.`);
   const wrong = models.find((name) => name === '' || name.length > MODEL_LENGTH_MAX || /[\p{Cc}\s]/u.test(name));
+  const routed = models.find((name) => SMART_NAMES.has(name));
+  if (routed !== undefined) {
+    throw new OperatorError(`A call for ${routed} picks one of the key's models: list those models instead.`);
+  }
   if (wrong !== undefined) throw new OperatorError(`Not a valid model id: ${JSON.stringify(wrong)}.`);
 }

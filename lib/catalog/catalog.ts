@@ -1,6 +1,6 @@
 // The current catalog: models with their usable routes and prices, built from checked files.
 import { OperatorError } from '../operator-error.ts';
-import { SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
+import { SMART_NAMES, SMART_TIERS, type SmartThresholds, type SmartTier } from '../stream/smart.ts';
 import {
   type ImageModel,
   type Model,
@@ -41,12 +41,6 @@ export interface Catalog {
   /** Warnings for the operator, one line each. */
   readonly warnings: readonly string[];
 }
-
-export const SMART_ID = 'smart';
-export const SMART_ALIASES: readonly string[] = ['auto'];
-
-/** Names that select a model per request. */
-export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
 /** Builds the catalog from the upstreams that are switched on. Throws an `OperatorError` listing everything wrong. */
 export function buildCatalog(file: CatalogFile, upstreams: ReadonlyMap<string, OpenUpstream>): Catalog {

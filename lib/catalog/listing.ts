@@ -2,8 +2,9 @@
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { toRub } from '../money/money.ts';
 import { TEXT_MINIMUM, type VideoPrice } from '../money/price.ts';
+import { SMART_ALIASES, SMART_ID, SMART_NAMES } from '../stream/smart.ts';
 import { notAllowed, refuseModel } from './allowed.ts';
-import { type Catalog, SMART_ALIASES, SMART_ID, SMART_NAMES, type SmartModel } from './catalog.ts';
+import type { Catalog, SmartModel } from './catalog.ts';
 import { findUsableModel } from './lookup.ts';
 import type { ImageModel, Model, ModelType, TextModel, VideoModel } from './model.ts';
 import { nearestResolution, RESOLUTION_DEFAULT, shortSideOf } from './resolution.ts';

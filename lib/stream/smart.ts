@@ -1,5 +1,11 @@
-// The terms of the smart model that every layer shares: its tiers, their thresholds, and what a reply says about a
+// The terms of the smart model that every layer shares: its names, its tiers, their thresholds, and what a reply says about a
 // choice.
+
+export const SMART_ID = 'smart';
+export const SMART_ALIASES: readonly string[] = ['auto'];
+
+/** Names that select a model per request. */
+export const SMART_NAMES: ReadonlySet<string> = new Set([SMART_ID, ...SMART_ALIASES]);
 
 /** From the simplest work to the hardest. */
 export const SMART_TIERS = ['lite', 'standard', 'heavy'] as const;

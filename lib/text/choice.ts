@@ -1,11 +1,11 @@
 // Which model a text call is held and billed for: the one the client names, or the one that smart routes it to.
 import { notAllowed, refuseModel } from '../catalog/allowed.ts';
-import { type Catalog, SMART_ID, type SmartModel } from '../catalog/catalog.ts';
+import type { Catalog, SmartModel } from '../catalog/catalog.ts';
 import { findSmartModel, findTextModel } from '../catalog/lookup.ts';
 import type { TextModel } from '../catalog/model.ts';
 import { allowsModel, type KeyLimits, NO_LIMITS } from '../money/key-limits.ts';
 import { route } from '../smart/route.ts';
-import { SMART_TIERS, type SmartRouting, type SmartTier } from '../stream/smart.ts';
+import { SMART_ID, SMART_TIERS, type SmartRouting, type SmartTier } from '../stream/smart.ts';
 import { preferencesOf, type Wishes } from './abilities.ts';
 import type { TextRequest } from './request.ts';
 import { withoutTalk } from './tools.ts';

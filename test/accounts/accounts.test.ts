@@ -99,6 +99,7 @@ describe('accounts', () => {
     expect(await limitsOf()).to.deep.equal(changed.limits);
     now = expiresAt;
     await refused(accounts.limitKey(issued.id, { expiresAt: null }), 'which is final');
+    await refused(accounts.limitKey(issued.id, { models: null }), 'which is final');
     await refused(accounts.limitKey('key_none', {}), 'no key');
   });
 
@@ -113,6 +114,8 @@ describe('accounts', () => {
       [{ models: [] }, 'could not be used'],
       [{ models: ['a', ''] }, 'Not a valid model id'],
       [{ models: ['a b'] }, 'Not a valid model id'],
+      [{ models: ['a', 'smart'] }, 'A call for smart picks one of the key'],
+      [{ models: ['auto'] }, 'list those models instead'],
       [{ models: Array.from({ length: 201 }, (_, at) => `m${at}`) }, 'more than 200'],
     ] as const;
     for (const [wish, says] of rows) {

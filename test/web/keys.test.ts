@@ -4,7 +4,7 @@ import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
 import { send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
-import { setUpOwner } from '../../testkit/pages.ts';
+import { hiddenFields, setUpOwner } from '../../testkit/pages.ts';
 
 const MONTHLY: Pick<KeyLimits, 'reset' | 'zone'> = { reset: 'month', zone: 'Europe/Moscow' };
 const KEY = /tg-sk-\w{49}/;
@@ -137,6 +137,23 @@ describe('the page of keys', () => {
     expect((await owner.get(`/account/keys/${foreign.keyId}/limits`)).status).to.equal(404);
     expect((await owner.post(`/account/keys/${foreign.keyId}/rotate`, { csrf, hours: '2' })).status).to.equal(404);
     expect((await test.store.keys.get(foreign.keyId))?.limits.expiresAt).to.equal(null);
+  });
+
+  it('leaves the end of a replaced key to it, whatever an older form of its limits sends', async () => {
+    await owner.submit('/account/keys', { name: 'leaked' });
+    const of = async () => (await test.store.keys.list(account.id)).filter(({ name }) => name === 'leaked');
+    const [old] = await of();
+    const path = `/account/keys/${old?.id}`;
+    const older = hiddenFields((await owner.get(`${path}/limits`)).text, `${path}/limits`);
+    const { csrf = '' } = older;
+    expect((await owner.post(`${path}/rotate`, { csrf, hours: '1' })).status).to.equal(200);
+    const end = (await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt;
+    const wish = { budget: '3', reset: 'none', expires: '', models: '' };
+    expect((await owner.post(`${path}/limits`, { ...older, ...wish })).status).to.equal(303);
+    expect((await test.store.keys.get(old?.id ?? ''))?.limits).to.deep.include({ budget: 3_000_000n, expiresAt: end });
+    // Whoever sees the day may still change it.
+    expect((await owner.submit(`${path}/limits`, wish)).status).to.equal(303);
+    expect((await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt).to.equal(null);
   });
 
   /** A call on the key's budget. */

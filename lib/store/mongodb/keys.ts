@@ -37,7 +37,7 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       return (await read((signal) => keys.findOne({ _id: id }, { signal }))) ? 'exists' : 'no_key';
     },
     replace: (id, key, activeMax) => replaceKey(transactions, id, { key, activeMax }),
-    limit: (id, limits, now) => limitKey(transactions, id, { limits, now }),
+    limit: (id, change, now) => limitKey(transactions, id, { change, now }),
     async put(id, limits) {
       const updates = [{ q: { _id: id }, u: { $set: { limits: limitsRow(limits) } } }];
       await call({ repeatable: true }, (signal) => send(db, { update: 'keys', updates, ...MAJORITY }, { signal }));
@@ -108,14 +108,14 @@ async function replaceKey(
 async function limitKey(
   transactions: Transactions,
   id: string,
-  { limits, now }: { readonly limits: KeyLimits; readonly now: number },
+  { change, now }: { readonly change: Partial<KeyLimits>; readonly now: number },
 ): ReturnType<KeyStore['limit']> {
   return transactions.run({
     steps: async (step) => {
       const found = await findActive(step, id, now);
       if (typeof found === 'string') return found;
-      const { account, budgetKey } = found;
-      const row = limitsRow(limits);
+      const { account, limits, budgetKey } = found;
+      const row = limitsRow({ ...limits, ...change });
       const { budget, reset, zone } = row;
       const first = budgetKey ?? id;
       const sharing = { account, $and: [activeAt(now), { $or: [{ _id: first }, { budgetKey: first }] }] };

@@ -59,10 +59,10 @@ export interface KeyStore {
    */
   replace(id: string, key: Successor, activeMax: number): Promise<'replaced' | 'too_many' | 'ended' | 'no_key'>;
   /**
-   * Puts these limits in the place of the key's, and what they say of the budget in the place of that of all active keys that
-   * share it. `ended`: the key is revoked, or has expired by `now`.
+   * Changes these limits of a key in one step and leaves the others as they are by then. What that makes of its budget
+   * becomes the budget of all active keys that share it. `ended`: the key is revoked, or has expired by `now`.
    */
-  limit(id: string, limits: KeyLimits, now: number): Promise<'limited' | 'ended' | 'no_key'>;
+  limit(id: string, change: Partial<KeyLimits>, now: number): Promise<'limited' | 'ended' | 'no_key'>;
   /** Writes the limits of one key as they are in another store, whatever was there: for a copy. */
   put(id: string, limits: KeyLimits): Promise<void>;
   /** Adds to the counters; `lastUsedAt` never decreases. */

@@ -61,6 +61,7 @@ function newKeyWrites({ db, write }: Connection) {
 function changeWrites({ db, write }: Connection) {
   const hasKey = db.prepare('SELECT 1 FROM keys WHERE id = ?');
   const revoke = db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const select = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const put = db.prepare(
     'UPDATE keys SET budget = :budget, reset = :reset, zone = :zone, expires_at = :expires, models = :models WHERE id = :id',
   );
@@ -81,11 +82,12 @@ function changeWrites({ db, write }: Connection) {
         if (revoke.run(at, id).changes === 1) return 'revoked';
         return hasKey.get(id) ? 'exists' : 'no_key';
       }),
-    limitKey: (id: string, limits: KeyLimits, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
+    limitKey: (id: string, change: Partial<KeyLimits>, now: number): Awaited<ReturnType<KeyStore['limit']>> =>
       write(() => {
         const { account, problem } = accountOf(id, now);
         if (account === undefined) return problem;
-        const { budget, reset, zone, ...own } = cellsOf(limits);
+        const before = keyOf(select.get(id) as Record<string, unknown>);
+        const { budget, reset, zone, ...own } = cellsOf({ ...before.limits, ...change });
         share.run({ account, id, now, budget, reset, zone });
         put.run({ id, budget, reset, zone, ...own });
         return 'limited';

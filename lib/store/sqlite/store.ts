@@ -104,7 +104,7 @@ function createStore(parts: Parts): Store {
       list: (account) => reader.call('keys', account),
       revoke: (id, at) => writer.call('revokeKey', id, at),
       replace: (id, key, activeMax) => writer.call('replaceKey', id, key, activeMax),
-      limit: (id, limits, now) => writer.call('limitKey', id, limits, now),
+      limit: (id, change, now) => writer.call('limitKey', id, change, now),
       put: (id, limits) => writer.call('putKey', id, limits),
       use: (uses, batch) => writer.call('useKeys', uses, batch),
     },

@@ -106,6 +106,7 @@ export function limitFields(visit: OwnerVisit, limits: KeyLimits, refused?: Refu
   const options = RESETS.map((name) => [name, words.resets[name]] as const);
   return html`${field({ name: 'budget', label: words.budget, value: typed('budget', money), inputmode: 'decimal', hint: words.budgetHint, optional: true, ...wrong('budget') })}
 ${select({ name: 'reset', label: words.reset, chosen: typed('reset', reset) }, options)}
+<input type="hidden" name="expires_shown" value="${typed('expires_shown', dayOf(limits))}">
 ${field({ name: 'expires', label: words.expires, type: 'date', value: typed('expires', dayOf(limits)), hint: words.expiresHint, optional: true, ...wrong('expires') })}
 ${field({ name: 'models', label: words.models, value: typed('models', models?.join(', ') ?? ''), hint: words.modelsHint, optional: true, ...wrong('models') })}`;
 }
@@ -123,7 +124,8 @@ export function readLimits(visit: OwnerVisit, sent: Form, before: KeyLimits): Wi
   const found = RESETS.find((name) => name === reset);
   if (most === undefined || found === undefined) return { field: 'budget', text: words.badBudget };
   if (Number.isNaN(wall)) return { field: 'expires', text: words.badDay };
-  const same = day === dayOf(before);
+  // A form may be older than a replacement, which has made the key expire.
+  const same = day === (sent.has('expires_shown') ? sent.text('expires_shown') : dayOf(before));
   const expiresAt = same ? before.expiresAt : wall === null ? null : momentOf(wall, before.zone);
   const names = sent
     .text('models')
@@ -183,7 +185,8 @@ export const keyLimits = page({
     const wish = readLimits(visit, sent, key.limits);
     if ('field' in wish)
       return { ...(await limitsPage(visit, key, { refused: { sent, problem: wish } })), status: 400 };
-    await visit.services.accounts.limitKey(key.id, wish);
+    const { expiresAt, ...rest } = wish;
+    await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : wish);
     await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
     return { to: linkTo(visit, '/account/keys') };
   },

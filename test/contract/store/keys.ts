@@ -210,6 +210,33 @@ function replacementTests(context: StoreContext): void {
     expect(await limitsOf(second.id)).to.deep.equal({ ...shared, expiresAt: AT + 99 });
   });
 
+  it('stays in force when a change of something else comes right after it, or at the same time', async () => {
+    const openers = [context.store, await context.other()] as const;
+    const key = await addLimited(await newAccount(context.store));
+    expect(await openers[0].keys.replace(key.id, newSuccessor(AT + 50), MAX)).to.equal('replaced');
+    expect(await openers[1].keys.limit(key.id, { models: ['b'] }, AT)).to.equal('limited');
+    expect((await openers[0].keys.get(key.id))?.limits).to.deep.equal({
+      ...LIMITS,
+      models: ['b'],
+      expiresAt: AT + 50,
+    });
+    for (let round = 0; round < 5; round += 1) {
+      const account = await newAccount(context.store);
+      const { id } = await addLimited(account);
+      const all = await Promise.all([
+        openers[0].keys.replace(id, newSuccessor(AT + 50), MAX),
+        openers[1].keys.limit(id, { models: ['b'] }, AT),
+        openers[0].keys.limit(id, { budget: 7n * RUB }, AT),
+        openers[1].keys.limit(id, { reset: 'week' }, AT),
+      ]);
+      expect(all).to.deep.equal(['replaced', 'limited', 'limited', 'limited']);
+      const changed = { ...LIMITS, budget: 7n * RUB, reset: 'week', models: ['b'] };
+      expect((await openers[1].keys.get(id))?.limits).to.deep.equal({ ...changed, expiresAt: AT + 50 });
+      const successor = (await openers[1].keys.list(account)).find(({ budgetKey }) => budgetKey === id);
+      expect(successor?.limits).to.deep.include({ budget: 7n * RUB, reset: 'week', expiresAt: null });
+    }
+  });
+
   it('lets the first of the keys change the budget of those in its place', async () => {
     const { store } = context;
     const key = await addLimited(await newAccount(store));
