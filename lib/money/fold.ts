@@ -81,7 +81,10 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
 }
 
 /** The keys whose sums a batch needs; `charges` are those loaded. Calls without a budget need none. */
-export function budgetKeysOf(operations: readonly Operation[], charges: ReadonlyMap<string, Charge>): Set<string> {
+export function budgetKeysOf(
+  operations: readonly Operation[],
+  charges: Pick<ReadonlyMap<string, Charge>, 'get'>,
+): Set<string> {
   const keys = new Set<string>();
   for (const op of operations) {
     const key = budgetKeyOf(op, charges.get(chargeIdOf(op) ?? ''));

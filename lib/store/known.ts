@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache';
 import type { Charge } from '../money/decide.ts';
 
 export interface KnownCharges {
-  /** Whether the charge may be known; at another `seq` it is stale. */
-  has(id: string): boolean;
+  /** The charge as last seen; at another `seq` it is stale, but not in what it started with. */
+  get(id: string): Charge | undefined;
   /** The charge, if it is known and the wallet is still at `seq`. */
   at(seq: number | undefined, id: string): Charge | undefined;
   /** Called after the commit of a batch that moved the wallet from one number to another. */
@@ -31,7 +31,7 @@ function knowNothing(): KnownCharges {
   const charges = new Map<string, Charge>();
   let seq: number | undefined;
   return {
-    has: (id) => charges.has(id),
+    get: (id) => charges.get(id),
     at: (now, id) => (now === seq ? charges.get(id) : undefined),
     remember({ seqBefore, seqAfter, changed }) {
       if (seq !== seqBefore || charges.size > CHARGES_MAX) charges.clear();

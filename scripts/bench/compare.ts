@@ -27,21 +27,33 @@ export const median = (list: readonly number[]) => [...list].sort((a, b) => a - 
 const fixed = (value: number, digits = 1) => value.toFixed(digits).padStart(9);
 
 export function printHead(rounds: number): void {
-  console.log(`${rounds} rounds, medians; CPU of each process per call, commits durable; the pipe is 1\n`);
+  console.log(
+    `${rounds} rounds, medians; CPU of each process per call, commits durable; ratios to the first line of a case\n`,
+  );
   console.log(`${'case'.padEnd(30)}${'CPU µs'.padStart(9)}    ratio   p50 ms   p99 ms first ms  calls/s  event µs`);
 }
 
 export async function compare(test: Case, { pipe, gateway, other, load }: Compared, rounds: number): Promise<void> {
-  const all = [pipe, gateway, ...(other ? [other] : [])];
+  await compareAll(test, { all: { pipe, gateway, ...(other && { other }) }, load }, rounds);
+}
+
+/** Ratios are to the first one, whose line has the name of the test. */
+export async function compareAll(
+  test: Case,
+  { all, load }: { readonly all: Readonly<Record<string, Running>>; readonly load: ChildProcess },
+  rounds: number,
+): Promise<void> {
+  const entrants = Object.entries(all).map(([name, running]) => ({ name, running, list: [] as Measured[] }));
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
-    for (const running of all) await measure(running, load, test);
+    for (const { running } of entrants) await measure(running, load, test);
   }
-  const measured = all.map((): Measured[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, running] of all.entries()) measured[index]?.push(await measure(running, load, test));
+    for (const { running, list } of round % 2 === 0 ? entrants : entrants.toReversed()) {
+      list.push(await measure(running, load, test));
+    }
   }
-  const [floors = []] = measured;
-  for (const [index, list] of measured.entries()) report(test, ['pipe', 'gateway', 'other'][index] ?? '', list, floors);
+  const floors = entrants[0]?.list ?? [];
+  for (const [at, { name, list }] of entrants.entries()) report(test, at === 0 ? test.name : `  ${name}`, list, floors);
 }
 
 async function measure({ child, url, path, key }: Running, load: ChildProcess, test: Case): Promise<Measured> {
@@ -87,7 +99,7 @@ function report(test: Case, who: string, list: readonly Measured[], floors: read
   const ratio = median(list.map(({ cpuUs }, round) => cpuUs / (floors[round] as Measured).cpuUs));
   const cpuUs = of((measured) => measured.cpuUs);
   const columns = [
-    (who === 'pipe' ? test.name : `  ${who}`).padEnd(30),
+    who.padEnd(30),
     fixed(cpuUs, 0),
     fixed(ratio, 2),
     fixed(of(({ p50 }) => p50)),

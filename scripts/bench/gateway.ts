@@ -31,11 +31,11 @@ const log = createLog({ level: 'info', keyPrefix: config.keyPrefix, destination:
 const gateway = await createGateway(config, log);
 await gateway.start();
 
-const { id, key } = await openBenchAccount(env);
+const { id, key, budgetKey } = await openBenchAccount(env);
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-process.send?.({ port: gateway.server.info.port, key });
+process.send?.({ port: gateway.server.info.port, key, budgetKey });
 
 /** The parent's requests. */
 const answers: Readonly<Record<string, () => unknown>> = {

@@ -21,6 +21,8 @@ export interface Running {
   readonly url: string;
   readonly path: string;
   readonly key: string;
+  /** Of a gateway. */
+  readonly budgetKey?: string | undefined;
 }
 
 export interface ServeOptions {
@@ -51,10 +53,10 @@ const EXTRA_FLAGS = process.env.BENCH_FLAGS?.split(' ') ?? [];
 
 export async function serve(file: string, args: readonly string[], options: ServeOptions = {}): Promise<Running> {
   const child = start(file, args, GATEWAY_CORE, options.env);
-  const { port, key = '' } = await said<{ port: number; key?: string }>(child);
+  const { port, key = '', budgetKey } = await said<{ port: number; key?: string; budgetKey?: string }>(child);
   // Moves threads that have already started to the core of their process.
   pin(child, GATEWAY_CORE);
-  return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key };
+  return { child, url: `http://127.0.0.1:${port}`, path: options.path ?? CHAT_PATH, key, budgetKey };
 }
 
 export function pin({ pid }: ChildProcess, core: string): void {

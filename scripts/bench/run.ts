@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
 import { type Against, startAgainst } from './against.ts';
-import { casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
-import { compare, printHead, reportFirstByte, reportProfile } from './compare.ts';
+import { type Case, casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
+import { compare, compareAll, printHead, reportFirstByte, reportProfile } from './compare.ts';
 import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
@@ -50,13 +50,14 @@ async function main(): Promise<void> {
     `node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores${hasTaskset ? ', pinned' : ', not pinned'}`,
   );
   const cases = casesOf({ only, quick });
-  if (cases.length > 0 || wanted('wallet')) printHead(rounds);
+  if (cases.length > 0 || wanted('wallet') || wanted('budget')) printHead(rounds);
   for (const test of cases) {
     await compare(test, cast, rounds);
     if (values.profile) await reportProfile(test, cast);
   }
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
   if (wanted('wallet')) await oneWallet(cast);
+  if (wanted('budget')) await budgets(cast);
   for (const options of wanted('idle') ? IDLE : []) await idle(cast, options);
   if (wanted('workers')) await reportWorkers(cast, rounds);
   if (wanted('leave')) await reportLeaving({ gateway, upstream }, LEAVING_STREAMS);
@@ -90,10 +91,29 @@ async function idle(cast: Cast, options: IdleOptions): Promise<void> {
 async function oneWallet(cast: Cast): Promise<void> {
   const test = quick ? shortened(ONE_WALLET) : ONE_WALLET;
   await compare({ ...test, name: `${test.name}, SQLite` }, { ...cast, other: undefined }, rounds);
+  await onMongo(cast.target, (gateway) =>
+    compare({ ...test, name: `${test.name}, MongoDB` }, { ...cast, gateway, other: undefined }, rounds),
+  );
+}
+
+/** Calls of two keys of one gateway: the one without a budget is 1. */
+async function budgets({ target, gateway: usual, load }: Cast): Promise<void> {
+  const [first] = casesOf({ only: 'call, 100', quick }) as [Case];
+  const keys = (gateway: Running) => ({ load, all: { free: gateway, 'with a budget': withBudget(gateway) } });
+  const named = (store: string) => ({ ...first, name: `key without a budget, ${store}` });
+  await compareAll(named('SQLite'), keys(usual), rounds);
+  await onMongo(target, (gateway) => compareAll(named('MongoDB'), keys(gateway), rounds));
+}
+
+function withBudget(gateway: Running): Running {
+  return { ...gateway, key: gateway.budgetKey ?? '' };
+}
+
+async function onMongo(target: string, use: (gateway: Running) => Promise<void>): Promise<void> {
   const set = await startReplicaSet({ members: 1, cacheGB: 1 });
   try {
-    const gateway = await serve('gateway.ts', [cast.target, ...MODELS], { env: { BENCH_STORE: set.url('bench') } });
-    await compare({ ...test, name: `${test.name}, MongoDB` }, { ...cast, gateway, other: undefined }, rounds);
+    const gateway = await serve('gateway.ts', [target, ...MODELS], { env: { BENCH_STORE: set.url('bench') } });
+    await use(gateway);
     gateway.child.disconnect();
     await new Promise((resolve) => gateway.child.once('exit', resolve));
   } finally {

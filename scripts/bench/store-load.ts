@@ -1,11 +1,17 @@
 // One process of the ledger benchmark: concurrent calls, each a pair of hold and settle, through its own queue.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { ACTIVE_KEYS_MAX } from '../../lib/accounts/accounts.ts';
 import { createQueue } from '../../lib/ledger/queue.ts';
 import type { Outcome } from '../../lib/money/decide.ts';
+import type { ReserveOp } from '../../lib/money/operations.ts';
 import { openStore } from '../../lib/store/open.ts';
 
+/** A key without a budget, one with a budget, or ten with one each that have replaced others: an account has no more. */
+export type Keys = 'free' | 'budget' | 'replaced';
+
 export interface StoreJob {
+  readonly keys: Keys;
   readonly wallets: readonly string[];
   readonly calls: number;
   readonly seconds: number;
@@ -14,11 +20,15 @@ export interface StoreJob {
 export interface StoreResult {
   readonly pairs: number;
   readonly seconds: number;
+  /** CPU time of all threads. */
+  readonly allSeconds: number;
   /** CPU time of the main thread, which a gateway could not use for its calls. */
   readonly mainSeconds: number;
   /** Of single operations. */
   readonly latenciesMs: readonly number[];
 }
+
+const BUDGET = 1_000_000_000_000_000n;
 
 const [, , url = ''] = process.argv;
 const store = await openStore(url);
@@ -27,34 +37,48 @@ process.on('message', async (job: StoreJob) => process.send?.(await measure(job)
 process.on('disconnect', () => store.close());
 process.send?.('ready');
 
-async function measure({ wallets, calls, seconds }: StoreJob): Promise<StoreResult> {
+async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<StoreResult> {
   const latenciesMs: number[] = [];
   const from = performance.now();
   const until = from + seconds * 1000;
-  const cpu = process.threadCpuUsage();
+  const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
   const caller = async (_: unknown, index: number) => {
     const wallet = wallets[index % wallets.length] as string;
-    while (performance.now() < until) await pair(wallet, latenciesMs);
+    const by = callerOf(wallet, keys, index);
+    while (performance.now() < until) await pair(wallet, by, latenciesMs);
   };
   await Promise.all(Array.from({ length: calls }, caller));
-  const { user, system } = process.threadCpuUsage(cpu);
   return {
     pairs: latenciesMs.length / 2,
     seconds: (performance.now() - from) / 1000,
-    mainSeconds: (user + system) / 1e6,
+    allSeconds: secondsOf(process.cpuUsage(all)),
+    mainSeconds: secondsOf(process.threadCpuUsage(main)),
     latenciesMs,
   };
 }
 
+function secondsOf({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1e6;
+}
+
+/** The key of a call, and what it says about its budget, which is never spent. */
+function callerOf(wallet: string, keys: Keys, index: number): Pick<ReserveOp, 'key' | 'budget'> {
+  const idOf = (name: string) => `key_${wallet.slice('acc_'.length, -name.length)}${name}`;
+  const terms = { period: Date.UTC(2026, 10), most: BUDGET };
+  if (keys === 'free') return { key: idOf('f0') };
+  if (keys === 'budget') return { key: idOf('b0'), budget: terms };
+  return { key: idOf(`r${index % ACTIVE_KEYS_MAX}`), budget: { ...terms, key: idOf(`s${index % ACTIVE_KEYS_MAX}`) } };
+}
+
 /** Like the ledger service does it for a text call. */
-async function pair(wallet: string, latenciesMs: number[]): Promise<void> {
+async function pair(wallet: string, by: ReturnType<typeof callerOf>, latenciesMs: number[]): Promise<void> {
   const chargeId = `req_${Date.now().toString(36)}${randomBytes(9).toString('hex')}`;
   const at = Date.now();
   const start = {
     wallet,
     at,
     chargeId,
-    key: 'key_0123456789abcdef01234567',
+    ...by,
     chargeKind: 'text',
     model: 'bench',
   } as const;

@@ -1,5 +1,6 @@
-// Applies a batch of one wallet in five round trips, six when a call ends in it: load everything, write wallet, entries
-// and charges, commit. `fold` decides what is written. A batch of several wallets, which copies send, takes a few more.
+// Applies a batch of one wallet in five round trips, one more when a call ends in it and one more for budgets: load
+// everything, write wallet, entries and charges, commit. `fold` decides what is written. A batch of several wallets,
+// which copies send, takes a few more.
 import assert from 'node:assert/strict';
 import type { Document } from 'mongodb';
 import type { Charge, Operation, Outcome } from '../../money/decide.ts';
@@ -86,10 +87,12 @@ async function applyOnce(step: Step, items: readonly Submission[], known?: Known
 
 async function load(step: Step, operations: readonly Operation[], known?: KnownCharges): Promise<Loaded> {
   const keys = keysOf(operations);
-  const asked = [...keys.charges].filter((id) => !known?.has(id));
+  const asked = [...keys.charges].filter((id) => !known?.get(id));
+  // A call counts in the same sum from its start to its end, so a stale charge names the right one.
+  const sums = budgetKeysOf(operations, known ?? new Map());
   const ids = {
     ...{ charges: asked, entries: [...keys.entries], jobs: [...keys.jobs], payments: [...keys.payments] },
-    repeats: [...repeatIdsOf(operations)],
+    ...{ repeats: [...repeatIdsOf(operations)], budgets: [...sums] },
   };
   const rows = await (keys.wallets.size === 1 ? readAtOnce : readInTurn)(step, [...keys.wallets], ids);
   const loaded: Loaded = {
@@ -98,7 +101,7 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     entries: new Map(rows.entries.map((row) => [row._id, entryOf(row)])),
     jobs: new Map(rows.jobs.map((row) => [row._id, jobOf(row)])),
     payments: new Map(rows.payments.map((row) => [row._id, rowOf('payments', row)])),
-    budgets: new Map(),
+    budgets: new Map(rows.budgets.map((row) => [row._id, budgetOf(row)])),
     repeats: new Map(rows.repeats.map((row) => [row._id, repeatOf(row)])),
   };
   const [wallet] = loaded.wallets.values();
@@ -110,11 +113,11 @@ async function load(step: Step, operations: readonly Operation[], known?: KnownC
     if (charge) unread.delete(id);
   }
   if (unread.size > 0) await readCharges(step, [...unread], loaded);
-  await readBudgets(step, [...budgetKeysOf(operations, loaded.charges)], loaded);
+  await readBudgets(step, [...budgetKeysOf(operations, loaded.charges).difference(sums)], loaded);
   return loaded;
 }
 
-type Asked = Readonly<Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats', readonly string[]>>;
+type Asked = Readonly<Record<'charges' | 'entries' | 'jobs' | 'payments' | 'repeats' | 'budgets', readonly string[]>>;
 type Found = Readonly<Record<keyof Asked | 'wallets', readonly Document[]>>;
 
 /** In one round trip, for one wallet. */
@@ -127,7 +130,7 @@ async function readAtOnce(step: Step, [wallet]: readonly string[], asked: Asked)
   const found = (name: keyof Asked): Document[] => row?.[`found_${name}`] ?? [];
   return {
     ...{ wallets: row ? [row] : [], charges: found('charges'), entries: found('entries'), jobs: found('jobs') },
-    ...{ payments: found('payments'), repeats: found('repeats') },
+    ...{ payments: found('payments'), repeats: found('repeats'), budgets: found('budgets') },
   };
 }
 
@@ -139,6 +142,7 @@ async function readInTurn(step: Step, wallets: readonly string[], asked: Asked):
     jobs: await readByIds(step, 'jobs', asked.jobs),
     payments: await readByIds(step, 'payments', asked.payments),
     repeats: await readByIds(step, 'repeats', asked.repeats),
+    budgets: await readByIds(step, 'budgets', asked.budgets),
   };
 }
 
@@ -153,6 +157,7 @@ async function readCharges(step: Step, ids: readonly string[], { charges }: Load
   for (const row of await readByIds(step, 'charges', ids)) charges.set(row._id, chargeOf(row));
 }
 
+/** Of calls that were not known. */
 async function readBudgets(step: Step, keys: readonly string[], { budgets }: Loaded): Promise<void> {
   for (const row of await readByIds(step, 'budgets', keys)) budgets.set(row._id, budgetOf(row));
 }

@@ -1,0 +1,118 @@
+// What a batch sends to the server, one command after the other: each takes a round trip while the wallet waits.
+import { expect } from 'chai';
+import type { Document } from 'mongodb';
+import type { Operation } from '../../../lib/money/decide.ts';
+import { createApply } from '../../../lib/store/mongodb/batch.ts';
+import { type Connection, connect } from '../../../lib/store/mongodb/connection.ts';
+import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
+import { createTransactions, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
+import type { LedgerStore } from '../../../lib/store/ports/ledger.ts';
+import { MONGODB } from '../../../testkit/stores.ts';
+import {
+  applied,
+  newId,
+  newWallet,
+  problemsOf,
+  RUB,
+  reserve,
+  settle,
+  submission,
+  useStore,
+} from '../../contract/store/context.ts';
+
+/** `find budgets`. */
+const nameOf = (command: Document) => Object.entries(command)[0]?.join(' ') ?? '';
+
+describe('commands of a batch on mongodb', () => {
+  const context = useStore(MONGODB);
+  const budget = { period: 1000, most: 100n * RUB };
+  let connection: Connection;
+  let sessions: Sessions;
+  let sent: string[];
+  let apply: LedgerStore['apply'];
+
+  before(async () => {
+    connection = await connect(context.url);
+    sessions = createSessions(connection);
+  });
+  beforeEach(() => {
+    sent = [];
+    apply = createApply(recorded(createTransactions(connection.db, sessions)));
+  });
+  after(async () => {
+    await sessions.close();
+    await connection.client.close();
+    await connection.scanner.close();
+  });
+
+  function recorded(transactions: Transactions): Transactions {
+    return {
+      run: (work) =>
+        transactions.run({
+          ...work,
+          steps: (step) =>
+            work.steps((command) => {
+              sent.push(nameOf(command));
+              return step(command);
+            }),
+        }),
+    };
+  }
+
+  async function commandsOf(...operations: Operation[]): Promise<readonly string[]> {
+    sent = [];
+    const outcomes = await apply(operations.map((op) => submission(op)));
+    expect(outcomes.map((outcome) => outcome?.status)).to.deep.equal(operations.map(() => 'done'));
+    return sent;
+  }
+
+  const WRITES = ['update wallets', 'insert entries', 'insert charges'];
+  const ENDS = ['update wallets', 'insert entries', 'delete charges', 'insert charges'];
+
+  it('without a budget: one read and three writes, four when a call ends', async () => {
+    const [wallet, first] = [await newWallet(context.store), newId('req')];
+    expect(await commandsOf(reserve(wallet, { chargeId: first }))).to.deep.equal(['aggregate wallets', ...WRITES]);
+    const next = [settle(wallet, first), reserve(wallet)];
+    expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS]);
+  });
+
+  it('with budgets: the same read, and one write more for all sums', async () => {
+    const [wallet, first, second] = [await newWallet(context.store), newId('req'), newId('req')];
+    const [one, old] = [newId('key'), newId('key')];
+    const holds = [
+      reserve(wallet, { chargeId: first, key: one, budget }),
+      reserve(wallet, { chargeId: second, key: newId('key'), budget: { ...budget, key: old } }),
+    ];
+    expect(await commandsOf(...holds)).to.deep.equal(['aggregate wallets', ...WRITES, 'update budgets']);
+    const next = [settle(wallet, first), settle(wallet, second), reserve(wallet, { key: one, budget })];
+    expect(await commandsOf(...next)).to.deep.equal(['aggregate wallets', ...ENDS, 'update budgets']);
+    const sums = await context.store.ledger.budgets([one, old]);
+    expect(Object.fromEntries(sums.map(({ key, spent }) => [key, spent]))).to.deep.equal({
+      [one]: 2n * RUB,
+      [old]: RUB,
+    });
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('reads the sums of calls it learns of only then, and those alone', async () => {
+    const [wallet, theirs, mine] = [await newWallet(context.store), newId('req'), newId('req')];
+    const [key, other] = [newId('key'), newId('key')];
+    await applied(context.store, reserve(wallet, { chargeId: theirs, key, budget }));
+    await commandsOf(reserve(wallet, { chargeId: mine, key: other, budget }));
+    const ends = [settle(wallet, theirs, { amount: 3n * RUB }), settle(wallet, mine)];
+    expect(await commandsOf(...ends)).to.deep.equal(['aggregate wallets', 'find budgets', ...ENDS, 'update budgets']);
+    const [sum] = await context.store.ledger.budgets([key]);
+    expect(sum?.spent).to.equal(3n * RUB);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
+  it('does not believe a sum that another process has changed since', async () => {
+    const [wallet, mine, key] = [await newWallet(context.store), newId('req'), newId('key')];
+    await commandsOf(reserve(wallet, { chargeId: mine, key, budget }));
+    await applied(context.store, reserve(wallet, { key, amount: 50n * RUB, budget }));
+    await commandsOf(settle(wallet, mine, { amount: 7n * RUB }));
+    const [sum] = await context.store.ledger.budgets([key]);
+    expect(sum?.spent).to.equal(57n * RUB);
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+});
