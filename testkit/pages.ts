@@ -1,5 +1,8 @@
 // A person using a gateway's pages: keeps cookies, follows no redirect automatically, fills in forms as they are.
 import { Secret, TOTP } from 'otpauth';
+import { hashPassword } from '../lib/users/password.ts';
+import { createPeople } from '../lib/users/people.ts';
+import { createSessions } from '../lib/users/sessions.ts';
 import { type Reply, type SendOptions, send } from './client.ts';
 import type { TestGateway } from './gateway.ts';
 import { encodeForm, FORM_TYPE, type FormPart } from './images.ts';
@@ -23,8 +26,8 @@ export interface SubmitOptions extends SendOptions {
   readonly action?: string;
 }
 
-export function createVisitor(url: string): Visitor {
-  const cookies = new Map<string, string>();
+export function createVisitor(url: string, { session }: { readonly session?: string } = {}): Visitor {
+  const cookies = new Map(session === undefined ? [] : [['session', session]]);
 
   async function ask(path: string, options: SendOptions): Promise<Reply> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -114,13 +117,19 @@ export async function comeIn(
   return { ...visitor, secret };
 }
 
-/** An owner of an account, who came in by an invitation. */
+/** Made once: it takes a while. */
+let hashed: Promise<string> | undefined;
+
+/** An owner of an account with a password and a session, as after an invitation. */
 export async function setUpOwner(
-  test: TestGateway,
+  { store, url }: Pick<TestGateway, 'store' | 'url'>,
   account: string,
   email = `owner-${account}@example.com`,
-): Promise<Visitor & { secret: string; email: string }> {
-  const { createPeople } = await import('../lib/users/people.ts');
-  const token = await createPeople({ store: test.store }).makeLink({ purpose: 'invite', account, email });
-  return { ...(await comeIn(test, `${test.url}/setup?token=${token}`, { code: '' })), email };
+): Promise<Visitor & { email: string }> {
+  hashed ??= hashPassword(PASSWORD);
+  const user = await createPeople({ store }).addGuest(email, account, 'en');
+  const changed = await store.users.change({ ...user, password: await hashed });
+  if (!changed) throw new Error(`there is a user ${email} already`);
+  const session = await createSessions({ store }).open(user, { address: '127.0.0.1', agent: '' });
+  return { ...createVisitor(url, { session }), email };
 }

@@ -1,11 +1,9 @@
 // The pages by keyboard alone: everything that can be used is reached by the tab key and seen when it is, and the ways of
 // an owner from signing in to signing out need no mouse.
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { findBrowser, openBrowser } from '../../testkit/browser.ts';
-import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
+import { useBusyPage } from '../../testkit/busy-page.ts';
+import { send } from '../../testkit/client.ts';
 import { longer } from '../../testkit/long.ts';
-import { type Busy, makeBusy } from '../../testkit/page-tour.ts';
 import { PASSWORD } from '../../testkit/pages.ts';
 
 const PAGES = ['/account/wallet', '/account/playground'];
@@ -27,26 +25,11 @@ const STEPS_MAX = 250;
 
 describe('the pages by keyboard', function () {
   this.timeout(120_000);
-  const path = findBrowser();
-  let browser: Browser;
-  let test: TestGateway;
-  let busy: Busy;
-  let page: Page;
-
-  before(async function () {
-    if (path === undefined) return this.skip();
-    test = await startGateway({ catalog: {}, env: { SANDBOX: 'on', VIDEO_POLL_MS: '1000' } });
-    busy = await makeBusy(test, 'anna@example.com');
-    browser = await openBrowser(path);
-    page = await (await browser.newContext({ locale: 'en-GB' })).newPage();
-  });
-  after(async () => {
-    await browser?.close();
-    await test?.stop();
-  });
+  const stage = useBusyPage({ locale: 'en-GB' }, 'stranger');
 
   /** With the tab key, from wherever the focus is. */
   async function tabTo(selector: string): Promise<void> {
+    const { page } = stage;
     for (let step = 0; step < STEPS_MAX; step += 1) {
       if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
       await page.keyboard.press('Tab');
@@ -55,6 +38,7 @@ describe('the pages by keyboard', function () {
   }
 
   async function typeInto(selector: string, text: string): Promise<void> {
+    const { page } = stage;
     await tabTo(selector);
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type(text);
@@ -63,19 +47,24 @@ describe('the pages by keyboard', function () {
   /** A link or a button of the page that the focus is on. */
   async function use(selector: string, key = 'Enter'): Promise<void> {
     await tabTo(selector);
-    await page.keyboard.press(key);
+    await stage.page.keyboard.press(key);
   }
 
   it('let an owner sign in', async () => {
+    const { test, busy, page } = stage;
     await page.goto(`${test.url}/login`);
-    await typeInto('#email', busy.owner.email);
-    await typeInto('#password', PASSWORD);
+    // The page puts it there shortly after it has loaded.
+    await page.waitForSelector('#email:focus');
+    await page.keyboard.type(busy.owner.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/account');
   });
 
   for (const place of longer(PAGES, [...PAGES, ...MORE])) {
     it(`reach all of ${place}, and show where they are`, async () => {
+      const { test, page } = stage;
       await page.goto(test.url + place);
       const count = (await page.evaluate(`${USABLE}.length`)) as number;
       const reached = new Set<number>();
@@ -90,14 +79,18 @@ describe('the pages by keyboard', function () {
   }
 
   it('skip the navigation when asked', async () => {
+    const { test, page } = stage;
     await page.goto(`${test.url}/account`);
     await page.keyboard.press('Tab');
-    expect(await page.locator('.skip:focus').isVisible()).to.equal(true);
+    await page.waitForSelector('.skip:focus');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).to.equal('content');
+    await page.waitForSelector('#content:focus');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('#content :focus', { state: 'attached' });
   });
 
   it('pay', async () => {
+    const { test, page } = stage;
     await page.goto(`${test.url}/account/wallet`);
     await typeInto('#amount', '1200');
     await page.keyboard.press('Enter');
@@ -110,10 +103,12 @@ describe('the pages by keyboard', function () {
   });
 
   it('issue a key and revoke it', async () => {
+    const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/keys`);
     await typeInto('#name', 'by keyboard');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('code.key');
+    const key = (await page.textContent('code.key')) ?? '';
+    expect((await send(`${test.url}/api/v1/models`, { key })).status).to.equal(200);
     const [{ id } = { id: '' }] = (await test.store.keys.list(busy.account.id)).filter(
       ({ name }) => name === 'by keyboard',
     );
@@ -126,6 +121,7 @@ describe('the pages by keyboard', function () {
   });
 
   it('make a call on the playground', async () => {
+    const { test, page } = stage;
     await page.goto(`${test.url}/account/playground`);
     await typeInto('#prompt', 'Hello from the keyboard');
     await use('button[value=send]', 'Space');
@@ -133,6 +129,7 @@ describe('the pages by keyboard', function () {
   });
 
   it('choose another language, and sign out', async () => {
+    const { test, busy, page } = stage;
     await page.goto(`${test.url}/account/settings`);
     await tabTo('#language');
     await page.keyboard.press('ArrowDown');

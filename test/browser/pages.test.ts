@@ -1,48 +1,24 @@
-// Ways through the pages in a real browser, also by keyboard alone.
+// Ways of an operator and of a new owner through the pages in a real browser.
 import { expect } from 'chai';
 import { MICRO_PER_RUB } from '../../lib/money/money.ts';
 import { SCREENS, useBrowser } from '../../testkit/browser.ts';
-import { send } from '../../testkit/client.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
-import { codeOf, hiddenFields, PASSWORD, setUpOperator, setUpOwner } from '../../testkit/pages.ts';
+import { codeOf, hiddenFields, PASSWORD, setUpOperator } from '../../testkit/pages.ts';
 
 describe('pages in a browser', function () {
   this.timeout(120_000);
   const guest = useBrowser();
   let test: TestGateway;
   let operator: Awaited<ReturnType<typeof setUpOperator>>;
-  let owner: Awaited<ReturnType<typeof setUpOwner>>;
 
   before(async () => {
     test = await startGateway({ catalog: {}, env: { SANDBOX: 'on' } });
     operator = await setUpOperator(test);
-    const made = await test.account();
-    owner = await setUpOwner(test, made.id);
   });
   after(() => test?.stop());
 
   const openAs = (session: string | undefined, screen: (typeof SCREENS)[number]) =>
     guest.openPage(test.url, session, screen);
-
-  it('let an owner in and issue a key by keyboard alone', async () => {
-    const page = await openAs(undefined, SCREENS[1] as (typeof SCREENS)[number]);
-    await page.goto(`${test.url}/login`);
-    await page.keyboard.type(owner.email);
-    await page.keyboard.press('Tab');
-    await page.keyboard.type(PASSWORD);
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/account');
-    await page.goto(`${test.url}/account/keys`);
-    await page.focus('#content');
-    for (let step = 0; step < 12 && (await page.evaluate('document.activeElement.id')) !== 'name'; step += 1) {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.type('by keyboard');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('code.key');
-    const key = await page.textContent('code.key');
-    expect((await send(`${test.url}/api/v1/models`, { key: key ?? '' })).status).to.equal(200);
-  });
 
   it('let an operator make an account, top it up and invite its owner', async () => {
     const page = await openAs(operator.cookies.get('session'), SCREENS[1] as (typeof SCREENS)[number]);

@@ -116,6 +116,7 @@ describe('payments in a browser', function () {
       await page.goto(`${test.url}/admin/payments?phase=review&lang=${language}`);
       await shot('payments');
       await page.click('table a[href^="/admin/payments/pay_"]');
+      await page.waitForURL('**/admin/payments/pay_*');
       await shot('review');
       await page.fill('#amount', '999.99');
       await page.fill('#credit-reason', 'seen');
@@ -126,6 +127,7 @@ describe('payments in a browser', function () {
       await page.goto(`${test.url}/admin/notices`);
       await shot('notices');
       await page.click('table a');
+      await page.waitForURL('**/admin/notices/*');
       await shot('notice');
     });
   }

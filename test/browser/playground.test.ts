@@ -72,8 +72,8 @@ describe('the playground in a browser', function () {
     await page.click('button[value=send]');
     await until(async () => (await test.wallet(account)).held > 0n);
     await page.click('#stop');
+    await page.locator('#outcome', { hasText: 'Остановлено' }).waitFor();
     await until(async () => (await test.wallet(account)).held === 0n);
-    expect(await page.textContent('#outcome')).to.contain('Остановлено');
     await page.fill('#prompt', 'Ещё раз');
     await page.click('button[value=send]');
     await page.waitForSelector('#outcome dl');
@@ -116,7 +116,7 @@ describe('the playground in a browser', function () {
     const image = await visit('image');
     await image.click('button[value=send]');
     await image.waitForSelector('#reply img');
-    expect(await image.evaluate('document.querySelector("#reply img").naturalWidth')).to.equal(1024);
+    await until(async () => (await image.evaluate('document.querySelector("#reply img").naturalWidth')) === 1024);
     await check(image, 'picture');
     const video = await visit('video');
     await video.click('button[value=send]');
@@ -164,11 +164,11 @@ describe('the playground in a browser', function () {
       expect(await page.locator('#again').textContent()).to.contain('Choose them again');
       const before = (await charges()).length;
       await page.click('button[value=send]');
-      expect(await page.locator('#reply').textContent()).to.contain('choose them again');
+      await page.locator('#reply', { hasText: 'choose them again' }).waitFor();
       expect((await charges()).length).to.equal(before);
       await page.setInputFiles('#image', picture);
       await page.click('button[value=send]');
-      expect(await page.locator('#reply img').count()).to.equal(1);
+      await page.waitForSelector('#reply img');
       expect((await charges())[0]?.kind).to.equal('edit');
     });
 
@@ -176,10 +176,11 @@ describe('the playground in a browser', function () {
       const page = await visit('text', { wide: true, javaScriptEnabled: false });
       await page.fill('#prompt', 'Plain');
       await page.click('button[value=price]');
+      await page.waitForURL((url) => !url.search.includes('kind='));
       expect(await page.inputValue('#prompt')).to.equal('Plain');
       const before = (await charges()).length;
       await page.click('button[value=send]');
-      expect(await page.locator('#reply').textContent()).to.contain('You wrote: “Plain”.');
+      await page.locator('#reply', { hasText: 'You wrote: “Plain”.' }).waitFor();
       expect(await page.locator('#outcome').textContent()).to.contain('₽0.50');
       expect((await charges()).length).to.equal(before + 1);
     });
@@ -196,6 +197,7 @@ describe('the playground in a browser', function () {
     itLong('links a picture, and a video with a way to look again', async () => {
       const page = await visit('image', { javaScriptEnabled: false });
       await page.click('button[value=send]');
+      await page.waitForSelector('#reply img');
       expect(await page.locator('#reply a[href^="/media/"]').count()).to.equal(2);
       const video = await visit('video', { wide: true, javaScriptEnabled: false });
       await video.click('button[value=send]');
