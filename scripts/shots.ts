@@ -2,8 +2,8 @@
 // and dark, for people to look at; only some of them if part of their names is given.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { findBrowser } from '../testkit/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { findBrowser, openBrowser } from '../testkit/browser.ts';
 import { startGateway } from '../testkit/gateway.ts';
 import { type Stop, setUpTour, TOUR_ENV, type Tour, TRAVELLERS } from '../testkit/page-tour.ts';
 import { startMailServer } from '../testkit/smtp.ts';
@@ -17,7 +17,7 @@ const executablePath = findBrowser();
 if (executablePath === undefined) process.exit(1);
 const mail = await startMailServer();
 const test = await startGateway({ catalog: {}, env: { ...TOUR_ENV, SMTP_URL: mail.url } });
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await openBrowser(executablePath);
 try {
   const tour = await setUpTour(test);
   const stops = tour.stops.filter(
