@@ -1,6 +1,7 @@
 // `npm run bench`: the gateway, with its wallet on, beside a bare pipe on the same core, in alternating rounds.
 import type { ChildProcess } from 'node:child_process';
 import { cpus } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     'against-path': { type: 'string', default: '/v1/chat/completions' },
     'against-key': { type: 'string', default: 'bench' },
+    before: { type: 'string' },
   },
 });
 const { quick, only } = values;
@@ -74,9 +76,17 @@ async function assemble(): Promise<Cast> {
   await said(load);
   const pipe = await serve('pipe.ts', [target]);
   const gateway = await serve('gateway.ts', [target, ...MODELS]);
-  const { against: command, 'against-path': path, 'against-key': key } = values;
-  const other = command === undefined ? undefined : await startAgainst({ command, path, key, upstream: target });
+  const other = await startOther(target);
   return { target, upstream, load, pipe, gateway, other };
+}
+
+/** What is compared with both: another gateway, or another checkout of this one. */
+async function startOther(target: string): Promise<Against | undefined> {
+  const { against: command, 'against-path': path, 'against-key': key, before } = values;
+  if (command !== undefined) return startAgainst({ command, path, key, upstream: target });
+  if (before === undefined) return undefined;
+  const running = await serve(join(resolve(before), 'scripts/bench/gateway.ts'), [target, ...MODELS]);
+  return { ...running, stop: () => running.child.disconnect() };
 }
 
 async function idle(cast: Cast, options: IdleOptions): Promise<void> {
