@@ -33,7 +33,7 @@ export function addKeyCommands(program: Command): void {
   key
     .command('rotate')
     .description(
-      'Issues a replacement key with the same name and limits; the old key keeps working for some hours. Both share one budget.',
+      'Issues a replacement key with the same name and limits but no expiry; the old key keeps working for some hours. Both share one budget.',
     )
     .argument('<key-id>', 'the key, as "key list" shows it')
     .option('--hours <number>', 'how long the old key keeps working, at most 720', readCount, 24)

@@ -248,6 +248,23 @@ describe('limits of a key', () => {
       await gateway.checkMoney();
     });
 
+    it('is not asked again for a call that was paid for: its repeat gets the reply, another call a 402', async () => {
+      const { id, key } = await issue({ budget: 10n * 1_000_000n });
+      const draw = (order: string) =>
+        send(gateway.url + GENERATIONS, { key, body: { prompt: 'a hill' }, headers: { 'idempotency-key': order } });
+      const first = await draw('first');
+      expect(first.status, first.text).to.equal(200);
+      const [again, other] = [await draw('first'), await draw('other')];
+      expect(again.json).to.deep.equal(first.json);
+      expectRefusal(other, GENERATIONS, OVER);
+      // The refused one has not taken its key.
+      await accounts().limitKey(id, { budget: 20n * 1_000_000n });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect((await draw('other')).status).to.equal(200);
+      expect(await spentOf(id)).to.equal(20n * 1_000_000n);
+      await gateway.checkMoney();
+    });
+
     it('holds for calls by one key only, and keeps nothing of a key without one', async () => {
       const { key } = await issue({ budget: 1n });
       expectRefusal(await post(key, GENERATIONS, { prompt: 'a hill' }), GENERATIONS, OVER);

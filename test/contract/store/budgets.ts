@@ -130,6 +130,22 @@ export function budgetContract(context: StoreContext): void {
     expect(await problemsOf(store, wallet)).to.deep.equal([]);
   });
 
+  it('is exact in the later of two periods when clocks differ and calls of both come at once from two openers', async () => {
+    const openers = [context.store, await context.other()];
+    const [wallet, key] = [await newWallet(context.store), newId('key')];
+    const calls = Array.from({ length: 60 }, (_, at) => {
+      const opener = openers[(at >> 1) % 2] as Store;
+      return applied(opener, reserve(wallet, { key, amount: 2n * RUB, budget: terms(7, at % 2 === 0 ? 1000 : 2000) }));
+    });
+    const held = (await Promise.all(calls)).flat().filter(({ status }) => status === 'done');
+    const periods = held.map(({ charge: row }) => row?.period);
+    expect(periods.filter((period) => period === 2000)).to.have.length(3);
+    expect(periods.filter((period) => period === 1000)).to.have.length.below(4);
+    expect(held).to.have.length(periods.filter((period) => period === 1000).length + 3);
+    expect(await sumOf(context.store, key)).to.deep.equal({ period: 2000, rub: 6 });
+    expect(await problemsOf(context.store, wallet)).to.deep.equal([]);
+  });
+
   it('changes nothing with a refusal, and keeps nothing of a key without a budget', async () => {
     const { store } = context;
     const [wallet, key, free] = [await newWallet(store), newId('key'), newId('key')];
