@@ -76,7 +76,11 @@ export async function setUpTour(test: TestGateway): Promise<Tour> {
   const newcomer = await setUpOwner(test, (await test.account('0')).id, 'new@example.com');
   const stoppedAccount = await test.account();
   const stopped = await setUpOwner(test, stoppedAccount.id, 'stopped@example.com');
-  await operator.submit(`/admin/accounts/${stoppedAccount.id}`, { change: 'suspend' });
+  const stoppedPage = `/admin/accounts/${stoppedAccount.id}`;
+  await operator.submit(stoppedPage, { change: 'suspend' });
+  await operator.submit('/admin/accounts', { change: 'invite', email: 'boris.ivanov@example.com' });
+  await operator.submit(stoppedPage, { change: 'invite', email: 'vera@example.com' });
+  await operator.submit(stoppedPage, { change: 'invite', email: 'stopped@example.com' });
   const links = await makeLinks(test, account);
   const [notice] = await test.store.payments.notices({ limit: 1 });
   const sights = { account: account.id, call: busy.calls.text, payments: busy.payments, notice: notice?.id ?? '' };
