@@ -4,12 +4,6 @@ import type { AnswerWriter, ToolPiece } from './answer-contract.ts';
 import { tokenCountOf } from './token-counts.ts';
 import { ToolCalls } from './tool-calls.ts';
 
-/**
- * Text that arrived in more than so many pieces at once is written in fewer: its reader gets it at once anyway, and each
- * piece costs as much on the way as reading it.
- */
-const PIECES_APART = 16;
-
 export class Writer implements AnswerWriter {
   /** True once the finish was written. */
   finished = false;
@@ -162,10 +156,7 @@ export class Writer implements AnswerWriter {
 
   #write(text: string, block: Block | undefined): void {
     if (!this.#isOpen && block) this.#open(block);
-    const last = this.#parts.length < PIECES_APART ? undefined : this.#parts.at(-1);
-    const joins = last?.type === 'block-delta';
-    if (joins) this.#parts.pop();
-    this.#parts.push({ type: 'block-delta', index: this.#index, text: joins ? last.text + text : text });
+    this.#parts.push({ type: 'block-delta', index: this.#index, text });
   }
 
   #open(block: Block): void {
