@@ -111,7 +111,11 @@ export class Frames implements Decoder<ProviderPart> {
   }
 
   #line(text: string, start: number, end: number): void {
-    if (this.done || start === end) return;
+    if (this.done) return;
+    if (start === end) {
+      this.#endEvent();
+      return;
+    }
     try {
       if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
         this.#readData(text, text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end);
@@ -120,6 +124,15 @@ export class Frames implements Decoder<ProviderPart> {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** A heartbeat may have no data: what follows its blank line is another event. Other names stay for late data. */
+  #endEvent(): void {
+    if (this.#isHeartbeat()) this.#forgetName();
+  }
+
+  #isHeartbeat(): boolean {
+    return this.#event !== '' && HEARTBEATS.has(this.#event);
   }
 
   /** Notes where the name is: reading every one would cost a tenth of reading its event. */
@@ -141,7 +154,7 @@ export class Frames implements Decoder<ProviderPart> {
   }
 
   #readData(text: string, start: number, end: number): void {
-    if (this.#event !== '' && HEARTBEATS.has(this.#event)) {
+    if (this.#isHeartbeat()) {
       this.#forgetName();
       return;
     }
@@ -180,6 +193,7 @@ export class Frames implements Decoder<ProviderPart> {
 
   #mark(): void {
     if (this.#data !== '') throw new NotJson(this.#data);
+    if (this.#event === 'error') throw this.#fault.ofComplaint(null, true);
     this.#reader.end?.(this.#writer, true);
     this.#writer.done(END_MARK);
     this.done = true;
@@ -194,6 +208,7 @@ export class Frames implements Decoder<ProviderPart> {
     const text = line.trimStart();
     if (text === '') return;
     if (this.#document !== '') this.#addToDocument(line);
+    else if (text.startsWith('data:')) this.#readData(text, 'data:'.length, text.length);
     else if (text.startsWith('{') || text.startsWith('[')) {
       const value = parse(text);
       if (value === INCOMPLETE) this.#document = text;

@@ -117,7 +117,7 @@ export class Writer implements AnswerWriter {
 
   /** Into the open block, or into a new one. */
   #take(text: string, block: Block | undefined): void {
-    let whole = this.#half === '' ? text : this.#joinHalf(text);
+    let whole = this.#half !== '' || isSecondHalf(text) ? this.#joinHalf(text) : text;
     const last = whole.charCodeAt(whole.length - 1);
     if (last >= FIRST_HALF && last < SECOND_HALF) {
       this.#half = whole.slice(-1);
@@ -181,12 +181,18 @@ export class Writer implements AnswerWriter {
     this.#parts.push({ type: 'start', ...id, ...(this.#model !== undefined && { model: this.#model }) });
   }
 
+  /** A half without its other half is replaced: many readers of JSON refuse it. */
   #joinHalf(text: string): string {
-    const next = text.charCodeAt(0);
-    const half = next >= SECOND_HALF && next < SECOND_HALF + 0x400 ? this.#half : REPLACEMENT;
+    const half = this.#half;
     this.#half = '';
-    return half + text;
+    if (!isSecondHalf(text)) return REPLACEMENT + text;
+    return half === '' ? REPLACEMENT + text.slice(1) : half + text;
   }
+}
+
+function isSecondHalf(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return first >= SECOND_HALF && first < SECOND_HALF + 0x400;
 }
 
 const TEXT: Block = { type: 'text' };

@@ -87,6 +87,12 @@ describe('frames', () => {
       `event: ping\ndata: {"text":"x"}\n\n${data({ text: 'a' })}event: keep-alive\ndata: no json\n\n`,
       'a',
     ],
+    [
+      'heartbeats without data',
+      `event: ping\n\n${data({ text: 'a' })}event: heartbeat\r\n\r\n${data({ text: 'b' })}`,
+      'ab',
+    ],
+    ['data behind blanks or another mark', ` ${data({ text: 'a' })}\ufeff${data({ text: 'b' })}`, 'ab'],
     ['what is no object', `data: 7\n\ndata: null\n\ndata: "x"\n\n${data({ text: 'a' })}`, 'a'],
     ['a cut last event', `${data({ text: 'a' })}data: {"te`, 'a'],
     ['words between the events', `${data({ text: 'a' })}hello\n${data({ text: 'b' })}`, 'ab'],
@@ -108,6 +114,8 @@ describe('frames', () => {
     ['rubbish after text', `${data({ text: 'a' })}data: oops\n\n${data({ text: 'b' })}`, 'a', 'protocol'],
     ['rubbish before the end mark', `${data({ text: 'a' })}data: oops\n\ndata: [DONE]\n\n`, 'a', 'protocol'],
     ['an event named error', data({ text: 'a' }) + data({ message: 'busy', code: 429 }, 'error'), 'a', 'rate'],
+    ['an event named error before its end mark', `${data({ text: 'a' })}event: error\ndata: [DONE]\n\n`, 'a', 'server'],
+    ['an event named error without data', `${data({ text: 'a' })}event: error\n\ndata: [DONE]\n\n`, 'a', 'server'],
     ['a field named error', `${data({ text: 'a' })}error: {"code":503,"message":"x"}\n`, 'a', 'overloaded'],
     ['a field named error with words', 'error: quota_exceeded, busy\n', '', 'server'],
   ];
@@ -231,6 +239,7 @@ describe('writer of an answer', () => {
     expect(texts({ text: high }, { text: 'x', stop: 's' })).to.equal('\ufffdx');
     expect(texts({ text: `x${high}` }, { stop: 's' })).to.equal('x\ufffd');
     expect(texts({ text: high, block: 0 }, { text: 'y', block: 1 })).to.equal('\ufffdy');
+    expect(texts({ text: low }, { text: `${low}b` }, { text: high }, { text: 'c' })).to.equal('\ufffd\ufffdb\ufffdc');
   });
 
   it('keeps fragments apart, however many arrive at once', () => {
@@ -254,7 +263,7 @@ describe('writer of an answer', () => {
     fc.assert(
       fc.property(fc.array(told, { maxLength: 8 }), (values) => {
         const { parts, error } = read(values.map((value) => data(value as Told)).join(''));
-        for (const part of parts) if (part.type === 'block-delta') expect(part.text).not.to.match(/[\ud800-\udbff]$/);
+        for (const part of parts) if (part.type === 'block-delta') expect(part.text.isWellFormed()).to.equal(true);
         const guard = createGuard();
         guard.push(parts);
         expect(guard.failed).to.equal(false);
