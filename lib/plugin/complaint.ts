@@ -73,7 +73,7 @@ function isErrorStatus(code: number): boolean {
 }
 
 function isFilled(value: unknown): boolean {
-  if (typeof value === 'string') return value !== '';
+  if (typeof value === 'string' || value === true) return value !== '';
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 

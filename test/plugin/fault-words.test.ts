@@ -130,11 +130,16 @@ describe('faults by what an upstream says', () => {
   }
 
   it('always makes one of what is certainly an error', () => {
-    for (const value of ['busy', {}, [], null, 7, { words: 1 }]) {
+    for (const value of ['busy', {}, [], null, 7, { words: 1 }, { error: true }]) {
       expect(host.ofComplaint(value, true)).to.include({ name: 'UpstreamFault', kind: 'server' });
     }
     expect(host.ofComplaint('busy', true).detail).to.equal('busy');
     expect(host.ofComplaint(null, true).detail).to.equal('an error without a message');
+  });
+
+  it('takes the mere word that there is an error, and none that there is none', () => {
+    expect(host.ofComplaint({ error: true, choices: [] })).to.include({ kind: 'server', detail: 'true' });
+    for (const error of [false, 0, '', null, {}, []]) expect(complaintOf({ error, choices: [] })).to.equal(undefined);
   });
 
   it('takes an error apart wherever it is', () => {

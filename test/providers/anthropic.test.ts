@@ -174,6 +174,17 @@ describe('anthropic', () => {
     expect(textsOf(parts)).to.deep.equal(['0:plain ', '0:Hi']);
   });
 
+  it('fails at an error beside anything it knows, but not at none', async () => {
+    const error = { type: 'overloaded_error', message: 'busy' };
+    for (const type of ['message_start', 'content_block_delta', 'message_delta', 'message_stop', 'message']) {
+      const told = await open()({}, 200, delta('a') + event({ type, error } as { type: string }) + ANSWER);
+      expect(told.error, type).to.include({ name: 'UpstreamFault', kind: 'overloaded' });
+      expect(textsOf(told.parts)).to.deep.equal(['0:a']);
+    }
+    const fine = await open()({}, 200, event({ type: 'ping', error: null } as { type: string }) + ANSWER);
+    expect([fine.error, textsOf(fine.parts)]).to.deep.equal([undefined, ['0:Hi']]);
+  });
+
   it('keeps the key out of a fault', async () => {
     const body = JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `invalid ${KEY}` } });
     const { error } = await open()({}, 401, body);

@@ -54,8 +54,16 @@ export class ChatReply implements AnswerReader {
     this.#hasReason ||= isWhole || (typeof word === 'string' && word !== '');
     const tokens = this.#countsOf(chunk, choice);
     if (tokens) out.usage(tokens);
-    const reason = this.#kit.finishReason(word, choice?.error) ?? (isWhole ? 'stop' : undefined);
+    const reason = this.#kit.finishReason(word, choice?.error);
     if (reason) this.#finish(reason, word, out);
+    else if (choice) this.#endWithout(choice, isWhole, out);
+  }
+
+  /** No reason to end is given. */
+  #endWithout({ error }: Choice, isWhole: boolean, out: AnswerWriter): void {
+    const complaint = error ? this.#kit.fault.ofComplaint({ error }) : undefined;
+    if (complaint) throw complaint;
+    if (isWhole) this.#finish('stop', undefined, out);
   }
 
   /** After a refusal the end mark alone does not say why it ended. */
@@ -100,6 +108,7 @@ export class ChatReply implements AnswerReader {
 
   /** A refusal is what the reader gets as an answer, so it is text; the finish reason says why it ended. */
   #takeRefusal(text: string, out: AnswerWriter): void {
+    if (text === '') return;
     this.#isRefused = true;
     this.#append(text, out);
   }

@@ -19,6 +19,7 @@ export class MessageReply implements AnswerReader {
   }
 
   take(event: JsonObject, out: AnswerWriter): void {
+    if (event.error) this.#refuse(event);
     switch (event.type) {
       case 'content_block_delta':
         this.#takeDelta(event, out);
@@ -44,7 +45,8 @@ export class MessageReply implements AnswerReader {
         this.#takeMessage(event, out);
         break;
       default:
-        this.#takeOther(event);
+        // Events of unknown types are skipped, but errors of any shape are not.
+        if (event.type === undefined || event.type === 'error' || event.success === false) this.#refuse(event);
     }
   }
 
@@ -97,10 +99,7 @@ export class MessageReply implements AnswerReader {
     if (reason) out.finish(reason, `${stopReason}`);
   }
 
-  /** Events of unknown types are skipped, but errors of any shape are not. */
-  #takeOther(event: JsonObject): void {
-    const isKnown = event.type === undefined || event.type === 'error';
-    if (!isKnown && !event.error && event.success !== false) return;
+  #refuse(event: JsonObject): void {
     const complaint = this.#kit.fault.ofComplaint(event);
     if (complaint) throw complaint;
   }

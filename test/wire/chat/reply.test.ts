@@ -88,6 +88,32 @@ describe('answers in the chat format', () => {
     ]);
   });
 
+  it('fails at an error in its choice when nothing else says how it ended', () => {
+    const failing = (fields: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...fields }] })}`;
+    const error = { code: 502, message: 'gone' };
+    for (const last of [
+      failing({ delta: { content: 'B' }, error }),
+      failing({ delta: {}, finish_reason: null, error }),
+    ]) {
+      const reply = open();
+      reply.push([text('A'), last, 'data: [DONE]']);
+      expect(reply.failure).to.include({ kind: 'server', status: 502 });
+    }
+    const whole = open();
+    whole.push([JSON.stringify({ object: 'chat.completion', choices: [{ message: { content: 'A' }, error }] })]);
+    expect(whole.failure).to.include({ kind: 'server', status: 502 });
+    const empty = open();
+    expect(types(empty.push([text('A'), failing({ delta: {}, error: {} }), 'data: [DONE]'])).at(-1)).to.equal('finish');
+  });
+
+  it('takes only a refusal with words for one', () => {
+    for (const refusal of [[], {}, '', null, [null]]) {
+      const reply = open();
+      const last = reply.push([line({ content: 'A', refusal }), line({}, 'stop')]).at(-1);
+      expect(last, JSON.stringify(refusal)).to.include({ type: 'finish', reason: 'stop' });
+    }
+  });
+
   it('passes over text after a finish that was said', () => {
     const reply = open();
     reply.push([text('A'), line({}, 'stop')]);
