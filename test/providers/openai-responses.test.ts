@@ -32,6 +32,55 @@ describe('openai-responses', () => {
     });
   });
 
+  const events = (...values: readonly object[]) =>
+    [{ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hi' }, ...values]
+      .map((value) => `data: ${JSON.stringify(value)}\n\n`)
+      .join('');
+
+  const failed: readonly (readonly [what: string, answer: string, kind: string])[] = [
+    ['a failure without its response', events({ type: 'response.failed' }), 'server'],
+    [
+      'a failure without its status',
+      events({ type: 'response.failed', response: { error: { code: 'rate_limit_exceeded', message: 'slow' } } }),
+      'rate',
+    ],
+    ['an end that was cancelled', events({ type: 'response.completed', response: { status: 'cancelled' } }), 'server'],
+    [
+      'an error beside the end',
+      events({ type: 'response.completed', response: { status: 'completed', error: { code: 503, message: 'x' } } }),
+      'overloaded',
+    ],
+    [
+      'a whole response in progress',
+      JSON.stringify({ object: 'response', status: 'in_progress', output: [] }),
+      'server',
+    ],
+  ];
+  for (const [what, answer, kind] of failed) {
+    it(`calls ${what} a failure`, async () => {
+      const { error } = await vendor.tell(vendor.open({}), CALL, answer);
+      expect(error).to.include({ name: 'UpstreamFault', kind });
+    });
+  }
+
+  it('goes by the name of the last event where the response does not say how it ended', async () => {
+    const response = { incomplete_details: { reason: 'max_output_tokens' } };
+    const answer = events({ type: 'response.incomplete', response });
+    const { parts } = await vendor.tell(vendor.open({}), CALL, answer);
+    expect(parts.at(-1)).to.include({ type: 'finish', reason: 'length' });
+  });
+
+  it('takes the text of the whole response when none came before', async () => {
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: 'Hello.' }] }];
+    const last = { type: 'response.completed', response: { status: 'completed', output } };
+    const textOf = async (answer: string) => {
+      const { parts } = await vendor.tell(vendor.open({}), CALL, answer);
+      return parts.map((part) => (part.type === 'block-delta' ? part.text : '')).join('');
+    };
+    expect(await textOf(`data: ${JSON.stringify(last)}\n\n`)).to.equal('Hello.');
+    expect(await textOf(events(last))).to.equal('Hi');
+  });
+
   it('says who said what by the types of the parts', async () => {
     const messages: TextCall['messages'] = [
       { role: 'assistant', content: [{ type: 'text', text: 'Before' }] },
