@@ -45,6 +45,9 @@ export interface Bill extends Tokens {
 /** Approximate characters per token, where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
+/** The longest tokens are of repeated signs: a count below that was made before the text, or by mistake. */
+const CHARACTERS_PER_TOKEN_MAX = 64;
+
 export function createMeter(options: MeterOptions): Meter {
   return new AnswerMeter(options);
 }
@@ -121,8 +124,8 @@ class AnswerMeter implements Meter {
   #believableOutput(): number | undefined {
     const output = this.#output;
     if (output === undefined || !Number.isInteger(output) || output < 0) return undefined;
-    if (output > this.#options.outputMax) return undefined;
-    return output > 0 || !this.hasText ? output : undefined;
+    if (output > this.#options.outputMax || (output === 0 && this.hasText)) return undefined;
+    return this.#characters <= output * CHARACTERS_PER_TOKEN_MAX ? output : undefined;
   }
 }
 

@@ -22,6 +22,13 @@ describe('meter', () => {
     expect(bill('finished', [usage(1000, 500), words(1)])).to.deep.equal({ input: 1000, output: 500 });
   });
 
+  it('does not believe a count that is far too small for its text, as one from the start of an answer', () => {
+    expect(bill('finished', [usage(7, 2), delta('='.repeat(128))])).to.deep.equal({ input: 7, output: 2 });
+    const { doubt, ...tokens } = bill('finished', [usage(7, 2), delta('='.repeat(129))]);
+    expect(tokens).to.deep.equal({ input: 7, output: 33 });
+    expect(doubt).to.equal('usage reported as output 2');
+  });
+
   it('goes by the last number of each side', () => {
     const parts = [usage(7, 1), words(3), usage(undefined, 2), usage(8, undefined), usage(null, null), usage('9', '9')];
     expect(bill('finished', parts)).to.deep.equal({ input: 8, output: 2 });

@@ -1,7 +1,13 @@
 // Reads replies in the contents format: the chunks of a text, or the pictures of one reply.
 import { Buffer } from 'node:buffer';
-import type { AnswerReader, AnswerWriter, Host, JsonObject, MediaSource } from '../../plugin/contract.ts';
+import type { AnswerReader, AnswerWriter, CountNames, Host, JsonObject, MediaSource } from '../../plugin/contract.ts';
 import { fieldsOf } from '../../plugin/fields.ts';
+import { namedCountsOf } from '../../plugin/token-counts.ts';
+
+const COUNTS: CountNames = {
+  input: ['promptTokenCount'],
+  output: ['candidatesTokenCount', 'thoughtsTokenCount'],
+};
 
 type Kit = Pick<Host, 'fault' | 'finishReason'>;
 
@@ -21,11 +27,7 @@ export function createContentsReader(kit: Kit): AnswerReader {
       if (chunk.error) throw fault.ofComplaint(chunk, true);
       out.start({ id: chunk.responseId, model: chunk.modelVersion });
       // Every chunk counts all tokens so far. Reasoning is counted beside the answer and billed like it.
-      const { promptTokenCount, candidatesTokenCount, thoughtsTokenCount } = fieldsOf(chunk.usageMetadata);
-      out.usage({
-        input: promptTokenCount,
-        output: Number(candidatesTokenCount ?? 0) + Number(thoughtsTokenCount ?? 0),
-      });
+      out.usage(namedCountsOf(chunk.usageMetadata, COUNTS));
       refuseBlocked(chunk, kit);
       const candidate = fieldsOf(chunk.candidates, 0);
       for (const part of partsOf(candidate)) {
