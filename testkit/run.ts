@@ -5,10 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { keepCompiled } from '../lib/compile-cache.ts';
+import { keepThreads } from '../lib/store/sqlite/idle-threads.ts';
 import type { ReplicaSet } from './replica-set.ts';
 
 // The threads of every store that a test opens compile the same files.
 keepCompiled();
+keepThreads(true);
 
 let set: Promise<ReplicaSet> | undefined;
 

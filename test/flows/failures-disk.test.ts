@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import { keepThreads } from '../../lib/store/sqlite/idle-threads.ts';
 import {
   ask,
   billingOf,
@@ -141,6 +142,7 @@ describe('threads of the store that die', () => {
 
   before(async () => {
     upstream = await startUpstream(chatAnswer('Hello.', { input: 7, output: 400 }));
+    keepThreads(false);
     process.on('worker', onWorker);
     gateway = await startGateway({ catalog: chatCatalog(upstream.url) });
   });
@@ -148,6 +150,7 @@ describe('threads of the store that die', () => {
     process.off('worker', onWorker);
     await gateway.stop();
     await upstream.close();
+    keepThreads(true);
   });
   afterEach(() => gateway.checkMoney());
 

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
 import { limitHeap } from '../../platform/thread-heap.ts';
 import { StoreError } from '../store.ts';
+import { addIdle, hasRoom, isAlive, takeIdle } from './idle-threads.ts';
 import {
   CLOSE,
   type Failure,
@@ -30,6 +31,8 @@ interface Waiting {
 interface Running {
   readonly worker: Worker;
   readonly waiting: Map<number, Waiting>;
+  /** Leaves the thread to itself. */
+  forget(): void;
 }
 
 /** `tsc` rewrites imports, but not this. */
@@ -47,16 +50,27 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
 
   function start(): Running {
     if (running) return running;
-    const resourceLimits = limitHeap({ maxYoungGenerationSizeMb: YOUNG_MB });
-    const worker = new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
-    const started: Running = { worker, waiting: new Map() };
-    worker.on('message', (reply: Reply) => settle(started, reply));
+    const worker = openIn(takeIdle(role)) ?? startWorker();
+    const onMessage = (reply: Reply) => settle(started, reply);
+    const onError = (error: unknown) => bury(started, lost(error));
+    const onExit = () => bury(started, lost());
+    const forget = () => void worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+    const started: Running = { worker, waiting: new Map(), forget };
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     // An idle store must not keep the process alive. After adding the listener, which would undo it.
     worker.unref();
-    worker.on('error', (error) => bury(started, lost(error)));
-    worker.on('exit', () => bury(started, lost()));
     running = started;
     return started;
+  }
+
+  function startWorker(): Worker {
+    const resourceLimits = limitHeap({ maxYoungGenerationSizeMb: YOUNG_MB });
+    return new Worker(WORKER, { name: `tollgate-${role}`, workerData: options, resourceLimits });
+  }
+
+  function openIn(idle: Worker | undefined): Worker | undefined {
+    idle?.postMessage(options);
+    return idle;
   }
 
   function send(name: string, args: readonly unknown[]): Promise<never> {
@@ -100,11 +114,18 @@ export function createThread<P extends Procedures>(options: ThreadOptions): Thre
 
   async function end(): Promise<void> {
     if (!running) return;
-    const { worker } = running;
-    const exited = new Promise((resolve) => worker.once('exit', resolve));
-    await send(CLOSE, []).catch(() => undefined);
+    const { worker, forget } = running;
+    const stays = hasRoom(role);
+    const closed = await send(CLOSE, [stays]).then(
+      () => true,
+      () => false,
+    );
+    if (closed && stays) {
+      forget();
+      return addIdle(role, worker);
+    }
     worker.ref();
-    await exited;
+    if (isAlive(worker)) await new Promise((resolve) => worker.once('exit', resolve));
   }
 
   return {

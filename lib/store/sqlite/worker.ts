@@ -1,4 +1,4 @@
-// The inside of a worker thread: opens its database and answers one request at a time.
+// The inside of a worker thread: opens its database and answers one request at a time. Then it ends or waits for another.
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { OperatorError } from '../../operator-error.ts';
@@ -15,26 +15,29 @@ import {
 } from './protocol.ts';
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const { role, connection } = workerData as ThreadOptions;
 
-try {
-  const opened = role === 'writer' ? openWriter(connection) : openReader(connection);
-  serve(opened.db, opened.procedures);
-} catch (error) {
-  port.postMessage([NOT_OPENED, undefined, failureOf(error)] satisfies Reply);
+open(workerData as ThreadOptions);
+
+function open({ role, connection }: ThreadOptions): void {
+  try {
+    const opened = role === 'writer' ? openWriter(connection) : openReader(connection);
+    serve(opened.db, opened.procedures);
+  } catch (error) {
+    port.postMessage([NOT_OPENED, undefined, failureOf(error)] satisfies Reply);
+  }
 }
 
 function serve(db: DatabaseSync, procedures: Procedures): void {
   const unfinished = new Set<Promise<unknown>>();
   const reply = (message: Reply) => port.postMessage(message);
 
-  port.on('message', ([id, name, args]: Request) => {
+  const answer = ([id, name, args]: Request) => {
     const fail = (error: unknown) => {
       // If a transaction cannot be rolled back, the thread ends.
       if (db.isTransaction) process.exit(1);
       reply([id, undefined, failureOf(error)]);
     };
-    if (name === CLOSE) return void close(id);
+    if (name === CLOSE) return void close(id, args[0] === true);
     try {
       const result = procedures[name]?.(...(args as never[]));
       if (!(result instanceof Promise)) return reply([id, result]);
@@ -44,13 +47,16 @@ function serve(db: DatabaseSync, procedures: Procedures): void {
     } catch (error) {
       fail(error);
     }
-  });
+  };
+  port.on('message', answer);
 
-  async function close(id: number): Promise<void> {
+  async function close(id: number, stays: boolean): Promise<void> {
     await Promise.all(unfinished);
     db.close();
+    port.off('message', answer);
+    if (stays) port.once('message', open);
     reply([id, undefined]);
-    port.close();
+    if (!stays) port.close();
   }
 }
 

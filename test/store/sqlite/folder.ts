@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
+import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
 import { openSqliteStore, type SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
@@ -47,15 +48,17 @@ export function useFolder(): Folder {
   };
 }
 
-/** The worker threads that start while the suite runs, by name. */
+/** The worker threads that start while the suite runs, by name; they end with their stores, as in the service. */
 export function useWorkers(): { last(name: string): Worker } {
   const workers: Worker[] = [];
   const onWorker = (worker: Worker) => workers.push(worker);
   before(() => {
+    keepThreads(false);
     process.on('worker', onWorker);
   });
   after(() => {
     process.off('worker', onWorker);
+    keepThreads(true);
   });
   return {
     last(name) {

@@ -1,5 +1,6 @@
 // SQLite in the calling thread: the contract of every store, without a thread for it, and without keeping others waiting.
 import { expect } from 'chai';
+import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
 import { longer } from '../../../testkit/long.ts';
 import { SQLITE_HERE } from '../../../testkit/stores.ts';
 import { newWallet, rejection, walletOf } from '../../contract/store/context.ts';
@@ -22,12 +23,14 @@ describe('sqlite in the calling thread', () => {
     const started: unknown[] = [];
     const onWorker = (worker: unknown) => started.push(worker);
     process.on('worker', onWorker);
+    keepThreads(false);
     try {
       const store = await folder.open(folder.file(), { here: true });
       await store.accounts.list();
       await walletOf(store, await newWallet(store));
     } finally {
       process.off('worker', onWorker);
+      keepThreads(true);
     }
     expect(started).to.deep.equal([]);
   });

@@ -1,0 +1,72 @@
+// Threads that outlive their store: the next store has them, and only one that asked for it keeps any.
+import { expect } from 'chai';
+import { keepThreads } from '../../../lib/store/sqlite/idle-threads.ts';
+import { newAccount } from '../../contract/store/context.ts';
+import { useFolder, useWorkers } from './folder.ts';
+
+describe('threads of closed stores', () => {
+  const folder = useFolder();
+  const workers = useWorkers();
+  const writer = () => workers.last('tollgate-writer');
+  /** Makes an account, and counts those that are there. */
+  const use = async (path: string): Promise<number> => {
+    const store = await folder.open(path);
+    await newAccount(store);
+    const { length } = await store.accounts.list();
+    await store.close();
+    return length;
+  };
+
+  afterEach(() => keepThreads(false));
+
+  it('end with it', async () => {
+    await use(folder.file());
+    expect(writer).to.throw('no thread');
+  });
+
+  it('serve the next store, on its own database', async () => {
+    keepThreads(true);
+    const [one, other] = [folder.file(), folder.file()];
+    expect(await use(one)).to.equal(1);
+    const first = writer();
+    expect([await use(other), await use(one)]).to.deep.equal([1, 2]);
+    expect(writer()).to.equal(first);
+  });
+
+  it('serve one store at a time', async () => {
+    keepThreads(true);
+    await use(folder.file());
+    const first = writer();
+    await folder.open(folder.file());
+    expect(writer()).to.equal(first);
+    await folder.open(folder.file());
+    expect(writer()).not.to.equal(first);
+  });
+
+  it('are not used once they have ended', async () => {
+    keepThreads(true);
+    await use(folder.file());
+    const first = writer();
+    await first.terminate();
+    expect(await use(folder.file())).to.equal(1);
+    expect(writer()).not.to.equal(first);
+  });
+
+  it('are of use after one that could not open its database', async () => {
+    keepThreads(true);
+    await use(folder.file());
+    const path = folder.file();
+    folder.raw(path).exec('PRAGMA application_id = 1; CREATE TABLE other (id)');
+    const refused = await folder.open(path).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(Error).with.property('message').that.contains(path);
+    expect(await use(folder.file())).to.equal(1);
+  });
+
+  it('end when they are kept no longer', async () => {
+    keepThreads(true);
+    await use(folder.file());
+    const exited = new Promise((resolve) => writer().once('exit', resolve));
+    keepThreads(false);
+    await exited;
+  });
+});
