@@ -1,7 +1,7 @@
 // Decodes server-sent events from bytes, following the algorithm of the HTML standard:
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 import type { Decoder } from '../lib/stream/bytes.ts';
-import { LINE_LIMITS, type LineLimits, LineSplitter } from '../lib/stream/lines.ts';
+import { LINE_LIMITS, type LineLimits, LineSplitter, type LineTaker } from '../lib/stream/lines.ts';
 
 export interface ServerSentEvent {
   /** The `event:` field; `message` if the event has none. */
@@ -13,7 +13,7 @@ export interface ServerSentEvent {
  * Events without a `data` field are skipped; `id` and `retry` are ignored: nothing reconnects. Unlike a browser, it
  * counts a last event without a closing blank line, because upstreams end that way.
  */
-class SseDecoder implements Decoder<ServerSentEvent> {
+class SseDecoder implements Decoder<ServerSentEvent>, LineTaker {
   readonly #splitter: LineSplitter;
   readonly #charsMax: number;
   #events: ServerSentEvent[] = [];
@@ -23,7 +23,7 @@ class SseDecoder implements Decoder<ServerSentEvent> {
 
   constructor(limits: LineLimits) {
     this.#charsMax = limits.charsMax;
-    this.#splitter = new LineSplitter(limits, (text, start, end) => this.#line(text, start, end));
+    this.#splitter = new LineSplitter(limits, this);
   }
 
   get failure(): Error | undefined {
@@ -43,7 +43,7 @@ class SseDecoder implements Decoder<ServerSentEvent> {
   }
 
   /** Works in place on the text of the chunk: one slice per event, for the data. */
-  #line(text: string, start: number, end: number): void {
+  takeLine(text: string, start: number, end: number): void {
     if (start === end) this.#dispatch();
     else if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
       this.#addData(text.slice(valueStart(text, start + 5, end), end));

@@ -2,7 +2,7 @@
 // value per line. It reads lines instead of events, because errors may come between events, as bare JSON or in a field
 // named `error`, which a strict event reader would skip.
 import type { Decoder } from '../stream/bytes.ts';
-import { LINE_LIMITS, LineSplitter } from '../stream/lines.ts';
+import { LINE_LIMITS, LineSplitter, type LineTaker } from '../stream/lines.ts';
 import type { ProviderPart } from '../stream/provider-part.ts';
 import { AlikeParser } from './alike.ts';
 import type { AnswerReader } from './answer-contract.ts';
@@ -41,7 +41,7 @@ export interface FramesOptions {
 }
 
 /** Decodes the parts of an answer directly from its bytes. */
-export class Frames implements Decoder<ProviderPart> {
+export class Frames implements Decoder<ProviderPart>, LineTaker {
   /** True when nothing that follows counts. */
   done = false;
   /** Set once the reply turned out to have failed; the parts before it count. */
@@ -71,7 +71,10 @@ export class Frames implements Decoder<ProviderPart> {
     this.#reader = reader;
     this.#fault = fault;
     this.#piecesMax = PIECES * charsMax;
-    this.#splitter = new LineSplitter({ ...LINE_LIMITS, charsMax }, (text, start, end) => this.#line(text, start, end));
+    this.#splitter = new LineSplitter(
+      charsMax === LINE_LIMITS.charsMax ? LINE_LIMITS : { ...LINE_LIMITS, charsMax },
+      this,
+    );
   }
 
   /** A line that is too long: the reader of the body throws it. */
@@ -110,7 +113,7 @@ export class Frames implements Decoder<ProviderPart> {
     return parts;
   }
 
-  #line(text: string, start: number, end: number): void {
+  takeLine(text: string, start: number, end: number): void {
     if (this.done) return;
     if (start === end) {
       this.#endEvent();

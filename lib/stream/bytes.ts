@@ -168,19 +168,19 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
   #schedule(): void {
     if (!this.#waiter || this.#scheduled) return;
     this.#scheduled = true;
-    process.nextTick(this.#onTick);
+    process.nextTick(onTick, this);
   }
 
-  readonly #onTick = (): void => {
+  onTick(): void {
     this.#scheduled = false;
     if (this.#waiter) this.#deliver();
-  };
+  }
 
   #deliver(): void {
     const items = this.#decode();
     if (this.#buffered > 0) {
       this.#scheduled = true;
-      setImmediate(this.#onTick);
+      setImmediate(onTick, this);
     }
     if (items.length > 0) this.#settle()?.resolve({ done: false, value: items });
     else if (this.#buffered > 0) return;
@@ -246,6 +246,11 @@ class BodyReader<T> implements AskableIterator<readonly T[]>, ByteTaker {
     this.#buffered = 0;
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
+}
+
+/** Not a closure of every reader. */
+function onTick(reader: { onTick(): void }): void {
+  reader.onTick();
 }
 
 /** Lets a nearly complete body end by itself, and closes any other. */

@@ -21,42 +21,50 @@ export interface AskableIterator<T> extends AsyncIterableIterator<T> {
   [ASK](waiter: Waiter<T>): void;
 }
 
+/** Takes what a source yields, then is told once how it ended. */
+export interface Consumer<T> {
+  take(value: T): Pressure;
+  end(): void;
+  /** Throws nothing. */
+  fail(reason: unknown): void;
+}
+
 /**
  * Calls `take` with everything the source yields. Resolves at the source's end, rejects with what it throws, or with
  * the signal's reason as soon as it aborts; a source that does not obey is abandoned and its late errors are swallowed.
  */
 export function drive<T>(source: AsyncIterable<T>, signal: AbortSignal, take: (value: T) => Pressure): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    new Driver({ iterator: open(source), signal, take, resolve, reject }).start();
+    driveInto(source, signal, { take, end: resolve, fail: reject });
   });
 }
 
-interface Drive<T> {
-  readonly iterator: AsyncIterator<T>;
-  readonly signal: AbortSignal;
-  readonly take: (value: T) => Pressure;
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
+/** The same without a promise, which every open answer would keep. Throws if the source cannot be opened. */
+export function driveInto<T>(source: AsyncIterable<T>, signal: AbortSignal, consumer: Consumer<T>): void {
+  new Driver(open(source), signal, consumer).start();
 }
 
 /** A class, because every open answer has one: closures would take three times the memory. */
 class Driver<T> implements Waiter<T> {
-  readonly #drive: Drive<T>;
+  readonly #iterator: AsyncIterator<T>;
+  readonly #signal: AbortSignal;
+  readonly #consumer: Consumer<T>;
   #over = false;
   #arrivals = 0;
 
-  constructor(drive: Drive<T>) {
-    this.#drive = drive;
+  constructor(iterator: AsyncIterator<T>, signal: AbortSignal, consumer: Consumer<T>) {
+    this.#iterator = iterator;
+    this.#signal = signal;
+    this.#consumer = consumer;
   }
 
   start(): void {
-    const { signal } = this.#drive;
-    if (signal.aborted) {
+    if (this.#signal.aborted) {
       this.#onAbort();
       return;
     }
     // Not `once`, which costs as much again.
-    signal.addEventListener('abort', this.#onAbort);
+    this.#signal.addEventListener('abort', this.#onAbort);
     this.#pull();
   }
 
@@ -66,7 +74,7 @@ class Driver<T> implements Waiter<T> {
     try {
       if (result.done) {
         this.#end();
-        this.#drive.resolve();
+        this.#consumer.end();
       } else this.#pass(result.value);
     } catch (error) {
       this.#breakOff(error);
@@ -76,12 +84,12 @@ class Driver<T> implements Waiter<T> {
   reject(error: unknown): void {
     if (this.#over) return;
     this.#end();
-    this.#drive.reject(error);
+    this.#consumer.fail(error);
   }
 
   #pass(value: T): void {
     this.#arrivals += 1;
-    const pressure = this.#drive.take(value);
+    const pressure = this.#consumer.take(value);
     if (pressure)
       pressure.then(
         () => this.#pull(),
@@ -93,7 +101,7 @@ class Driver<T> implements Waiter<T> {
 
   #pull(): void {
     if (this.#over) return;
-    const { iterator } = this.#drive;
+    const iterator = this.#iterator;
     try {
       if (isAskable(iterator)) iterator[ASK](this);
       else
@@ -109,18 +117,17 @@ class Driver<T> implements Waiter<T> {
   /** What arrived could not be taken. */
   #breakOff(error: unknown): void {
     this.reject(error);
-    abandon(this.#drive.iterator);
+    abandon(this.#iterator);
   }
 
   readonly #onAbort = (): void => {
-    const { iterator, signal } = this.#drive;
-    this.reject(signal.reason);
-    abandon(iterator);
+    this.reject(this.#signal.reason);
+    abandon(this.#iterator);
   };
 
   #end(): void {
     this.#over = true;
-    this.#drive.signal.removeEventListener('abort', this.#onAbort);
+    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }
 

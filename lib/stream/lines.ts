@@ -13,14 +13,16 @@ export interface LineLimits {
 /** An answer of 32768 tokens takes about 10 MiB in the wordiest format known; one event carries one image at most. */
 export const LINE_LIMITS: LineLimits = { charsMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 };
 
-/** Receives one line: the characters from `start` to `end` of `text`, without its end mark. */
-export type LineTaker = (text: string, start: number, end: number) => void;
+export interface LineTaker {
+  /** Receives one line: the characters from `start` to `end` of `text`, without its end mark. */
+  takeLine(text: string, start: number, end: number): void;
+}
 
 /** Lines end with LF, CRLF or CR; a byte order mark at the very start is dropped; broken UTF-8 becomes U+FFFD. */
 export class LineSplitter {
   failure: LimitError | undefined;
   readonly #limits: LineLimits;
-  readonly #take: LineTaker;
+  readonly #taker: LineTaker;
   /** The open line, in pieces: joining it for every chunk would be quadratic. */
   #pieces: string[] = [];
   #piecesChars = 0;
@@ -30,9 +32,9 @@ export class LineSplitter {
   #started = false;
   #afterCarriageReturn = false;
 
-  constructor(limits: LineLimits, take: LineTaker) {
+  constructor(limits: LineLimits, taker: LineTaker) {
     this.#limits = limits;
-    this.#take = take;
+    this.#taker = taker;
   }
 
   push(chunk: Uint8Array): void {
@@ -52,7 +54,7 @@ export class LineSplitter {
     }
     if (this.failure || this.#pieces.length === 0) return;
     const line = this.#join('');
-    this.#take(line, 0, line.length);
+    this.#taker.takeLine(line, 0, line.length);
   }
 
   /** Stops: further lines are not taken. */
@@ -80,7 +82,7 @@ export class LineSplitter {
 
   #takeLine(text: string, start: number, end: number): void {
     if (end - start > this.#limits.charsMax) this.#failLong();
-    else this.#take(text, start, end);
+    else this.#taker.takeLine(text, start, end);
   }
 
   #keep(piece: string): void {

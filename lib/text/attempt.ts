@@ -1,14 +1,14 @@
 // One attempt at one route: the upstream's parts through the guard to a sink, under the timeouts.
 
-import { type Ending, endingOfAbort } from '../call/ending.ts';
+import { type Ending, endingOfAbort, failed } from '../call/ending.ts';
 import type { Route } from '../catalog/model.ts';
 import { fault } from '../faults.ts';
 import { toClientFault } from '../plugin/client-fault.ts';
 import type { ProviderPart, TextCall } from '../plugin/contract.ts';
-import { drive, type Pressure } from '../stream/drive.ts';
-import { type CallsAllowed, createGuard } from '../stream/guard.ts';
+import { type Consumer, driveInto, type Pressure } from '../stream/drive.ts';
+import { type CallsAllowed, createGuard, type Guard } from '../stream/guard.ts';
 import type { ReplyFinishPart, StreamPart } from '../stream/part.ts';
-import { createWatch } from './watch.ts';
+import { createWatch, type Watch, type Watched } from './watch.ts';
 
 export interface AttemptOptions {
   readonly route: Route;
@@ -63,63 +63,113 @@ export interface AnswerSink {
 const OVER = Symbol('the attempt is over');
 
 /** Never rejects. */
-export async function attempt(options: AttemptOptions): Promise<Ending<ReplyFinishPart>> {
-  const { model, calls = 'none', sink, signal, timeouts, deadline, outputMax, onFirst } = options;
-  const guard = createGuard({ outputMax, calls });
-  const upstream = new AbortController();
-  const onAbort = () => upstream.abort(signal.reason);
-  const watch = createWatch({
-    firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
-    idleTimeoutMs: timeouts.idleTimeoutMs,
-    totalDeadline: deadline,
-    heartbeatMs: timeouts.heartbeatMs,
-    onHeartbeat: () => sink.keepAlive(),
-    onTimeout: () => upstream.abort(fault('upstream_timeout')),
-  });
-  let ending: Ending<ReplyFinishPart> | undefined;
-  let hasText = false;
-  sink.restart(model);
+export function attempt(options: AttemptOptions): Promise<Ending<ReplyFinishPart>> {
+  return new Promise((resolve) => new Attempt(options, resolve).start());
+}
 
-  const pass = (parts: readonly StreamPart[]): Pressure => {
+/** A class, because every open answer has one: closures and a function that waits would take three times the memory. */
+class Attempt implements Consumer<readonly ProviderPart[]>, Watched {
+  readonly #options: AttemptOptions;
+  readonly #resolve: (ending: Ending<ReplyFinishPart>) => void;
+  readonly #guard: Guard;
+  readonly #upstream = new AbortController();
+  readonly #watch: Watch;
+  #ending: Ending<ReplyFinishPart> | undefined;
+  #hasText = false;
+
+  constructor(options: AttemptOptions, resolve: (ending: Ending<ReplyFinishPart>) => void) {
+    const { calls = 'none', timeouts, deadline, outputMax } = options;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#guard = createGuard({ outputMax, calls });
+    this.#watch = createWatch({
+      firstTokenTimeoutMs: timeouts.firstTokenTimeoutMs,
+      idleTimeoutMs: timeouts.idleTimeoutMs,
+      totalDeadline: deadline,
+      heartbeatMs: timeouts.heartbeatMs,
+      watched: this,
+    });
+  }
+
+  start(): void {
+    const { sink, model, signal } = this.#options;
+    const upstream = this.#upstream.signal;
+    sink.restart(model);
+    signal.addEventListener('abort', this.#onAbort);
+    try {
+      driveInto(partsOf(this.#options, upstream), upstream, this);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  take(parts: readonly ProviderPart[]): Pressure {
+    const guard = this.#guard;
+    const pressure = this.#pass(guard.push(parts));
+    if (guard.failed || guard.cut || this.#options.sink.stopped !== undefined) this.#upstream.abort(OVER);
+    else if (guard.finished) this.#watch.finished();
+    return pressure;
+  }
+
+  end(): void {
+    try {
+      this.#pass(this.#guard.end());
+      this.#settle();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(reason: unknown): void {
+    const { signal } = this.#options;
+    try {
+      // An answer that had its terminal signal is complete, whatever happened afterwards.
+      if (this.#guard.finished || !signal.aborted) this.#pass(this.#guard.fail(toClientFault(reason)));
+    } catch (error) {
+      this.#ending = failed(error);
+    }
+    this.#upstream.abort(OVER);
+    this.#settle();
+  }
+
+  onHeartbeat(): void {
+    this.#options.sink.keepAlive();
+  }
+
+  onTimeout(): void {
+    this.#upstream.abort(fault('upstream_timeout'));
+  }
+
+  readonly #onAbort = (): void => this.#upstream.abort(this.#options.signal.reason);
+
+  #settle(): void {
+    const { signal } = this.#options;
+    this.#watch.stop();
+    signal.removeEventListener('abort', this.#onAbort);
+    this.#resolve(this.#ending ?? endingOfAbort(signal));
+  }
+
+  #pass(parts: readonly StreamPart[]): Pressure {
+    const { sink, onFirst } = this.#options;
     // Nothing after the stop string belongs to the answer, not even an error.
     if (sink.stopped !== undefined) return undefined;
-    ending ??= endingOfParts(parts);
-    const content = ending ? parts.slice(0, -1) : parts;
+    this.#ending ??= endingOfParts(parts);
+    const content = this.#ending ? parts.slice(0, -1) : parts;
     const pressure = content.length > 0 ? sink.take(content) : undefined;
-    if (ending?.type === 'error') sink.breakOff();
-    if (sink.stopped !== undefined) ending = stoppedAt(sink.stopped);
+    if (this.#ending?.type === 'error') sink.breakOff();
+    if (sink.stopped !== undefined) this.#ending = stoppedAt(sink.stopped);
     if (content.length === 0) return undefined;
     // Parts before the first text do not count as a first fragment.
     if (sink.hasText) {
-      watch.touch();
-      if (!hasText) onFirst();
-      hasText = true;
+      this.#watch.touch();
+      if (!this.#hasText) onFirst();
+      this.#hasText = true;
     }
-    if (sink.begun) watch.delivered();
+    if (sink.begun) this.#watch.delivered();
     if (!pressure) return undefined;
-    watch.pause();
-    return pressure.then(() => watch.resume());
-  };
-  const take = (parts: readonly ProviderPart[]): Pressure => {
-    const pressure = pass(guard.push(parts));
-    if (guard.failed || guard.cut || sink.stopped !== undefined) upstream.abort(OVER);
-    else if (guard.finished) watch.finished();
-    return pressure;
-  };
-
-  signal.addEventListener('abort', onAbort);
-  try {
-    await drive(partsOf(options, upstream.signal), upstream.signal, take);
-    pass(guard.end());
-  } catch (error) {
-    // An answer that had its terminal signal is complete, whatever happened afterwards.
-    if (guard.finished || !signal.aborted) pass(guard.fail(toClientFault(error)));
-    upstream.abort(OVER);
-  } finally {
-    watch.stop();
-    signal.removeEventListener('abort', onAbort);
+    this.#watch.pause();
+    return pressure.then(() => this.#watch.resume());
   }
-  return ending ?? endingOfAbort(signal);
 }
 
 function partsOf({ route, call }: AttemptOptions, signal: AbortSignal): AsyncIterable<readonly ProviderPart[]> {

@@ -4,11 +4,12 @@ import type { CallContext } from '../call/context.ts';
 import type { Ending } from '../call/ending.ts';
 import type { RouteHealth, Way } from '../call/health.ts';
 import type { PaidCall, PaidCalls, PaidEnding } from '../call/paid.ts';
-import { askRoutes, type OnAttempt } from '../call/routes.ts';
+import { askRoutes, type OnAttempt, type RoutesOptions } from '../call/routes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route, TextModel } from '../catalog/model.ts';
 import { fault, refundedFault } from '../faults.ts';
 import type { Due } from '../ledger/ledger.ts';
+import type { Micro } from '../money/money.ts';
 import { reservedTokens, type Tokens, textCost } from '../money/price.ts';
 import type { TextCall } from '../plugin/contract.ts';
 import type { Pressure } from '../stream/drive.ts';
@@ -47,7 +48,7 @@ export interface TextEngine {
 }
 
 export function createTextEngine(options: TextEngineOptions): TextEngine {
-  const { catalog, paidCalls, timeouts, health, onAttempt } = options;
+  const { catalog, paidCalls, health } = options;
   return {
     async run(request, context, output) {
       const { model, smart } = chooseModel(catalog(), request, context.limits);
@@ -56,46 +57,73 @@ export function createTextEngine(options: TextEngineOptions): TextEngine {
       const candidates = candidatesOf({ request, model, catalog: catalog(), health });
       refuseUnable(request, candidates);
       const answer = openAnswer({ request, model, smart, candidates, context, output, estimate });
-      const asked: { last?: string } = {};
-      const call: PaidCall<ReplyFinishPart, TextDue> = {
-        context,
-        terms: termsOf(answer),
-        ask() {
-          output.open();
-          return ask(answer, (name) => {
-            asked.last = name;
-          });
-        },
-        overshoot: (reserved) => overshootOf(answer, reserved),
-        owed: (ending) => (isOwed(answer, ending, asked.last) ? dueOf(answer, ending, asked.last) : undefined),
-      };
-      finish(answer, await paidCalls.run(call));
+      finish(answer, await paidCalls.run(new AnswerCall(answer, options)));
     },
   };
+}
 
-  function ask(answer: Answer, onAsk: (model: string) => void): Promise<Ending<ReplyFinishPart>> {
-    const { request, candidates, context, outputMax, sink, delivery } = answer;
-    const deadline = performance.now() + timeouts.totalTimeoutMs;
-    let isFirst = true;
-    const ending = askRoutes({
-      routes: candidates,
-      health,
-      context,
-      deadline,
-      onAttempt,
-      isCommitted: () => sink.hasText,
-      attempt: ({ route, model, abilities }, onFirst) => {
-        onAsk(model);
-        // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
-        if (!isFirst) delivery.keepAlive();
-        isFirst = false;
-        const { signal } = context;
-        const call = () => callOf(request, abilities);
-        const calls = callsIn(request, abilities);
-        return attempt({ route, model, calls, call, outputMax, sink, signal, timeouts, deadline, onFirst });
-      },
-    });
-    return ending.then((ended) => concluded(answer, ended));
+type Routes = RoutesOptions<Candidate, ReplyFinishPart>;
+
+/** A class, because every open answer has one: closures would take three times the memory. */
+class AnswerCall implements PaidCall<ReplyFinishPart, TextDue>, Routes {
+  readonly terms: PaidCall<unknown>['terms'];
+  deadline = 0;
+  readonly #answer: Answer;
+  readonly #engine: TextEngineOptions;
+  /** The model that was asked last. */
+  #asked: string | undefined;
+
+  constructor(answer: Answer, engine: TextEngineOptions) {
+    this.terms = termsOf(answer);
+    this.#answer = answer;
+    this.#engine = engine;
+  }
+
+  get context(): CallContext {
+    return this.#answer.context;
+  }
+
+  get routes(): readonly Candidate[] {
+    return this.#answer.candidates;
+  }
+
+  get health(): RouteHealth {
+    return this.#engine.health;
+  }
+
+  get onAttempt(): OnAttempt | undefined {
+    return this.#engine.onAttempt;
+  }
+
+  ask(): Promise<Ending<ReplyFinishPart>> {
+    this.#answer.output.open();
+    this.deadline = performance.now() + this.#engine.timeouts.totalTimeoutMs;
+    return askRoutes(this).then((ending) => concluded(this.#answer, ending));
+  }
+
+  attempt({ route, model, abilities }: Candidate, onFirst: () => void): Promise<Ending<ReplyFinishPart>> {
+    const { request, context, outputMax, sink, delivery } = this.#answer;
+    // Each attempt starts its own heartbeats: otherwise the silence between two attempts could be too long.
+    if (this.#asked !== undefined) delivery.keepAlive();
+    this.#asked = model;
+    const { signal } = context;
+    const call = () => callOf(request, abilities);
+    const calls = callsIn(request, abilities);
+    const { timeouts } = this.#engine;
+    return attempt({ route, model, calls, call, outputMax, sink, signal, timeouts, deadline: this.deadline, onFirst });
+  }
+
+  isCommitted(): boolean {
+    return this.#answer.sink.hasText;
+  }
+
+  overshoot(reserved: Micro): Micro {
+    return overshootOf(this.#answer, reserved);
+  }
+
+  owed(ending: Ending<ReplyFinishPart>): TextDue | undefined {
+    const asked = this.#asked;
+    return isOwed(this.#answer, ending, asked) ? dueOf(this.#answer, ending, asked) : undefined;
   }
 }
 
@@ -139,7 +167,8 @@ function candidatesOf({ request, model, catalog, health }: Choosing): readonly C
       return { upstream, key, route, model: each.id, delivery: each.delivery, abilities };
     }),
   );
-  return preferAble(candidates, request);
+  // A copy has as many places as routes; what `flatMap` makes has sixteen more.
+  return [...preferAble(candidates, request)];
 }
 
 function refuseUnable(request: TextRequest, [first]: readonly Candidate[]): void {

@@ -5,12 +5,16 @@ export interface WatchOptions {
   readonly idleTimeoutMs: number;
   /** On the clock of `performance.now()`. */
   readonly totalDeadline: number;
-  /** Called every `heartbeatMs` until `delivered`. */
-  readonly onHeartbeat: () => void;
-  /** Called once, when a limit is exceeded. */
-  readonly onTimeout: () => void;
   readonly heartbeatMs?: number | undefined;
   readonly afterFinishMs?: number;
+  readonly watched: Watched;
+}
+
+export interface Watched {
+  /** Called every `heartbeatMs` until `delivered`. */
+  onHeartbeat(): void;
+  /** Called once, when a limit is exceeded. */
+  onTimeout(): void;
 }
 
 export interface Watch {
@@ -107,15 +111,15 @@ class TimerWatch implements Watch {
 
   readonly #check = (): void => {
     const at = now();
-    const { totalDeadline, onTimeout, onHeartbeat } = this.#options;
+    const { totalDeadline, watched } = this.#options;
     if (at >= totalDeadline || (!this.#paused && at >= this.#silenceDeadline)) {
       this.stop();
-      onTimeout();
+      watched.onTimeout();
       return;
     }
     if (at >= this.#heartbeatAt) {
       this.#heartbeatAt = at + this.#heartbeatMs();
-      onHeartbeat();
+      watched.onHeartbeat();
     }
     if (!this.#stopped) this.#arm();
   };

@@ -14,9 +14,11 @@ function decode(chunks: readonly Uint8Array[], limits?: LineLimits): { lines: st
 /** Keeps the lines that are more than white space. */
 function split(limits: LineLimits = LINE_LIMITS): { splitter: LineSplitter; lines: string[] } {
   const lines: string[] = [];
-  const splitter = new LineSplitter(limits, (text, start, end) => {
-    const line = text.slice(start, end);
-    if (line.trim() !== '') lines.push(line);
+  const splitter = new LineSplitter(limits, {
+    takeLine(text, start, end) {
+      const line = text.slice(start, end);
+      if (line.trim() !== '') lines.push(line);
+    },
   });
   return { splitter, lines };
 }

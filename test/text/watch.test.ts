@@ -29,10 +29,12 @@ describe('watch', () => {
       firstTokenTimeoutMs: 60_000,
       idleTimeoutMs: 60_000,
       totalDeadline: startedAt + totalMs,
-      onHeartbeat: () => void beats.push(since()),
-      onTimeout: () => {
-        timeouts.push(since());
-        onTimeout();
+      watched: {
+        onHeartbeat: () => void beats.push(since()),
+        onTimeout: () => {
+          timeouts.push(since());
+          onTimeout();
+        },
       },
       ...options,
     });
@@ -200,7 +202,11 @@ describe('watch', () => {
   });
 
   it('can be stopped by its own heartbeat', async () => {
-    start({ heartbeatMs: 10, onHeartbeat: () => watch.stop(), totalMs: 40 });
+    start({
+      heartbeatMs: 10,
+      totalMs: 40,
+      watched: { onHeartbeat: () => watch.stop(), onTimeout: () => timeouts.push(0) },
+    });
     await sleep(80);
     expect(timeouts).to.deep.equal([]);
   });
