@@ -11,11 +11,14 @@ import { openAccount } from './audit-wallet.ts';
 const PAGE = 500;
 /** Wallets that are read side by side, where a store can. */
 const AT_ONCE = 8;
+/** Checkpoints in one transaction, which calls have to wait for: until then an audit that ends early has noted nothing. */
+const PUT_AT_ONCE = 64;
 
 /** `entries` are those that were read. A wallet with a problem keeps its checkpoint, so that the next audit says so again. */
 export async function verifyChanges(store: Store): Promise<AuditReport> {
   const notes = createNotes();
   const sums = { wallets: 0, entries: 0 };
+  const verified: Checkpoint[] = [];
   for (let after = ''; ; ) {
     const page = await store.checkpoints.page(after, PAGE);
     sums.wallets += page.filter(({ wallet }) => wallet !== undefined).length;
@@ -24,12 +27,15 @@ export async function verifyChanges(store: Store): Promise<AuditReport> {
       const some = changed.slice(done, done + AT_ONCE);
       const checked = await Promise.all(some.map((one) => checkOne(store, one, notes.found)));
       sums.entries += checked.reduce((sum, { entries }) => sum + entries, 0);
-      await store.checkpoints.put(checked.flatMap(({ checkpoint }) => checkpoint ?? []));
+      verified.push(...checked.flatMap(({ checkpoint }) => checkpoint ?? []));
+      if (verified.length >= PUT_AT_ONCE) await store.checkpoints.put(verified.splice(0));
     }
     const last = page.at(-1);
-    if (!last || page.length < PAGE) return { ...sums, ...notes.read() };
+    if (!last || page.length < PAGE) break;
     after = last.id;
   }
+  if (verified.length > 0) await store.checkpoints.put(verified);
+  return { ...sums, ...notes.read() };
 }
 
 const COLUMNS = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;

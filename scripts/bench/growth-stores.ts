@@ -135,6 +135,7 @@ async function openSet(folder: string, port: number): Promise<Place> {
   const child = spawn(await findMongod(), [...where, ...limits], { stdio: 'ignore' });
   const url = `mongodb://127.0.0.1:${port}/growth?replicaSet=growth`;
   await untilPrimary(`mongodb://127.0.0.1:${port}/?directConnection=true`, `127.0.0.1:${port}`);
+  if (child.exitCode !== null) throw new Error(`another server is on port ${port}, on which this store was filled`);
   return {
     url,
     server: child.pid,

@@ -49,6 +49,19 @@ describe('audit of what has changed', () => {
     expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 4, entries: 0 });
   });
 
+  it('notes the checkpoints of many wallets together', async () => {
+    for (let more = 0; more < 150; more += 1) await faulty.wallet();
+    let puts = 0;
+    faulty.always('checkpoints.put', (put) => {
+      puts += 1;
+      return put();
+    });
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 153, entries: 150 });
+    expect(puts).to.equal(3);
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 153, entries: 0 });
+    expect(puts).to.equal(3);
+  });
+
   it('ends a call whose hold it has read before', async () => {
     const wallet = wallets[0] as string;
     const of = { wallet, chargeId: 'long', at: Date.now() };

@@ -29,12 +29,14 @@ export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>)
 export interface Sending {
   readonly signal: AbortSignal;
   readonly session?: ClientSession;
+  /** A code with which writes may fail. */
+  readonly ignored?: number;
 }
 
 /** Sends one command; rejects if any of its writes failed. The driver's own write methods take no signal. */
-export async function send(db: Db, command: Document, sending: Sending): Promise<Document> {
+export async function send(db: Db, command: Document, { ignored, ...sending }: Sending): Promise<Document> {
   const reply = await db.command(command, { useBigInt64: true, ...sending });
-  const [failed] = (reply.writeErrors ?? []) as Document[];
+  const failed = ((reply.writeErrors ?? []) as Document[]).find(({ code }) => code !== ignored);
   if (failed) throw new MongoServerError({ code: failed.code, message: failed.errmsg, ok: 0 });
   return reply;
 }

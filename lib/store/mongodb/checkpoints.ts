@@ -12,17 +12,6 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
   const wallets = plain.collection<Row>('wallets');
   const checkpoints = plain.collection<Row>('checkpoints');
 
-  async function putOne({ wallet, seq, ...sums }: Checkpoint): Promise<void> {
-    const $set = { seq, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, toLong(sum)])) };
-    const updates = [{ q: { _id: wallet, seq: { $lt: seq } }, u: { $set }, upsert: true }];
-    await call({ repeatable: true }, (signal) =>
-      // One of a later entry is there: its id is taken.
-      send(db, { update: 'checkpoints', updates, ...MAJORITY }, { signal }).catch((error) =>
-        error.code === DUPLICATE_KEY ? undefined : Promise.reject(error),
-      ),
-    );
-  }
-
   return {
     page: (after, limit) =>
       read(async (signal) => {
@@ -33,9 +22,17 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
         return paired(found, rows.map(checkpointOf));
       }),
     async put(list) {
-      await Promise.all(list.map(putOne));
+      if (list.length === 0) return;
+      const command = { update: 'checkpoints', updates: list.map(updateOf), ordered: false, ...MAJORITY };
+      // One of a later entry is there: its id is taken.
+      await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
     },
   };
+}
+
+function updateOf({ wallet, seq, ...sums }: Checkpoint): Document {
+  const $set = { seq, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, toLong(sum)])) };
+  return { q: { _id: wallet, seq: { $lt: seq } }, u: { $set }, upsert: true };
 }
 
 function checkpointOf(row: Document): Checkpoint {

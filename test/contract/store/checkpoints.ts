@@ -35,6 +35,11 @@ export function checkpointContract(kind: StoreKind): void {
     await store.checkpoints.put([at(id, 7)]);
     await store.checkpoints.put([at(id, 6, 100n), at(id, 7, 100n)]);
     expect(await found()).to.deep.equal(at(id, 7));
+    const others = [newId('acc'), newId('acc')] as const;
+    await store.checkpoints.put([at(others[0], 1), at(id, 6, 100n), at(others[1], 2)]);
+    expect(await found()).to.deep.equal(at(id, 7));
+    const put = (await all(100)).filter((row) => others.includes(row.id)).map(({ checkpoint }) => checkpoint);
+    expect(put).to.have.deep.members([at(others[0], 1), at(others[1], 2)]);
     await Promise.all([at(id, 9, -(2n ** 60n)), at(id, 8)].map((checkpoint) => store.checkpoints.put([checkpoint])));
     expect(await found()).to.deep.equal(at(id, 9, -(2n ** 60n)));
   });
