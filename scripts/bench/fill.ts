@@ -18,8 +18,12 @@ const USAGE = JSON.stringify({ tokens_input: TOKENS.input, tokens_output: TOKENS
 const RESERVED = 2_000_000n;
 /** For later calls. */
 const SPARE = 10n ** 13n;
+const HOUR_MS = 3_600_000;
 /** The period over which the calls are spread. */
-const HISTORY_MS = 400 * 24 * 3_600_000;
+const HISTORY_MS = 400 * 24 * HOUR_MS;
+const MODEL = 'model-1';
+const USAGE_COLUMNS =
+  'wallet, hour, key, model, kind, calls, charged, refunded, tokens_input, tokens_output, images, seconds';
 
 interface Rows {
   readonly entries: Entry[];
@@ -29,7 +33,7 @@ interface Rows {
 interface Target {
   addAccounts(ids: readonly string[]): Promise<void>;
   write(rows: Rows): Promise<void>;
-  /** As they are after everything. */
+  /** As they are after everything, with their usage: otherwise a gateway would fold it for minutes after its start. */
   addWallets(wallets: readonly Wallet[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -106,7 +110,7 @@ function createHistory(ids: readonly string[]) {
     const start = {
       key: keyOf(wallet),
       chargeKind: 'text',
-      model: 'model-1',
+      model: MODEL,
       prices: PRICES,
       amount: RESERVED,
     } as const;
@@ -131,6 +135,14 @@ function idOf(at: number, number: number): string {
   return `req_${at.toString(16).padStart(12, '0')}${number.toString(16).padStart(20, '0')}`;
 }
 
+/** All of a wallet's calls, as if they were of one hour. */
+function usageOf({ id: wallet, seq, charged }: Wallet) {
+  const calls = (seq - 1) / 2;
+  const of = { wallet, hour: HOUR_MS, key: keyOf(wallet), model: MODEL, kind: 'text' };
+  const tokens = { tokensInput: calls * TOKENS.input, tokensOutput: calls * TOKENS.output };
+  return { ...of, calls, charged, refunded: 0n, ...tokens, images: 0, seconds: 0 };
+}
+
 function openFile(path: string): Target {
   const db = new DatabaseSync(path);
   // One transaction without a log: a fill that is interrupted is begun anew.
@@ -141,6 +153,8 @@ function openFile(path: string): Target {
   const addCharge = createInsert(db, 'charges', CHARGE_COLUMNS);
   const addWallet = createInsert(db, 'wallets', WALLET_COLUMNS);
   const addAccount = createInsert(db, 'accounts', 'id, name, created_at');
+  const addUsage = createInsert(db, 'usage_hours', USAGE_COLUMNS);
+  const addCursor = createInsert(db, 'usage_cursors', 'wallet, seq');
   return {
     async addAccounts(ids) {
       for (const id of ids) addAccount({ id, name: id, createdAt: Date.now() });
@@ -151,6 +165,8 @@ function openFile(path: string): Target {
     },
     async addWallets(wallets) {
       wallets.forEach(addWallet);
+      wallets.map(usageOf).forEach(addUsage);
+      for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
     async close() {
       db.exec('COMMIT; PRAGMA journal_mode = WAL');
@@ -195,6 +211,12 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
     async addWallets(wallets) {
       const row = (wallet: Wallet) => ({ _id: wallet.id, ...balancesOf(wallet), status: wallet.status });
       await put('wallets', wallets.map(row));
+      const hour = (usage: ReturnType<typeof usageOf>) => ({ _id: `${usage.wallet} ${usage.hour}`, ...usage });
+      await put('usage_hours', wallets.map(usageOf).map(hour));
+      await put(
+        'usage_cursors',
+        wallets.map(({ id, seq }) => ({ _id: id, seq })),
+      );
     },
     async close() {
       await Promise.all(running);
