@@ -45,7 +45,7 @@ export interface Bill extends Tokens {
 /** Approximate characters per token, where nobody counted. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** The longest tokens are of repeated signs: a count below that was made before the text, or by mistake. */
+/** The longest tokens are of repeated signs: a count with more text behind it was made before that. */
 const CHARACTERS_PER_TOKEN_MAX = 64;
 
 export function createMeter(options: MeterOptions): Meter {
@@ -57,6 +57,8 @@ class AnswerMeter implements Meter {
   hasText = false;
   readonly #options: MeterOptions;
   #characters = 0;
+  /** Since output was last counted. */
+  #uncounted = 0;
   #input: number | undefined;
   #output: number | undefined;
 
@@ -68,11 +70,15 @@ class AnswerMeter implements Meter {
     for (const part of parts) {
       if (part.type === 'block-delta') {
         this.hasText = true;
-        this.#characters += countCharacters(part.text);
+        const characters = countCharacters(part.text);
+        this.#characters += characters;
+        this.#uncounted += characters;
       } else if (part.type === 'usage' && this.#options.trusted) {
         // Absent numbers leave the previous ones; anything that is not a number counts as absent.
         if (typeof part.input === 'number') this.#input = part.input;
-        if (typeof part.output === 'number') this.#output = part.output;
+        if (typeof part.output !== 'number') continue;
+        this.#output = part.output;
+        this.#uncounted = 0;
       }
     }
   }
@@ -125,7 +131,7 @@ class AnswerMeter implements Meter {
     const output = this.#output;
     if (output === undefined || !Number.isInteger(output) || output < 0) return undefined;
     if (output > this.#options.outputMax || (output === 0 && this.hasText)) return undefined;
-    return this.#characters <= output * CHARACTERS_PER_TOKEN_MAX ? output : undefined;
+    return this.#uncounted <= output * CHARACTERS_PER_TOKEN_MAX ? output : undefined;
   }
 }
 

@@ -22,11 +22,18 @@ describe('meter', () => {
     expect(bill('finished', [usage(1000, 500), words(1)])).to.deep.equal({ input: 1000, output: 500 });
   });
 
-  it('does not believe a count that is far too small for its text, as one from the start of an answer', () => {
+  it('does not believe a count from before the text, if that is far too small for it', () => {
     expect(bill('finished', [usage(7, 2), delta('='.repeat(128))])).to.deep.equal({ input: 7, output: 2 });
     const { doubt, ...tokens } = bill('finished', [usage(7, 2), delta('='.repeat(129))]);
     expect(tokens).to.deep.equal({ input: 7, output: 33 });
     expect(doubt).to.equal('usage reported as output 2');
+    const counted = [usage(7, 1), delta('='.repeat(5000)), usage(7, 2), delta('='.repeat(100))];
+    expect(bill('finished', counted)).to.deep.equal({ input: 7, output: 2 });
+    expect(
+      bill('finished', [usage(7, 2), delta('='.repeat(100)), usage(8, undefined), delta('='.repeat(100))]),
+    ).to.include({
+      output: 50,
+    });
   });
 
   it('goes by the last number of each side', () => {
