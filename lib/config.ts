@@ -69,7 +69,12 @@ const schema = Joi.object({
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(8080),
   WORKERS: Joi.number().integer().min(1).max(64).default(1),
-  PUBLIC_URL: Joi.string().uri({ scheme: ['http', 'https'] }),
+  // Without the value: it may contain a password.
+  PUBLIC_URL: Joi.string()
+    .custom((text: string, { error }) => (isBase(text) ? text : error('any.custom')))
+    .messages({
+      'any.custom': '{#label} must be an http:// or https:// URL without a user, a query or a fragment',
+    }),
   DATABASE_URL: Joi.string()
     .pattern(/^(?:sqlite:|mongodb(?:\+srv)?:\/\/).+/, 'database')
     // Without the value: it may contain a password.
@@ -81,7 +86,8 @@ const schema = Joi.object({
   MEDIA_TTL_HOURS: Joi.number().integer().min(1).max(8760).default(24),
   CATALOG_DIR: Joi.string(),
   CATALOG_VARIABLES: Joi.string()
-    .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/, 'names with * for any text, separated by commas')
+    .pattern(/^\s*[A-Za-z0-9_*]+(?:\s*,\s*[A-Za-z0-9_*]+)*\s*$/)
+    .messages({ 'string.pattern.base': '{#label} must be names with * for any text, separated by commas' })
     .default(CATALOG_VARIABLES),
   PROVIDERS_PATH: Joi.string().default(''),
   PAYMENTS_PATH: Joi.string().default(''),
@@ -89,7 +95,8 @@ const schema = Joi.object({
   LOG_LEVEL: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
   SANDBOX: Joi.string().valid('auto', 'on', 'off').default('auto'),
   KEY_PREFIX: Joi.string()
-    .pattern(/^[a-z0-9-]{0,16}$/, 'lower-case letters, digits and dashes')
+    .pattern(/^[a-z0-9-]{0,16}$/)
+    .messages({ 'string.pattern.base': '{#label} must be at most 16 lower-case letters, digits and dashes' })
     .default('tg-'),
   RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(30),
   BALANCE_RATE_LIMIT_PER_MINUTE: Joi.number().integer().min(1).default(120),
@@ -162,6 +169,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     env,
     ownerId: `own_${randomBytes(12).toString('hex')}`,
   });
+}
+
+/** Links are made by appending a path. */
+function isBase(text: string): boolean {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url !== null && url.username === '' && url.password === '' && !/[?#\s]/.test(text);
 }
 
 function foldersOf(path: string): readonly string[] {

@@ -74,7 +74,15 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
       ['https://ai.example', 'https://ai.example'],
       ['https://ai.example/base//', 'https://ai.example/base'],
     ],
-    bad: ['ai.example', 'ftp://ai.example', '//ai.example', 'javascript:1'],
+    bad: [
+      ...['ai.example', 'ftp://ai.example', '//ai.example', 'javascript:1', 'https://', 'https://a b'],
+      ...[
+        'https://ann@ai.example',
+        'https://ann:hunter22@ai.example',
+        'https://ai.example?a=1',
+        'https://ai.example/#a',
+      ],
+    ],
   },
   DATABASE_URL: {
     field: 'databaseUrl',

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { toRub } from '../money/money.ts';
 import type { Account } from '../store/ports/accounts.ts';
+import { readText } from './arguments.ts';
 import { type Answer, formatMoney, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -10,7 +11,7 @@ export function addAccountCommands(program: Command): void {
   account
     .command('create')
     .description('Creates an account with an empty wallet. Calls work after the first top-up.')
-    .requiredOption('--name <name>', 'a name for people to read')
+    .requiredOption('--name <name>', 'a name for people to read', readText)
     .addHelpText('after', '\nExample:\n  tollgate account create --name "Acme"')
     .action(onStore(create, { existing: false }));
   account

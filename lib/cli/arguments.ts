@@ -7,7 +7,7 @@ const TEXT_LENGTH_MAX = 200;
 /** An amount above zero. */
 export function readPayment(text: string): Micro {
   const amount = readAmount(text);
-  if (amount < 0n) throw new InvalidArgumentError('A payment is above zero.');
+  if (amount < 0n) throw new InvalidArgumentError('The amount must be above zero.');
   return amount;
 }
 

@@ -1,10 +1,10 @@
 // `tollgate key`: issues, limits, rotates, lists and revokes the API keys of an account.
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { sumKeyOf } from '../money/key-budget.ts';
 import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
-import { readCount } from './arguments.ts';
+import { readCount, readText } from './arguments.ts';
 import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText, spentOf } from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
@@ -16,7 +16,7 @@ export function addKeyCommands(program: Command): void {
       .command('issue')
       .description('Issues a key and shows it once; only its hash is stored. An account has at most 10 active keys.')
       .argument('<id>', 'the account')
-      .requiredOption('--name <name>', 'a name for people to read'),
+      .requiredOption('--name <name>', 'a name for people to read', readText),
     { lifts: false },
   )
     .addHelpText('after', '\nExample:\n  tollgate key issue acc_5f0c… --name production --budget 500 --reset month')
@@ -58,6 +58,9 @@ async function issue(
   account: string,
   { name, ...limits }: { name: string } & LimitOptions,
 ): Promise<Answer> {
+  if (limits.reset !== undefined && limits.budget === undefined) {
+    throw new InvalidArgumentError('--reset needs --budget: without it the key may spend everything.');
+  }
   const { id, key } = await (await open(session)).issueKey(account, name, limitsOf(limits));
   return { json: { key_id: id, key }, text: shown({ id, key }) };
 }

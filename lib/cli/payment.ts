@@ -1,7 +1,6 @@
 // `tollgate payment`: orders and payments, and what only an operator does about them. Refunds are sent to the provider
 // by a gateway running on the store.
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Micro } from '../money/money.ts';
 import { toRub } from '../money/money.ts';
 import { disputeOf, PAYMENT_PHASES, type Payment, type PaymentPhase, refundsOf } from '../money/payment-rules.ts';
@@ -121,7 +120,7 @@ interface DecideOptions {
 }
 
 async function decide({ store }: Session, id: string, { credit, reject, reason }: DecideOptions): Promise<Answer> {
-  if (credit === undefined && !reject) throw new OperatorError('Use --credit with an amount, or --reject.');
+  if (credit === undefined && !reject) throw new InvalidArgumentError('Use --credit with an amount, or --reject.');
   const verdict = { at: Date.now(), reason, credit: credit ?? null };
   return answerOf(id, await decideReview(store, id, verdict), 'Decided.');
 }
@@ -142,7 +141,7 @@ async function dispute(session: Session, id: string, options: DisputeOptions): P
     const entered = { at, dispute: open, ...(amount !== undefined && { amount }) };
     return answerOf(id, await openDispute(store, id, entered), 'Recorded; no money has moved.');
   }
-  if (!won && !lost) throw new OperatorError('Use --open with its number, --won or --lost.');
+  if (!won && !lost) throw new InvalidArgumentError('Use --open with its number, --won or --lost.');
   const suspend = lost === true && (options.suspend ?? (await wouldSuspend(session, id)));
   return answerOf(id, await endDispute(store, id, { at, how: won ? 'won' : 'lost', suspend }), 'Entered.');
 }

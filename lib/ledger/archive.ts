@@ -93,7 +93,7 @@ async function writeFile(store: Parts, run: Archive, onProgress?: OnProgress): P
   } catch (error) {
     // Nothing has left.
     if (!existsSync(file)) await store.archives.drop(id);
-    throw error;
+    throw refusalOf(error, file);
   } finally {
     await rm(path, { force: true });
   }
@@ -102,6 +102,12 @@ async function writeFile(store: Parts, run: Archive, onProgress?: OnProgress): P
   const leaving: Archive = { ...run, state: 'leaving', ...noteOf({ totals, sha256 }) };
   await store.archives.put(leaving);
   return leaving;
+}
+
+/** The file system's errors are the operator's to mend. */
+function refusalOf(error: unknown, file: string): unknown {
+  const code = error instanceof Error && 'syscall' in error && 'code' in error ? error.code : undefined;
+  return code === undefined ? error : new OperatorError(`The archive ${file} cannot be written: ${code}.`);
 }
 
 function noteOf({ totals, sha256 }: Pick<VerifiedArchive, 'totals' | 'sha256'>) {

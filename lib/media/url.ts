@@ -141,7 +141,8 @@ export function readOrigins(list: string): ReadonlySet<string> {
     if (item === '') continue;
     const url = URL.parse(item);
     const bare = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-    if (!bare) throw new OperatorError(`Not an origin (scheme, host, port and nothing else): ${item}`);
+    if (!bare)
+      throw new OperatorError(`IMAGE_TRUSTED_ORIGINS: not an origin (scheme, host, port and nothing else): ${item}`);
     origins.add(url.origin);
   }
   return origins;

@@ -40,8 +40,11 @@ export async function loadPlugins<Kind extends Plugin = ProviderPlugin>({
 
 /** Loads the plugin of one folder. */
 export async function loadPlugin<Kind extends Plugin = ProviderPlugin>(folder: string): Promise<Kind> {
-  const file = INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
-  if (file === undefined) throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
+  const file = findIndex(folder);
+  if (file === undefined) {
+    if (!existsSync(folder)) throw new OperatorError(`There is no folder ${folder}`);
+    throw broken(folder, `it has neither ${INDEX_FILES.join(' nor ')}`);
+  }
   const module: { default?: unknown } = await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw broken(folder, `${file} does not load: ${firstLine(error)}`);
   });
@@ -55,7 +58,14 @@ const INDEX_FILES = ['index.js', 'index.ts'];
 
 const CONTRACT_VERSION = 1;
 
+function findIndex(folder: string): string | undefined {
+  return INDEX_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+}
+
 async function listFolders(parent: string, where: string): Promise<readonly string[]> {
+  if (findIndex(parent) !== undefined) {
+    throw new OperatorError(`The folder ${parent} (${where}) is a plugin itself: name the folder above it`);
+  }
   try {
     const entries = await readdir(parent, { withFileTypes: true });
     return entries

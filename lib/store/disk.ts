@@ -1,5 +1,6 @@
 // Makes files beside the database durable, as SQLite does for its own.
-import { open } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** Waits until a file, or the entries of a folder, are on disk. */
 export async function synced(path: string): Promise<void> {
@@ -9,4 +10,23 @@ export async function synced(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Makes a folder for the owner only, with its parents, each durable in its own. Not `recursive`: where the parent exists
+ * but nothing can be created, as in /proc, Node would try for ever.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  if (found) throw Object.assign(new Error(`${folder} is not a folder`), { code: 'ENOTDIR' });
+  await makeFolder(dirname(folder));
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have just made it.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return;
+  }
+  await synced(dirname(folder));
 }

@@ -1,9 +1,12 @@
 // Opens the store that `DATABASE_URL` names.
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator-error.ts';
 import { mediaBeside } from './backup-file.ts';
 import { COPY_SETTING, COPY_UNFINISHED } from './copy.ts';
+import { makeFolder } from './disk.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Opening, Store } from './store.ts';
 
@@ -19,12 +22,30 @@ export function mediaFolderOf({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'media');
 }
 
-/** Opens the store of the service itself. Rejects with `OperatorError`. */
-export function openOwnStore(
+/** Opens the store of the service itself. Rejects with `OperatorError`, which names the variable. */
+export async function openOwnStore(
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
   options: OpenOptions = {},
 ): Promise<Store> {
-  return openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
+  try {
+    return await openStore(config.databaseUrl, { mediaFolder: mediaFolderOf(config), ...options });
+  } catch (error) {
+    throw error instanceof OperatorError ? new OperatorError(`DATABASE_URL: ${error.message}`) : error;
+  }
+}
+
+/** A service whose pictures cannot be stored is refused at its start, not at its first picture. */
+export async function makeMediaFolder(config: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<void> {
+  if (partsOf(config.databaseUrl).scheme.toLowerCase() !== 'sqlite') return;
+  const folder = mediaFolderOf(config);
+  try {
+    await makeFolder(folder);
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new OperatorError(
+      `DATA_DIR: the folder ${folder} cannot be written to: ${(error as NodeJS.ErrnoException).code}`,
+    );
+  }
 }
 
 /** Opens the store of a URL. Rejects with `OperatorError`: one plain line that never repeats the URL's secrets. */

@@ -61,7 +61,7 @@ describe('cli account', () => {
         'tollgate: There is no account "acc_none".\n',
       );
     }
-    expect(await rig.refused(1, 'account', 'create', '--name', ' ')).to.include('name is empty');
+    expect(await rig.refused(2, 'account', 'create', '--name', ' ')).to.include('It is empty.');
     expect(await rig.json('account', 'list'))
       .to.have.property('accounts')
       .with.length(3);

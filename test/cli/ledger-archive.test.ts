@@ -28,6 +28,10 @@ describe('cli ledger archive', () => {
     expect(await rig.refused(2, 'ledger', 'archive')).to.include('--before and --to are needed');
     expect(await rig.refused(1, 'ledger', 'archive', '--before', day(20), '--to', file)).to.include('35 days');
     expect(await rig.refused(1, 'ledger', 'archive', 'verify', file)).to.include(file);
+    const nowhere = join(rig.folder, 'nowhere', 'calls.gz');
+    expect(await rig.refused(1, 'ledger', 'archive', '--before', day(40), '--to', nowhere)).to.equal(
+      `tollgate: The archive ${nowhere} cannot be written: ENOENT.\n`,
+    );
     expect(existsSync(file)).to.equal(false);
     expect(await rig.json('ledger', 'archive', 'list')).to.deep.equal({ archives: [] });
     expect(await rig.text('ledger', 'archive', 'list')).to.equal('No archives.\n');

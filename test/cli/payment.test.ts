@@ -66,7 +66,7 @@ describe('cli payment', () => {
   it('decides once about a payment in review', async () => {
     const [one, other] = [await reviewed(), await reviewed()];
     const decide = (id: string, ...how: string[]) => ['payment', 'decide', id, ...how, '--reason', 'seen'] as const;
-    expect(await rig.refused(1, ...decide(one))).to.include('--credit');
+    expect(await rig.refused(2, ...decide(one))).to.include('--credit');
     expect(await rig.refused(2, ...decide(one, '--credit', '5', '--reject'))).to.include('cannot be used');
     expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ phase: 'credited', credited_rub: 999.5 });
     expect(await rig.json(...decide(one, '--credit', '999.5'))).to.include({ repeated: true });
@@ -93,7 +93,7 @@ describe('cli payment', () => {
     const [lost, won] = [await credited(), await credited()];
     const before = Number(await balance());
     const enter = (id: string, ...how: string[]) => ['payment', 'dispute', id, ...how] as const;
-    expect(await rig.refused(1, ...enter(lost))).to.include('--open');
+    expect(await rig.refused(2, ...enter(lost))).to.include('--open');
     for (const id of [lost, won]) {
       expect(await rig.json(...enter(id, '--open', `CB ${id}`))).to.include({ phase: 'disputed' });
     }

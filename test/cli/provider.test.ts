@@ -52,7 +52,10 @@ describe('cli provider', function () {
   });
 
   it('refuses a folder without a plugin, and none at all', async () => {
-    expect(await rig.refused(1, 'provider', 'check', join(rig.folder, 'nowhere'))).to.include('nowhere');
+    expect(await rig.refused(1, 'provider', 'check', join(rig.folder, 'nowhere'))).to.match(
+      /There is no folder \S+nowhere$/m,
+    );
+    expect(await rig.refused(1, 'provider', 'check', rig.folder)).to.include('neither index.js nor index.ts');
     expect(await rig.refused(2, 'provider', 'check')).to.include("missing required argument 'folder'");
   });
 

@@ -24,7 +24,7 @@ const COMMANDS: readonly string[][] = [
   ['ledger', 'verify'],
 ];
 const MISSING =
-  /^tollgate: There is no Tollgate store (at|in the database) [^:]+: only the server and "tollgate account/;
+  /^tollgate: (?:DATABASE_URL: )?There is no Tollgate store (at|in the database) [^:]+: only the server and "tollgate account/;
 
 describe('cli stores', () => {
   let rig: Rig;
@@ -41,7 +41,10 @@ describe('cli stores', () => {
     for (const args of commands) {
       const { code, stdout, stderr } = await runCommand(args, on(`sqlite:${path}`));
       expect([code, stdout], args.join(' ')).to.deep.equal([1, '']);
-      expect(stderr, args.join(' ')).to.match(MISSING).and.to.include(path);
+      expect(stderr, args.join(' '))
+        .to.match(MISSING)
+        .and.to.match(/^tollgate: DATABASE_URL: /)
+        .and.to.include(path);
     }
     const target = `sqlite:${join(rig.folder, 'target.db')}`;
     expect(await rig.refused(1, 'store', 'copy', `sqlite:${path}`, target)).to.match(MISSING);

@@ -103,6 +103,13 @@ describe('loader of plugins', () => {
       .and.include('neither index.js nor index.ts');
   });
 
+  it('refuses the folder of a plugin in the place of the one above it', async () => {
+    await writeFile(join(further, 'index.ts'), source('further'));
+    expect(await refusal()).to.equal(
+      `The folder ${further} (PROVIDERS_PATH) is a plugin itself: name the folder above it`,
+    );
+  });
+
   it('refuses two plugins of one name, naming both folders', async () => {
     await put(shipped, 'one', source('one'));
     await put(further, 'one', source('one'));

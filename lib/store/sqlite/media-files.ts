@@ -1,9 +1,9 @@
 // The folder of media files: each is written under a temporary name, made durable, and then renamed.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SECRET_DIGITS } from '../../base62.ts';
-import { synced } from '../disk.ts';
+import { makeFolder, synced } from '../disk.ts';
 import type { ByteRange } from '../ports/media.ts';
 import { StoreError } from '../store.ts';
 
@@ -127,13 +127,6 @@ async function fill(handle: FileHandle, chunks: AsyncIterable<Uint8Array>, expir
     await handle.sync();
   });
   return bytes;
-}
-
-/** With its parents, each made durable in its own folder. */
-async function makeFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (made === undefined) return;
-  for (let at = folder; at.length >= made.length; at = dirname(at)) await synced(dirname(at));
 }
 
 async function list(folder: string): Promise<readonly string[]> {
