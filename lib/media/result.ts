@@ -2,7 +2,7 @@
 import { readBytes } from '../stream/bytes.ts';
 import { FetchFailure } from './failure.ts';
 import { checkReply, type Reply } from './reply.ts';
-import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff } from './sniff.ts';
+import { SNIFF_BYTES, type SniffedImage, type SniffedVideo, sniff, sniffWhole } from './sniff.ts';
 
 export interface RemoteResult {
   /** What it is by its bytes. */
@@ -35,7 +35,7 @@ export async function openResult(reply: Reply, limits: ResultLimits, signal: Abo
     head.push(value);
     bytes += value.length;
   }
-  const sniffed = sniff(Buffer.concat(head));
+  const sniffed = (bytes < SNIFF_BYTES ? sniffWhole : sniff)(Buffer.concat(head));
   if (sniffed?.kind !== limits.kind) throw new FetchFailure('unsupported');
   return { sniffed, length, chunks: joined(head, chunks) };
 }

@@ -8,7 +8,7 @@ import { StoreError } from '../store/store.ts';
 import type { Fetcher } from './fetcher.ts';
 import { type ByteBudget, createImage, holdBytes, IMAGE_BYTES_MAX, type Image, tooLarge } from './image.ts';
 import type { RemoteResult } from './result.ts';
-import { extensionOf, sniff, sniffImage } from './sniff.ts';
+import { extensionOf, sniffImage, sniffWhole } from './sniff.ts';
 import { URL_LENGTH_MAX } from './url.ts';
 
 export interface KeepRequest {
@@ -142,7 +142,7 @@ export function fileOf(name: string): { readonly id: string; readonly extension:
 
 function ownResult(bytes: Uint8Array, kind: KeepRequest['kind']): Pick<RemoteResult, 'sniffed' | 'chunks'> {
   if (bytes.length > BYTES_MAX[kind]) throw upstreamFault('protocol', 'the result is too large');
-  const sniffed = sniff(bytes);
+  const sniffed = sniffWhole(bytes);
   if (sniffed?.kind !== kind) throw upstreamFault('protocol', `the result is no ${kind}`);
   return { sniffed, chunks: pieceOf(bytes) };
 }

@@ -59,6 +59,12 @@ export function sniff(bytes: Uint8Array): SniffedImage | SniffedVideo | undefine
   return undefined;
 }
 
+/** Of a whole file: a picture whose header is cut, or that has no size, is none. */
+export function sniffWhole(bytes: Uint8Array): SniffedImage | SniffedVideo | undefined {
+  const sniffed = sniff(bytes);
+  return sniffed?.kind === 'image' && !pictureSize(bytes, sniffed.format) ? undefined : sniffed;
+}
+
 /** Pictures only. */
 export function sniffImage(bytes: Uint8Array): SniffedImage | undefined {
   const sniffed = sniff(bytes);

@@ -110,6 +110,9 @@ describe('results', () => {
         [files.PNG, 'video'],
         [Buffer.from('<html></html>'), 'image'],
         [Buffer.alloc(0), 'image'],
+        [files.PNG.subarray(0, 8), 'image'],
+        [files.JPEG.subarray(0, 24), 'image'],
+        [files.png({ width: 0 }).subarray(0, 60), 'image'],
       ] as const) {
         expect(await refused({ bytes }, { kind }))
           .to.satisfy(isUpstreamFault)
