@@ -22,8 +22,9 @@ export async function binary(): Promise<{ readonly systemBinary: string }> {
   return { systemBinary: await findMongod() };
 }
 
-/** The disk usage stays small; the election settings are those of our compose file. */
-const ARGUMENTS = ['--oplogSize', '64', '--setParameter', 'ttlMonitorEnabled=false'];
+/** The disk usage stays small, and nobody reads its diagnostics; the election settings are those of our compose file. */
+const QUIET = ['ttlMonitorEnabled=false', 'diagnosticDataCollectionEnabled=false'];
+const ARGUMENTS = ['--oplogSize', '64', ...QUIET.flatMap((parameter) => ['--setParameter', parameter])];
 const FAILOVER = serverParameters();
 
 export interface SetOptions {

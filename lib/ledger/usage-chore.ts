@@ -28,6 +28,8 @@ export interface UsageChore {
 }
 
 const EVERY_MS = 60_000;
+/** A start has more urgent work, and whoever looks is served at once. */
+const FIRST_MS = 1000;
 const WALLETS_PER_LOOK = 1000;
 
 export function createUsageChore(options: UsageChoreOptions): UsageChore {
@@ -110,7 +112,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
         return ledger.refund(request);
       },
     }),
-    start: () => wait(0),
+    start: () => wait(Math.min(everyMs, FIRST_MS)),
     stop() {
       stopping.abort();
       clearTimeout(timer);

@@ -5,6 +5,7 @@ import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { reportUsage, USAGE_GROUPS, type UsageQuery, type UsageReport } from '../../lib/ledger/usage.ts';
 import { foldSteps, foldUsage, readUsage } from '../../lib/ledger/usage-fold.ts';
 import type { ChargeKind, Operation } from '../../lib/money/decide.ts';
+import { longer } from '../../testkit/long.ts';
 import { STORES } from '../../testkit/stores.ts';
 import {
   applied,
@@ -126,7 +127,7 @@ for (const kind of STORES) {
       const calls = fc.array(call, { minLength: 1, maxLength: 12 });
       await fc.assert(
         fc.asyncProperty(calls, (made) => compare(context, made)),
-        { numRuns: kind.name === 'sqlite' ? 30 : 8 },
+        { numRuns: kind.name === 'sqlite' ? longer(12, 30) : longer(3, 8) },
       );
     });
 

@@ -219,7 +219,7 @@ describe('smart router limits', function () {
         expect(score).to.be.within(0, 100);
         expect(route(request)).to.deep.include({ score, tier });
       }),
-      { numRuns: longer(100, 300) },
+      { numRuns: longer(40, 300) },
     );
   });
 });

@@ -90,13 +90,13 @@ export function journalContract(kind: StoreKind): void {
   it('reads each wallet at one moment while it changes', async () => {
     const { store } = context;
     const wallet = await newWallet(store, 1_000_000n);
-    await makeCalls(store, wallet, longer(100, 300));
+    await makeCalls(store, wallet, longer(40, 300));
     let writing = true;
     const writer = (async () => {
       while (writing) await makeCalls(store, wallet, 1);
     })();
     try {
-      for (let turn = 0; turn < longer(5, 10); turn += 1) expect(await problemsOf(store, wallet)).to.deep.equal([]);
+      for (let turn = 0; turn < longer(3, 10); turn += 1) expect(await problemsOf(store, wallet)).to.deep.equal([]);
     } finally {
       writing = false;
       await writer;
