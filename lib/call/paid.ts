@@ -46,21 +46,34 @@ export function createPaidCalls(ledger: Ledger): PaidCalls {
         waitedMs: context.waitedMs ?? 0,
       });
       const remove = running.add(context.accountId, () => call.overshoot?.(hold.charge.reserved) ?? 0n);
-      let ending: Ending<Result>;
+      let asked: Ending<Result>;
       try {
-        ending = await call.ask();
+        asked = await call.ask();
       } catch (error) {
-        ending = context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
+        asked = context.signal.aborted ? endingOfAbort(context.signal) : failed(error);
       }
       // When many clients leave at once, all their upstreams are closed before the first is billed.
-      if (ending.type === 'gone') await twoTurns();
-      const due = call.owed(ending);
+      if (asked.type === 'gone') await twoTurns();
+      const { ending, due } = billed(call, asked);
       const paid = await pay(ledger, hold, due);
       remove();
       context.log.note(notesOf(ending, due, paid));
       return { ending, due, paid };
     },
   };
+}
+
+/** Without a bill the hold is returned: nobody else would, as long as this process lives. */
+function billed<Result, Owed extends Due>(
+  call: PaidCall<Result, Owed>,
+  ending: Ending<Result>,
+): Pick<PaidEnding<Result, Owed>, 'ending' | 'due'> {
+  try {
+    return { ending, due: call.owed(ending) };
+  } catch (err) {
+    call.context.log.error({ err }, 'a call could not be billed; its hold is returned');
+    return { ending: failed(err), due: undefined };
+  }
 }
 
 function pay(ledger: Ledger, hold: Hold, due: Due | undefined): Promise<Settlement> {

@@ -20,6 +20,25 @@ describe('paid calls', () => {
     return { requestId, accountId, keyId: 'key', signal, onFirst: () => undefined, log };
   }
 
+  it('that cannot be billed fail, and their holds are returned', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const errors: object[] = [];
+    const context = contextOf('req-broken', wallet, new AbortController().signal);
+    const { ending, due, paid } = await createPaidCalls(ledger).run({
+      context: { ...context, log: { ...context.log, error: (fields) => void errors.push(fields) } },
+      terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+      ask: async () => ({ type: 'finish', result: 'an answer' }),
+      owed: () => {
+        throw new RangeError('not an integer');
+      },
+    });
+    expect(ending).to.have.property('type', 'error');
+    expect([due, paid.charged]).to.deep.equal([undefined, 0n]);
+    expect(await store.store.ledger.wallet(wallet)).to.include({ held: 0n, charged: 0n });
+    expect(errors[0]).to.have.property('err').that.is.instanceOf(RangeError);
+  });
+
   it('whose clients leave together are all over before the first of them is billed', async () => {
     const wallet = await store.wallet();
     const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
