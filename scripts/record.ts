@@ -9,7 +9,7 @@ import { openStage } from '../lib/plugin/check/stage.ts';
 import { loadPlugin } from '../lib/plugin/loader.ts';
 import { scrub } from '../lib/plugin/secret.ts';
 
-const USAGE = `usage: node scripts/record.ts <url> [options] < request.json
+const USAGE = `usage: npm run -s record -- <url> [options] < request.json
   --header 'name: value'   header of the request, as often as needed; \${NAME} is taken from the environment
   --method METHOD          POST by default
   --name TEXT              name of the recording

@@ -8,11 +8,14 @@ import { expect } from 'chai';
 import { checkCatalog } from '../../lib/catalog/check.ts';
 import { ORDERS } from '../../lib/catalog/schema.ts';
 import { readConfig } from '../../lib/config.ts';
+import { schemaOf } from '../../lib/plugin/account-settings.ts';
+import { loadPlugins } from '../../lib/plugin/loader.ts';
 import { ask, CHAT, send } from '../../testkit/client.ts';
 import { type FilmUpstream, json, startFilmUpstream } from '../../testkit/film-upstream.ts';
 import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
+const PROVIDERS = fileURLToPath(new URL('../../providers', import.meta.url));
 const SHIPPED = fileURLToPath(new URL('../../catalog', import.meta.url));
 const guide = readFileSync(new URL('../../docs/catalog.md', import.meta.url), 'utf8');
 const examples = [...guide.matchAll(/```json\n(.*?)```/gs)]
@@ -21,12 +24,39 @@ const examples = [...guide.matchAll(/```json\n(.*?)```/gs)]
 const isOfText = (text: string) => JSON.parse(text).models[0].type === 'text';
 const KEYS = { VLLM_API_KEY: 'vllm-key', SUBSCRIPTION_API_KEY: 'subscription-key' };
 
+/** What joi says about a setting, as far as it is looked at. */
+interface Described {
+  readonly flags?: { readonly default?: unknown };
+  readonly allow?: readonly unknown[];
+}
+
 describe('the guide to the catalog', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-guide-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('names every setting of every shipped plugin, with its values and the address by default', async () => {
+    const texts = [guide, readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')];
+    const rows = texts.flatMap((text) => text.split('\n')).filter((line) => line.startsWith('|'));
+    for (const [name, plugin] of await loadPlugins({ shipped: PROVIDERS, path: [] })) {
+      const { baseUrl, apiKey, proxy, ...own } = schemaOf(plugin).describe().keys as Record<string, Described>;
+      if (baseUrl)
+        expect(
+          rows.find((row) => row.startsWith(`| \`${name}\` |`)),
+          name,
+        ).to.include(`\`${baseUrl.flags?.default}\``);
+      for (const [setting, { allow = [] }] of Object.entries(own)) {
+        const row = rows.find((line) => {
+          const [, settings, of] = line.split('|');
+          return settings?.includes(`\`${setting}\``) && of?.includes(`\`${name}\``);
+        });
+        for (const value of allow) expect(row, `${setting} of ${name}`).to.include(`\`${value}\``);
+        expect(row, `${setting} of ${name}`).to.be.a('string');
+      }
+    }
+  });
 
   it('has an example for each kind of server', () => {
     expect(examples).to.have.length(6);
