@@ -259,7 +259,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     this.#forgetName();
     if (this.#writer.finished) return;
     this.done = true;
-    if (this.#writer.close()) return;
+    if (this.#writer.breakOff()) return;
     this.error = error instanceof NotJson ? this.#fault.make('protocol', `not JSON: ${error.message}`) : error;
   }
 }

@@ -27,6 +27,8 @@ export class Writer implements AnswerWriter {
   #output: number | undefined;
   /** Why the answer ends, held back while text may follow: some servers repeat a reason on every chunk. */
   #reason: { readonly reason: FinishReason; readonly raw: string } | undefined;
+  /** Text followed a reason, so the reasons say nothing about the end. */
+  #wasFollowed = false;
   #wasOpen = false;
   /** What the current value brought. */
   #hasText = false;
@@ -63,6 +65,16 @@ export class Writer implements AnswerWriter {
     return true;
   }
 
+  /** The answer broke off: like `close`, but only for a reason that can be believed. */
+  breakOff(): boolean {
+    return !this.#wasFollowed && this.close();
+  }
+
+  #noteText(): void {
+    this.#hasText = true;
+    this.#wasFollowed ||= this.#reason !== undefined;
+  }
+
   start({ id, model }: { readonly id?: unknown; readonly model?: unknown }): void {
     if (typeof id === 'string' && id !== '') this.#id ??= id;
     if (typeof model === 'string' && model !== '') this.#model ??= model;
@@ -70,7 +82,7 @@ export class Writer implements AnswerWriter {
 
   text(text: string, block?: unknown): void {
     if (text === '' || this.finished) return;
-    this.#hasText = true;
+    this.#noteText();
     if (this.#tools && !this.#leaveTools(text)) return;
     if (block !== this.#block) {
       this.#endBlock();
@@ -81,7 +93,7 @@ export class Writer implements AnswerWriter {
 
   tool(piece: ToolPiece): void {
     if (this.finished) return;
-    this.#hasText = true;
+    this.#noteText();
     this.#tools ??= this.#openTools();
     this.#tools.take(piece);
   }

@@ -164,6 +164,19 @@ describe('answers in the chat format', () => {
     expect(cut.failure).to.have.property('message', 'reset');
   });
 
+  it('believes no reason that text followed when the connection breaks, or an error comes', () => {
+    const broken = open();
+    broken.push([text('A', 'stop'), text('B', 'stop')]);
+    expect(types(broken.break(new Error('reset')))).not.to.include('finish');
+    expect(broken.failure).to.have.property('message', 'reset');
+    const refused = open();
+    refused.push([text('A', 'stop'), text('B', 'stop'), 'data: {"error":{"message":"busy","code":503}}']);
+    expect(refused.failure).to.include({ kind: 'overloaded' });
+    const whole = open();
+    whole.push([text('A', 'stop'), text('B', 'stop')]);
+    expect(types(whole.end()).at(-1)).to.equal('finish');
+  });
+
   it('gives up a value in pieces that never ends', () => {
     const reply = open();
     const piece = `data: "${'x'.repeat(1024 * 1024 - 10)}`;
