@@ -113,7 +113,8 @@ function greet(config: Config, { told: facts, metricsUrl }: Served): void {
       '',
     );
   if (facts.models.length === 0) {
-    lines.push(`No upstream is switched on. Set one of: ${facts.switchedOff.join(', ') || '(the catalog has none)'}`);
+    const wanted = facts.switchedOff.join(', ') || '(the catalog has none)';
+    lines.push(`No upstream is switched on. Set one of: ${wanted}; or SANDBOX=on for made-up answers.`);
   }
   // stdout may be closed.
   process.stdout.on('error', () => undefined);

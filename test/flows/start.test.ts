@@ -123,7 +123,9 @@ describe('start', () => {
       expect((await send(`${url}/api/v1/models`, { key })).json.data).to.deep.equal([]);
     });
     expect(isSandbox(mistyped)).to.equal(false);
-    expect(mistyped.stdout).to.contain('No upstream is switched on. Set one of: up (UP_API_KEY)');
+    expect(mistyped.stdout).to.contain(
+      'No upstream is switched on. Set one of: up (UP_API_KEY); or SANDBOX=on for made-up answers.',
+    );
   });
 
   it('remembers its mode', async () => {
