@@ -5,7 +5,8 @@ import type { ThreadOptions } from './protocol.ts';
 
 type Role = ThreadOptions['role'];
 
-const IDLE_MAX = 4;
+/** Of each role. */
+const IDLE_MAX = 2;
 
 /** By role, since that is a thread's name. Undefined: none are kept. */
 let idle: Map<Role, Worker[]> | undefined;
