@@ -81,6 +81,7 @@ describe('cli key', () => {
     expect(await listed()).to.deep.include({ budget: null, spent_rub: null });
     expect(await rig.refused(2, 'key', 'limit', String(id), '--budget', '-5')).to.include('above zero');
     expect(await rig.refused(2, 'key', 'limit', String(id), '--reset', 'year')).to.include('Allowed choices');
+    expect(await rig.refused(2, 'key', 'limit', String(id), '--reset', 'day')).to.include('--reset needs --budget');
     const forgotten = ['--name', 'unlimited', '--reset', 'month'];
     expect(await rig.refused(2, 'key', 'issue', owner, ...forgotten)).to.include('--reset needs --budget');
     expect(await rig.text('key', 'list', owner)).to.not.include('unlimited');
