@@ -20,8 +20,6 @@ export interface StoreJob {
 export interface StoreResult {
   readonly pairs: number;
   readonly seconds: number;
-  /** CPU time of all threads. */
-  readonly allSeconds: number;
   /** CPU time of the main thread, which a gateway could not use for its calls. */
   readonly mainSeconds: number;
   /** Of single operations. */
@@ -41,24 +39,20 @@ async function measure({ keys, wallets, calls, seconds }: StoreJob): Promise<Sto
   const latenciesMs: number[] = [];
   const from = performance.now();
   const until = from + seconds * 1000;
-  const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
+  const cpu = process.threadCpuUsage();
   const caller = async (_: unknown, index: number) => {
     const wallet = wallets[index % wallets.length] as string;
     const by = callerOf(wallet, keys, index);
     while (performance.now() < until) await pair(wallet, by, latenciesMs);
   };
   await Promise.all(Array.from({ length: calls }, caller));
+  const { user, system } = process.threadCpuUsage(cpu);
   return {
     pairs: latenciesMs.length / 2,
     seconds: (performance.now() - from) / 1000,
-    allSeconds: secondsOf(process.cpuUsage(all)),
-    mainSeconds: secondsOf(process.threadCpuUsage(main)),
+    mainSeconds: (user + system) / 1e6,
     latenciesMs,
   };
-}
-
-function secondsOf({ user, system }: NodeJS.CpuUsage): number {
-  return (user + system) / 1e6;
 }
 
 /** The key of a call, and what it says about its budget, which is never spent. */

@@ -1,15 +1,15 @@
 // Measures a store's ledger: pairs of hold and settle per second, up to 300 calls at once, by default on one wallet.
 // `npm run bench -- --store mongodb` starts a replica set of one member and runs SQLite beside it; with `--budgets`, calls
-// of keys with and without a budget take turns in one process.
+// of keys with and without a budget take turns, with `--before FOLDER` this checkout and another one.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { asked, said } from '../../testkit/talk.ts';
@@ -17,7 +17,7 @@ import { median } from './compare.ts';
 import { cpuOf } from './process.ts';
 import type { Keys, StoreJob, StoreResult } from './store-load.ts';
 
-const LOAD = new URL('./store-load.ts', import.meta.url);
+const HERE = new URL('../../', import.meta.url);
 const FUNDS = 1_000_000_000_000_000n;
 const CALLS = 300;
 /** The minimum for one member with one process, and for two processes. */
@@ -30,11 +30,20 @@ interface Case {
   readonly processes: number;
 }
 
-interface Stage {
+/** A store, empty at first, and the code that works on it. */
+interface Side {
   readonly children: readonly ChildProcess[];
   readonly wallets: readonly string[];
   /** The process of the store's server. */
   readonly server: number | undefined;
+}
+
+/** What takes turns: the calls of one kind of keys on one side. */
+interface Entrant {
+  readonly name: string;
+  readonly keys: Keys;
+  readonly side: Side;
+  readonly rounds: Figures[];
 }
 
 interface Figures {
@@ -56,6 +65,7 @@ const { values } = parseArgs({
     wallets: { type: 'string', default: '1' },
     calls: { type: 'string' },
     budgets: { type: 'boolean', default: false },
+    before: { type: 'string' },
   },
 });
 const kinds: readonly Keys[] = values.budgets ? ['free', 'budget', 'replaced'] : ['free'];
@@ -66,19 +76,19 @@ try {
   console.log(
     `${values.rounds} rounds of ${values.seconds} s, ${values.wallets} wallet(s), an operation's p50 and p99`,
   );
-  if (values.url !== undefined) await compare(values.url, 'the store of --url');
+  if (values.url !== undefined) await compare(() => values.url as string, 'the store of --url');
   else await compareStores();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function compareStores(): Promise<void> {
-  await compare(`sqlite:${join(folder, 'bench.db')}`, 'SQLite');
+  await compare((name) => `sqlite:${join(folder, `${name}.db`)}`, 'SQLite');
   if (values.store !== 'mongodb') return;
   // The cache of a small server: the tiny one of the tests would measure its eviction.
   const set = await startReplicaSet({ members: 1, cacheGB: 1 });
   try {
-    await compare(set.url('bench'), 'MongoDB, one member', await set.primary());
+    await compare(set.url, 'MongoDB, one member', await set.primary());
   } finally {
     await set.stop();
   }
@@ -91,37 +101,50 @@ function casesOf(url: string): readonly Case[] {
   return url.startsWith('sqlite:') || values.budgets ? alone : [...alone, { calls: most, processes: 2 }];
 }
 
-async function compare(url: string, title: string, server?: number): Promise<void> {
+async function compare(urlOf: (database: string) => string, title: string, server?: number): Promise<void> {
+  const { before } = values;
+  const now = await openSide(urlOf('bench'), HERE, server);
+  // Its store may have another schema.
+  const then = before && (await openSide(urlOf('before'), pathToFileURL(`${resolve(before)}/`), server));
+  console.log(
+    `\n${title.padEnd(41)}pairs/s (best)    p50 ms   p99 ms (best)   main thread, all, server: CPU µs    load`,
+  );
+  for (const test of casesOf(urlOf('bench'))) {
+    const entrants = kinds.flatMap((keys): Entrant[] => {
+      const name = values.budgets ? BUDGETS[keys] : '';
+      const older = then && { name: `before ${name && `(${name})`}`, keys, side: then, rounds: [] };
+      return [{ name, keys, side: now, rounds: [] }, ...(older ? [older] : [])];
+    });
+    await measureRounds(entrants, test);
+    for (const entrant of entrants) report(test, entrant, entrants, !urlOf('bench').startsWith('sqlite:'));
+  }
+  for (const { children } of [now, ...(then ? [then] : [])]) await endAll(children);
+}
+
+async function openSide(url: string, code: URL, server: number | undefined): Promise<Side> {
+  const { openStore }: typeof import('../../lib/store/open.ts') = await import(new URL('lib/store/open.ts', code).href);
   const store = await openStore(url);
   const wallets: string[] = [];
   while (wallets.length < Number(values.wallets)) wallets.push(await openWallet(store));
   await store.close();
-  const children = await Promise.all([startChild(url), startChild(url)]);
-  const stage: Stage = { children, wallets, server };
-  console.log(
-    `\n${title.padEnd(33)}pairs/s (best)    p50 ms   p99 ms (best)   main thread, all, server: CPU µs    load`,
-  );
-  for (const test of casesOf(url)) {
-    const rounds = await measureRounds(stage, test);
-    for (const keys of kinds) report(test, keys, rounds, !url.startsWith('sqlite:'));
-  }
+  const load = new URL('scripts/bench/store-load.ts', code);
+  return { children: await Promise.all([startChild(load, url), startChild(load, url)]), wallets, server };
+}
+
+async function endAll(children: readonly ChildProcess[]): Promise<void> {
   for (const child of children) child.disconnect();
   await Promise.all(children.map((child) => once(child, 'exit')));
 }
 
-type Rounds = Readonly<Record<Keys, readonly Figures[]>>;
-
-/** The kinds of keys take turns, and so does which of them comes first. */
-async function measureRounds(stage: Stage, test: Case): Promise<Rounds> {
-  const rounds = { free: [] as Figures[], budget: [] as Figures[], replaced: [] as Figures[] };
-  for (const keys of kinds) await measure(stage, test, { keys, seconds: 1 });
+/** They take turns, and so does who comes first. */
+async function measureRounds(entrants: readonly Entrant[], test: Case): Promise<void> {
+  for (const { side, keys } of entrants) await measure(side, test, { keys, seconds: 1 });
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    for (const at of kinds.keys()) {
-      const keys = kinds[(at + round) % kinds.length] as Keys;
-      rounds[keys].push(await measure(stage, test, { keys, seconds: Number(values.seconds) }));
+    const first = round % entrants.length;
+    for (const { side, keys, rounds } of [...entrants.slice(first), ...entrants.slice(0, first)]) {
+      rounds.push(await measure(side, test, { keys, seconds: Number(values.seconds) }));
     }
   }
-  return rounds;
 }
 
 async function openWallet(store: Store): Promise<string> {
@@ -133,36 +156,38 @@ async function openWallet(store: Store): Promise<string> {
   return id;
 }
 
-async function startChild(url: string): Promise<ChildProcess> {
-  const child = fork(LOAD, [url], { serialization: 'advanced' });
+async function startChild(load: URL, url: string): Promise<ChildProcess> {
+  const child = fork(load, [url], { serialization: 'advanced' });
   await said(child);
   return child;
 }
 
 async function measure(
-  { children, wallets, server }: Stage,
+  { children, wallets, server }: Side,
   { calls, processes }: Case,
   { keys, seconds }: Pick<StoreJob, 'keys' | 'seconds'>,
 ): Promise<Figures> {
   const job: StoreJob = { keys, wallets, seconds, calls: Math.ceil(calls / processes) };
-  const before = cpuOf({ pid: server });
-  const results = await Promise.all(children.slice(0, processes).map((child) => asked<StoreResult>(child, job)));
-  const serverSeconds = cpuOf({ pid: server }) - before;
+  const busy = children.slice(0, processes);
+  const cpuSeconds = () => ({ all: busy.map(cpuOf).reduce((sum, of) => sum + of, 0), server: cpuOf({ pid: server }) });
+  const before = cpuSeconds();
+  const results = await Promise.all(busy.map((child) => asked<StoreResult>(child, job)));
+  const after = cpuSeconds();
   const latencies = results.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b);
   const sum = (pick: (result: StoreResult) => number) => results.reduce((total, result) => total + pick(result), 0);
-  const usOf = (cpuSeconds: number) => (cpuSeconds * 1e6) / sum(({ pairs }) => pairs);
+  const usOf = (seconds: number) => (seconds * 1e6) / sum(({ pairs }) => pairs);
   return {
     pairs: sum(({ pairs, seconds: took }) => pairs / took),
     p50: latencies[Math.floor(latencies.length * 0.5)] ?? 0,
     p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0,
     mainUs: usOf(sum(({ mainSeconds }) => mainSeconds)),
-    allUs: usOf(sum(({ allSeconds }) => allSeconds)),
-    serverUs: usOf(serverSeconds),
+    allUs: usOf(after.all - before.all),
+    serverUs: usOf(after.server - before.server),
   };
 }
 
-function report({ calls, processes }: Case, keys: Keys, all: Rounds, bounded: boolean): void {
-  const rounds = all[keys];
+function report({ calls, processes }: Case, entrant: Entrant, all: readonly Entrant[], bounded: boolean): void {
+  const { name, rounds } = entrant;
   const middle = (pick: (figures: Figures) => number) => median(rounds.map(pick));
   const best = {
     pairs: Math.max(...rounds.map(({ pairs }) => pairs)),
@@ -170,7 +195,7 @@ function report({ calls, processes }: Case, keys: Keys, all: Rounds, bounded: bo
   };
   const columns = [
     `${calls} in flight`.padEnd(15),
-    (processes > 1 ? `${processes} processes` : values.budgets ? BUDGETS[keys] : '').padEnd(18),
+    `${name} ${processes > 1 ? `${processes} processes` : ''}`.trim().padEnd(26),
     `${middle(({ pairs }) => pairs).toFixed(0)} (${best.pairs.toFixed(0)})`.padEnd(18),
     middle(({ p50 }) => p50)
       .toFixed(1)
@@ -181,14 +206,14 @@ function report({ calls, processes }: Case, keys: Keys, all: Rounds, bounded: bo
     ),
     (loadavg()[0] ?? 0).toFixed(1).padStart(8),
   ];
-  const beside = keys === 'free' ? '' : ratios(rounds, all.free);
+  const beside = entrant === all[0] ? '' : ratios(rounds, all[0]?.rounds ?? []);
   console.log(columns.join('') + beside + (bounded && calls === CALLS ? verdict(processes, best) : ''));
 }
 
-/** To the calls without a budget of the same round. */
-function ratios(rounds: readonly Figures[], free: readonly Figures[]): string {
+/** To the first of the same round. */
+function ratios(rounds: readonly Figures[], first: readonly Figures[]): string {
   const ratio = (pick: (figures: Figures) => number) =>
-    median(rounds.map((figures, round) => pick(figures) / pick(free[round] as Figures))).toFixed(2);
+    median(rounds.map((figures, round) => pick(figures) / pick(first[round] as Figures))).toFixed(2);
   return `  pairs × ${ratio(({ pairs }) => pairs)}, CPU × ${ratio(({ allUs, serverUs }) => allUs + serverUs)}`;
 }
 
