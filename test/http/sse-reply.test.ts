@@ -104,6 +104,27 @@ describe('reply of events', () => {
     }
   });
 
+  it('never overwrites a long text that waits for a slow client', async () => {
+    const reply = await open();
+    reply.open();
+    await until(() => text.includes('\r\n\r\n'));
+    const chunks: Buffer[] = [];
+    client.on('data', (chunk: Buffer) => chunks.push(chunk));
+    client.pause();
+    response.socket?.setMaxListeners(0);
+    const texts = Array.from({ length: 800 }, (_, at) => `${at} `.repeat(20_000 / `${at} `.length));
+    for (const long of texts.slice(0, 799)) void reply.write(long);
+    expect(response.socket?.writableLength).to.be.above(1_000_000);
+    client.resume();
+    await until(() => response.socket?.writableLength === 0);
+    void reply.write(texts.at(-1) as string);
+    reply.end();
+    await until(() => chunks.at(-1)?.subarray(-5).toString() === '0\r\n\r\n');
+    const body = Buffer.concat(chunks).toString();
+    const framed = texts.map((long) => `${long.length.toString(16)}\r\n${long}\r\n`);
+    expect(body === `${framed.join('')}0\r\n\r\n`).to.equal(true);
+  });
+
   it('keeps the order of long and short texts', async () => {
     const reply = await open();
     reply.open();
