@@ -36,7 +36,7 @@ async function measure(database: string): Promise<boolean> {
   try {
     await addKeys(test.store);
     const [operator, owner] = [await setUpOperator(test), await setUpOwner(test, LARGE)];
-    const call = `req_${LARGE}_7`;
+    const [{ id: call = '' } = {}] = await test.store.ledger.charges(LARGE, { limit: 1 });
     const ownerPages = [...OWNER, `/calls/${call}`].map((path) => `/account${path}`);
     const searches = ['?search=small_9', `/${LARGE}`].map((query) => `/admin/accounts${query}`);
     const operatorPages = [...OPERATOR.map((path) => `/admin${path}`), ...searches, `/admin/ledger?id=${call}`];
