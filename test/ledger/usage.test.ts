@@ -179,11 +179,11 @@ for (const kind of STORES) {
     it('is not waited for when much of it is left to fold, and says how far it has come', async () => {
       const { store } = context;
       const wallet = await newWallet(store, 10_000n);
-      const begin = Array.from({ length: 2100 }, (_, index) => charge(wallet, { at: MIDNIGHT + index }));
+      const begin = Array.from({ length: 900 }, (_, index) => charge(wallet, { at: MIDNIGHT + index }));
       await appliedInBatches(store, begin);
       const query = { by: 'kind', filter: {} } as const;
       const whole = await reportUsage(store.ledger, wallet, query);
-      const none = { entries: 2101, counted: 0, until: undefined };
+      const none = { entries: 901, counted: 0, until: undefined };
       expect((await readUsage(store, wallet, query)).behind).to.deep.equal(none);
       expect(await store.usage.cursor(wallet)).to.equal(0);
 
@@ -191,8 +191,8 @@ for (const kind of STORES) {
       await steps.next();
       const { rows, total, behind } = await readUsage(store, wallet, query);
       // The first entry is the top-up's.
-      expect(behind).to.deep.equal({ entries: 2101, counted: 1000, until: MIDNIGHT + 998 });
-      const first = await reportUsage(store.ledger, wallet, { by: 'kind', filter: { to: MIDNIGHT + 999 } });
+      expect(behind).to.deep.equal({ entries: 901, counted: 400, until: MIDNIGHT + 398 });
+      const first = await reportUsage(store.ledger, wallet, { by: 'kind', filter: { to: MIDNIGHT + 399 } });
       expect({ rows, total }).to.deep.equal(first);
       const problems = (await verifyLedger(store)).problems.filter((problem) => problem.wallet === wallet);
       expect(problems).to.deep.equal([]);
@@ -200,7 +200,7 @@ for (const kind of STORES) {
       await steps.next();
       // What is left is short enough to be folded at once.
       expect(await readUsage(store, wallet, query)).to.deep.equal(whole);
-      expect(await store.usage.cursor(wallet)).to.equal(2101);
+      expect(await store.usage.cursor(wallet)).to.equal(901);
     });
 
     it('knows the wallets that are behind, in pages', async () => {
