@@ -8,14 +8,13 @@ import {
   applied,
   charge,
   everythingOf,
-  newId,
   newWallet,
   rejection,
   reserve,
   settle,
   topup,
 } from '../contract/store/context.ts';
-import { useCopies } from './copies.ts';
+import { addCalls, useCopies } from './copies.ts';
 
 describe('copy of the journal', () => {
   let source: FaultyStore;
@@ -25,11 +24,7 @@ describe('copy of the journal', () => {
     ({ source, target, wallet } = opened);
   });
 
-  beforeEach(async () => {
-    const [open, ended] = [newId('req'), newId('req')];
-    const holds = [reserve(wallet, { chargeId: open }), reserve(wallet, { chargeId: ended })];
-    await applied(source.real, ...holds, settle(wallet, ended));
-  });
+  beforeEach(() => addCalls({ source, wallet }));
 
   it('goes over more wallets and entries than fit into a page', async () => {
     const ids = Array.from({ length: 1100 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);

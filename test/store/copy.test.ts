@@ -16,12 +16,11 @@ import {
   RUB,
   rejection,
   reserve,
-  settle,
 } from '../contract/store/context.ts';
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
-import { useCopies } from './copies.ts';
+import { addCalls, useCopies } from './copies.ts';
 
 describe('copy of a store', () => {
   let source: FaultyStore;
@@ -31,11 +30,7 @@ describe('copy of a store', () => {
     ({ source, target, wallet } = opened);
   });
 
-  beforeEach(async () => {
-    const [open, ended] = [newId('req'), newId('req')];
-    const holds = [reserve(wallet, { chargeId: open }), reserve(wallet, { chargeId: ended })];
-    await applied(source.real, ...holds, settle(wallet, ended));
-  });
+  beforeEach(() => addCalls({ source, wallet }));
 
   it('takes keys against repeats with their replies, also of a call whose reply is not there yet', async () => {
     const { idempotency, ledger } = source.real;
