@@ -21,6 +21,8 @@ interface Place {
 /** The cost of longer texts is in their content, not their frame. */
 const TEXT_CHARS_MAX = 2048;
 const STRINGS_MAX = 3;
+/** The first texts are parsed as they are: a frame costs what it saves in as many, and short answers end before. */
+const FIRST_WAIT = 6;
 /** After this many consecutive texts without a frame, each further one is searched for half as often. */
 const WAIT_MAX = 256;
 
@@ -43,7 +45,7 @@ export class AlikeParser {
   /** The last value that was parsed as a whole. */
   #last: unknown;
   #misses = 0;
-  #wait = 0;
+  #wait = FIRST_WAIT;
   readonly #strings: string[] = [];
 
   /** The value of the JSON from `start` to `end`; throws like `JSON.parse`. */

@@ -2,8 +2,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { AlikeParser } from '../../lib/plugin/alike.ts';
 
+/** Has read as many texts as it takes as they are, less one. */
+function warmParser(): AlikeParser {
+  const parser = new AlikeParser();
+  for (let left = 5; left > 0; left -= 1) parser.parse('{}', 0, 2);
+  return parser;
+}
+
 /** As an answer's events stand in the text of a read. */
-function parseAll(texts: readonly string[], parser = new AlikeParser()): unknown[] {
+function parseAll(texts: readonly string[], parser = warmParser()): unknown[] {
   const all = texts.map((text) => `data: ${text}\n\n`).join('');
   let at = 0;
   return texts.map((text) => {
@@ -68,7 +75,7 @@ describe('parser of texts that are alike', () => {
   });
 
   it('gives the same object for fragments, and a new one for everything else', () => {
-    const parser = new AlikeParser();
+    const parser = warmParser();
     const give = (text: string) => parser.parse(text, 0, text.length);
     give(event('one'));
     give(event('two'));
@@ -78,6 +85,15 @@ describe('parser of texts that are alike', () => {
     const end = event('', { usage: { total_tokens: 3 } });
     expect(give(end)).to.not.equal(frame);
     expect(give(event('five'))).to.equal(frame);
+  });
+
+  it('learns from the seventh text on: short answers are not worth it', () => {
+    const parser = new AlikeParser();
+    const given = Array.from('abcdefghi', (content) => {
+      const text = event(content);
+      return parser.parse(text, 0, text.length);
+    });
+    expect(given.map((value) => given.indexOf(value))).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 7]);
   });
 
   it('lets several strings differ, in any white space and order', () => {
