@@ -26,7 +26,7 @@ const SECRET_NAME = /([0-9A-Za-z]{6})[0-9A-Za-z]{37,}/g;
 /** Logs and reports a request once its response is finished, or its connection is lost and its call settled. */
 export function logRequest(
   request: Request,
-  log: Pick<Log, 'error' | 'info'>,
+  log: Pick<Log, 'error' | 'line'>,
   onPast?: (past: PastRequest) => void,
 ): void {
   const state = stateOf(request);
@@ -42,7 +42,7 @@ export function logRequest(
       onPast?.({ method, route: request.route.path, status, ms, aborted, notes });
       const line = { request_id: id, method, path, status, ms, aborted, ...notes };
       if (notes.err !== undefined) log.error(line, 'request');
-      else log.info(line, 'request');
+      else log.line(line, 'request');
     };
     if (state.call) state.call.onClosed = write;
     else write();

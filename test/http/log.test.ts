@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import fs, { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -58,7 +59,7 @@ describe('log', () => {
     const cause = new Error(`because ${text}`, { cause: new Error(`and ${text}`) });
     log.info(text);
     log.info({ [text]: 1 }, 'as a name');
-    log.info({ [text]: 1, text: `${text}"` }, text);
+    log.line({ [text]: 1, text: `${text}"` }, text);
     log.warn({ a: { b: [{ c: `${text}!` }] } }, `nested ${text}`);
     log.error({ err: new Error(`failed: ${text}`, { cause }) }, 'with a cause');
     log.error({ err: fault('upstream_failed', {}, cause) }, 'as a fault');
@@ -98,9 +99,32 @@ describe('log', () => {
     expect(Date.now() - Date.parse(time)).to.be.within(0, 60_000);
   });
 
+  it('writes the line of a request like any other, also what JSON cannot', async () => {
+    const fields = { path: '/a"b\\', aborted: false, of: { more: [1, null] }, absent: undefined, text: 'ё' };
+    for (const each of [fields, {}, { big: 5n }]) {
+      log.line(each, 'request');
+      log.info(each, 'request');
+    }
+    const lines = (await written()).split('\n').map((line) => line.replace(/"time":"[^"]*"/, ''));
+    for (const at of [0, 2, 4]) expect(lines[at]).to.equal(lines[at + 1]);
+    expect(lines[4]).to.contain('"big":5');
+  });
+
+  it('writes when each line was made', async () => {
+    const from = Date.now();
+    log.line({}, 'first');
+    await sleep(5);
+    log.line({}, 'second');
+    const [first = '', second = ''] = (await written()).split('\n');
+    const at = (line: string) => Date.parse(JSON.parse(line).time);
+    expect(at(first)).to.be.within(from, at(second) - 4);
+    expect(at(second)).to.be.at.most(Date.now());
+  });
+
   it('keeps to its level', async () => {
     open({ level: 'warn' });
     log.info('quiet');
+    log.line({}, 'quiet');
     log.warn('loud');
     expect(await written())
       .to.contain('loud')
