@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { fault } from '../faults.ts';
 import type { KeyHolder } from '../store/ports/keys.ts';
 import type { Store } from '../store/store.ts';
-import { hashKey, isWellFormedKey } from './key.ts';
+import { hashKey, isLongAsKey, isWellFormedKey } from './key.ts';
 import { createUses, type Uses } from './uses.ts';
 
 export interface HoldersOptions {
@@ -60,7 +60,10 @@ export function createHolders(options: HoldersOptions): Holders {
   });
 
   function find(keyText: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {
-    return isWellFormedKey(prefix, keyText) ? findHash(hashKey(keyText)) : undefined;
+    if (!isLongAsKey(prefix, keyText)) return undefined;
+    const hash = hashKey(keyText);
+    // A known key needs no checksum, which costs more than the rest of the look-up.
+    return holders.has(hash) || isWellFormedKey(prefix, keyText) ? findHash(hash) : undefined;
   }
 
   function findHash(hash: string): KeyHolder | undefined | Promise<KeyHolder | undefined> {

@@ -12,11 +12,16 @@ export function makeKey(prefix: string): string {
   return body + checksum(body);
 }
 
-/** Whether this could be a key of ours; the length is checked first, so a long text costs nothing. */
+/** Whether this is as long as a key of ours; anything else is not worth another look. */
+export function isLongAsKey(prefix: string, { length }: string): boolean {
+  return length === prefix.length + MARK.length + SECRET_DIGITS + CHECKSUM_DIGITS;
+}
+
+/** Whether this could be a key of ours. */
 export function isWellFormedKey(prefix: string, text: string): boolean {
   const start = prefix.length + MARK.length;
   const end = start + SECRET_DIGITS;
-  if (text.length !== end + CHECKSUM_DIGITS) return false;
+  if (!isLongAsKey(prefix, text)) return false;
   if (!text.startsWith(prefix) || !text.startsWith(MARK, prefix.length) || !isBase62(text.slice(start))) return false;
   return checksum(text.slice(0, end)) === text.slice(end);
 }
