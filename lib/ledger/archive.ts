@@ -9,6 +9,7 @@ import { OperatorError } from '../operator-error.ts';
 import { synced } from '../store/disk.ts';
 import type { Archive, WholeCall } from '../store/ports/archives.ts';
 import type { OnProgress, Store } from '../store/store.ts';
+import { accountIds } from '../store/walks.ts';
 import { type ArchiveTotals, readArchive, type VerifiedArchive, verifyArchive, writeArchive } from './archive-file.ts';
 import { linesOf } from './archive-walk.ts';
 import { foldUsage } from './usage-fold.ts';
@@ -125,14 +126,16 @@ async function writeCalls(
   const total = onProgress ? (await store.journal.size()).entries : 0;
   let done = 0;
   try {
-    for (const { id: wallet } of await store.accounts.list()) {
-      // Sums of what leaves cannot be made again.
-      await foldUsage(store, wallet);
-      for await (const line of linesOf(store, wallet, before)) {
-        await writer.add(line);
-        if (!('call' in line)) continue;
-        done += line.call.entries.length;
-        onProgress?.({ done, total, unit: 'entries' });
+    for await (const wallets of accountIds(store)) {
+      for (const wallet of wallets) {
+        // Sums of what leaves cannot be made again.
+        await foldUsage(store, wallet);
+        for await (const line of linesOf(store, wallet, before)) {
+          await writer.add(line);
+          if (!('call' in line)) continue;
+          done += line.call.entries.length;
+          onProgress?.({ done, total, unit: 'entries' });
+        }
       }
     }
     return await writer.end();

@@ -1,5 +1,7 @@
 // The audit of folded usage: its sum must equal the journal's at the cursor.
+import { forEach } from '../for-each.ts';
 import type { Store } from '../store/store.ts';
+import { accountIds } from '../store/walks.ts';
 import type { Found } from './audit-rules.ts';
 
 /** If a fold runs in the meantime, it is checked again. */
@@ -8,11 +10,13 @@ const LOOKS_MAX = 3;
 const AT_ONCE = 8;
 
 export async function checkUsage(store: Store, found: Found): Promise<void> {
-  const accounts = await store.accounts.list();
-  for (let done = 0; done < accounts.length; done += AT_ONCE) {
-    const some = accounts.slice(done, done + AT_ONCE);
-    const problems = await Promise.all(some.map(({ id }) => lookAt(store, id)));
-    for (const [index, { id }] of some.entries()) if (problems[index] !== undefined) found(id, problems[index]);
+  for await (const ids of accountIds(store)) {
+    const problems = new Map<string, string | undefined>();
+    await forEach(ids, AT_ONCE, async (id) => void problems.set(id, await lookAt(store, id)));
+    for (const id of ids) {
+      const problem = problems.get(id);
+      if (problem !== undefined) found(id, problem);
+    }
   }
 }
 

@@ -11,14 +11,14 @@ import { journalPages } from './journal.ts';
 import type { JournalPage, JournalPosition, JournalRows } from './ports/journal.ts';
 import type { Submission } from './ports/ledger.ts';
 import { type OnProgress, type Store, StoreError } from './store.ts';
+import { accountIds, createLookAlong } from './walks.ts';
 
 type Source = Pick<Store, 'journal' | 'accounts'>;
 
 export interface JournalCopy {
   readonly from: Source;
+  /** It has the accounts to copy. */
   readonly to: Store;
-  /** The ids of the accounts to copy. */
-  readonly wanted: ReadonlySet<string>;
   /** The target may have some of it. */
   readonly resumed: boolean;
   readonly onProgress?: OnProgress | undefined;
@@ -33,22 +33,22 @@ const TRIES = 5;
 const TRY_AGAIN_MS = 500;
 
 /** Resolves to the number of entries. */
-export async function copyJournal({ from, to, wanted, resumed, onProgress }: JournalCopy): Promise<number> {
-  const strangers = new Set<string>();
+export async function copyJournal({ from, to, resumed, onProgress }: JournalCopy): Promise<number> {
+  const accountsOf = createLookAlong(accountIds(to));
   const { entries: total } = await from.journal.size();
   let done = 0;
   let position: JournalPosition | undefined;
   for await (const page of journalPages(from.journal, ROWS_PER_PAGE)) {
     const parts = partsOf(page);
-    for (const { id } of parts) if (!wanted.has(id)) strangers.add(id);
+    const wanted = await accountsOf(parts.map(({ id }) => id));
     const known = parts.filter(({ id }) => wanted.has(id));
+    for (const { id } of parts) if (!wanted.has(id)) await refuseStranger(from, id);
     await addMissing(to, known, page, resumed);
     await compare(to, known, page, await to.journal.rows(position, ROWS_PER_PAGE));
     position = page.next;
     done += known.reduce((sum, { entries }) => sum + entries.length, 0);
     onProgress?.({ done, total, unit: 'entries' });
   }
-  await refuseStrangers(from, strangers);
   return done;
 }
 
@@ -161,10 +161,8 @@ async function compare(
   }
 }
 
-/** Accounts created after the copy started are left out; rows without an account belong to none. */
-async function refuseStrangers(from: Source, strangers: ReadonlySet<string>): Promise<void> {
-  for (const id of strangers) {
-    if (await from.accounts.get(id)) continue;
-    throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
-  }
+/** An account created after the copy started is left out; rows without an account belong to none. */
+async function refuseStranger(from: Source, id: string): Promise<void> {
+  if (await from.accounts.get(id)) return;
+  throw new OperatorError(`The source has a wallet or entries of ${id}, but no such account: see "ledger verify".`);
 }

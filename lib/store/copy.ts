@@ -2,16 +2,15 @@
 // every entry and charge unchanged, or is refused. Every step is idempotent, so an interrupted copy can be resumed.
 import { isDeepStrictEqual } from 'node:util';
 import { countOf } from '../count.ts';
-import { forEach } from '../for-each.ts';
 import type { Job } from '../money/job-rules.ts';
 import { OperatorError } from '../operator-error.ts';
+import { copyAccounts, copyAllKeys, findChangedKeys } from './copy-accounts.ts';
 import { copyArchives, copyOpeningUsage, refuseUnfinishedArchive } from './copy-archives.ts';
 import { copyJournal } from './copy-journal.ts';
 import { mismatch } from './copy-mismatch.ts';
 import { copyPayments, findChangedPayments } from './copy-payments.ts';
 import { copyAlerts, copyAuditLog, copyUsers } from './copy-people.ts';
 import { copyMedia } from './media.ts';
-import type { Account } from './ports/accounts.ts';
 import type { Verified } from './ports/checkpoints.ts';
 import type { IdempotencyStore } from './ports/idempotency.ts';
 import { type PortName, portNamesOf } from './ports.ts';
@@ -46,13 +45,10 @@ export interface CopyReport {
 export const COPY_SETTING = 'store.copy';
 export const COPY_UNFINISHED = 'unfinished';
 
-const ACCOUNTS_PER_WRITE = 500;
 const WALLETS_PER_PAGE = 500;
-const KEYS_PER_PAGE = 1000;
 const JOBS_PER_PAGE = 200;
 /** Their replies may be a mebibyte each. */
 const REPEATS_PER_PAGE = 8;
-const READS_AT_ONCE = 8;
 
 /** Rejects with `OperatorError` if the copy cannot be made or does not match the source. */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
@@ -60,38 +56,28 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   refuseUnknownPorts(from);
   await refuseUnfinishedArchive(from);
   const resumed = await claimTarget(to);
-  const accounts = await from.accounts.list();
   const counts: Counts = { accounts: 0, keys: 0, entries: 0, jobs: 0, payments: 0, media: 0, users: 0, settings: 0 };
-  for (const step of Object.values(STEPS)) Object.assign(counts, await step?.({ ...options, resumed }, accounts));
+  for (const step of Object.values(STEPS)) Object.assign(counts, await step?.({ ...options, resumed }));
   if (!live) await refuseChanges(from, to);
   await to.settings.set(COPY_SETTING, `finished ${new Date().toISOString()}`);
   return { ...counts, resumed };
 }
 
 type Counts = Omit<CopyReport, 'resumed'>;
-type Step = (
-  options: CopyOptions & Pick<CopyReport, 'resumed'>,
-  accounts: readonly Account[],
-) => Promise<Partial<Counts>>;
+type Step = (options: CopyOptions & Pick<CopyReport, 'resumed'>) => Promise<Partial<Counts>>;
 
 /** What a copy does with each port, in this order; null: nothing is copied directly. */
 const STEPS: { readonly [Name in PortName]: Step | null } = {
-  accounts: async ({ to }, accounts) => {
-    await copyAccounts(to, accounts);
-    return { accounts: accounts.length };
-  },
+  accounts: async ({ from, to }) => ({ accounts: await copyAccounts(from, to) }),
   // First: sums that are read before their journal are never ahead of it.
   usage: async ({ from, to }) => {
     await copyOpeningUsage(from, to);
     return {};
   },
-  journal: async (options, accounts) => {
-    const wanted = new Set(accounts.map(({ id }) => id));
-    return { entries: await copyJournal({ ...options, wanted }) };
-  },
+  journal: async (options) => ({ entries: await copyJournal(options) }),
   // Its rows come from replaying the journal.
   ledger: null,
-  keys: async (options, accounts) => ({ keys: await copyAllKeys(options, accounts) }),
+  keys: async ({ from, to }) => ({ keys: await copyAllKeys(from, to) }),
   jobs: async (options) => ({ jobs: await copyJobs(options) }),
   payments: async ({ from, to, live }) => ({ payments: await copyPayments(from, to, live) }),
   media: async ({ from, to }) => ({ media: await copyMedia(from.media, to.media) }),
@@ -131,76 +117,14 @@ function refuseUnknownPorts(from: CopySource): void {
 /** Resolves to whether a copy had already started. */
 async function claimTarget(to: Store): Promise<boolean> {
   if ((await to.settings.get(COPY_SETTING)) === COPY_UNFINISHED) return true;
-  const [accounts, settings] = [await to.accounts.list(), await to.settings.list()];
+  const [accounts, settings] = [await to.accounts.page({ limit: 1 }), await to.settings.list()];
   if (accounts.length > 0 || settings.length > 0) {
-    const counts = `${countOf(accounts.length, 'account')} and ${countOf(settings.length, 'setting')}`;
+    const { wallets } = await to.journal.size();
+    const counts = `${countOf(wallets, 'account')} and ${countOf(settings.length, 'setting')}`;
     throw new OperatorError(`The target is not empty (it has ${counts}). Choose an empty one.`);
   }
   await to.settings.set(COPY_SETTING, COPY_UNFINISHED);
   return false;
-}
-
-async function copyAccounts(to: Store, accounts: readonly Account[]): Promise<void> {
-  for (let done = 0; done < accounts.length; done += ACCOUNTS_PER_WRITE) {
-    await to.accounts.put(accounts.slice(done, done + ACCOUNTS_PER_WRITE));
-  }
-  const copies = new Map((await to.accounts.list()).map((account) => [account.id, account]));
-  for (const account of accounts) {
-    const { id, status } = account;
-    // Its journal comes first.
-    if (!isDeepStrictEqual({ ...copies.get(id), status }, account)) throw mismatch(`the account ${id}`);
-    copies.delete(id);
-  }
-  const [stranger] = copies.keys();
-  if (stranger !== undefined)
-    throw new OperatorError(`The target has an account ${stranger} that the source does not have.`);
-}
-
-/** Resolves to the number of keys. */
-async function copyAllKeys({ from, to }: CopyOptions, accounts: readonly Account[]): Promise<number> {
-  const owners = await ownersOfKeys(from, to);
-  let keys = 0;
-  await forEach(
-    accounts.filter(({ id }) => owners.has(id)),
-    READS_AT_ONCE,
-    async ({ id }) => {
-      const copied = await copyKeys(from, to, id);
-      keys += copied;
-    },
-  );
-  return keys;
-}
-
-/** The accounts that have keys in either store: most of a large store may have none. */
-async function ownersOfKeys(...stores: readonly CopySource[]): Promise<ReadonlySet<string>> {
-  const owners = new Set<string>();
-  for (const { journal } of stores) {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const page: Awaited<ReturnType<typeof journal.keys>> = await journal.keys(after, KEYS_PER_PAGE);
-      for (const { account } of page) owners.add(account);
-      after = page.at(-1)?.id;
-    }
-  }
-  return owners;
-}
-
-/** Resolves to the number of keys. */
-async function copyKeys(from: CopySource, to: Store, account: string): Promise<number> {
-  const rows = await from.keys.list(account);
-  const copied = new Map((await to.keys.list(account)).map((row) => [row.id, row]));
-  for (const row of rows) {
-    const { id, revokedAt, requestsCount, lastUsedAt } = row;
-    const found = copied.get(id);
-    if (!found) await to.keys.add(row, Number.MAX_SAFE_INTEGER);
-    else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.put(id, row.limits);
-    if (revokedAt !== null) await to.keys.revoke(id, revokedAt);
-    const count = requestsCount - (found?.requestsCount ?? 0);
-    if (lastUsedAt !== null && (count !== 0 || found?.lastUsedAt !== lastUsedAt)) {
-      await to.keys.use([{ id, count, lastUsedAt }]);
-    }
-  }
-  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw mismatch(`the list of keys of ${account}`);
-  return rows.length;
 }
 
 /** Resolves to the number of jobs. Read after the journal, so they include every end that the journal has. */
@@ -261,12 +185,8 @@ async function refuseChanges(from: CopySource, to: Store): Promise<void> {
       `The source changed during the copy (${where}): stop every gateway on it and copy again, which resumes ` +
         'from here.',
     );
-  const account = await findChangedWallet(from, to);
+  const account = (await findChangedWallet(from, to)) ?? (await findChangedKeys(from, to));
   if (account !== undefined) throw changed(`account ${account}`);
-  await forEach([...(await ownersOfKeys(from, to))], READS_AT_ONCE, async (id) => {
-    const [now, copy] = await Promise.all([from, to].map(({ keys }) => keys.list(id)));
-    if (!isDeepStrictEqual(now, copy)) throw changed(`account ${id}`);
-  });
   const payments = await findChangedPayments(from, to);
   if (payments !== undefined) throw changed(payments);
   for (let after = ''; ; ) {

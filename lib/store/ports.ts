@@ -9,8 +9,8 @@ export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Na
   journal: ['size', 'page', 'rows', 'pageOf', 'unknownCharges', 'keys'],
   checkpoints: ['page'],
   archives: ['list', 'opening', 'openings'],
-  accounts: ['get', 'list'],
-  keys: ['find', 'get', 'list'],
+  accounts: ['get', 'list', 'page'],
+  keys: ['find', 'get', 'list', 'owners'],
   // Listed as a write: reading the open windows commits the reader to counting on.
   limits: [],
   owners: [],

@@ -16,7 +16,7 @@ const BEFORE = ago(40);
 
 /** In the order in which they happen; of two hundred calls, two batches leave. */
 const STEPS = [
-  ...['after archives.begin 1', 'after accounts.list 1', 'before archives.put 1', 'after archives.put 1'],
+  ...['after archives.begin 1', 'after accounts.page 1', 'before archives.put 1', 'after archives.put 1'],
   ...['after archives.open 1', 'before archives.remove 1', 'after archives.remove 1', 'before archives.remove 2'],
   ...['before archives.put 2', 'after archives.put 2'],
 ];

@@ -53,7 +53,7 @@ describe('copy of payments', () => {
       ...{ kind: 'dispute', dispute: 'cb_2', amount: 600n * RUB },
     });
     const [reversed] = await applied(from.real, reverseOf(part, 'cb_2', 600n * RUB));
-    from.next('journal.keys', async (list) => {
+    from.next('keys.owners', async (list) => {
       await credit();
       await applied(from.real, refundOf(early, 'r1', 1000n * RUB), reverseOf(disputed, 'cb', 1000n * RUB));
       await applied(from.real, refundOf(reversed?.payment as Payment, 'r2', 400n * RUB));

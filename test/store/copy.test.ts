@@ -102,7 +102,7 @@ describe('copy of a store', () => {
 
   it('takes each job of a living store as it was when its wallet was copied', async () => {
     const job = await newJob(source.real, wallet);
-    source.next('journal.keys', async (list) => {
+    source.next('keys.owners', async (list) => {
       await applied(source.real, refundWithJob(job));
       await newJob(source.real, wallet);
       return list();
@@ -240,7 +240,7 @@ describe('copy of a store', () => {
   });
 
   it('leaves out an account that is made while it runs, if the source may be in use', async () => {
-    source.next('accounts.list', async (call) => {
+    source.next('accounts.page', async (call) => {
       const accounts = await call();
       await newWallet(source.real);
       return accounts;
@@ -310,6 +310,17 @@ describe('copy of a store', () => {
       await breakOff();
       await addKey(target.real, 'key_2');
       expect(await refused()).to.include(`The copy of the list of keys of ${wallet} does not match the source`);
+    });
+
+    it('when an account without keys has one in the target', async () => {
+      const others = await Promise.all([newWallet(source.real), newWallet(source.real)]);
+      for (const [index, id] of [wallet, ...others].sort().entries())
+        if (index !== 1) await addKey(source.real, `key_${index}`, id);
+      await copy();
+      await breakOff();
+      const keyless = [wallet, ...others].sort()[1] as string;
+      await addKey(target.real, 'key_x', keyless);
+      expect(await refused()).to.include(`The copy of the list of keys of ${keyless} does not match the source`);
     });
 
     it('when the ledger would not have written an entry of the source', async () => {

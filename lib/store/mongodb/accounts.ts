@@ -19,6 +19,14 @@ const WITH_WALLET = [
 
 export function accountStore({ db, scanner }: Connection, transactions: Transactions): AccountStore {
   const accounts = db.collection<Row>('accounts');
+  const scanned = scanner.db(db.databaseName, { readConcern: new ReadConcern('majority') }).collection('accounts');
+
+  async function scan(pipeline: Document[]): Promise<readonly Account[]> {
+    const options = { allowDiskUse: true };
+    const rows = await read((signal) => scanned.aggregate(pipeline, { ...options, signal }).toArray(), SCAN_MS);
+    return rows.map(accountOf);
+  }
+
   return {
     async create({ id, name, createdAt }) {
       const account = accountRow({ id, name, createdAt, autoTopup: NO_TOPUP });
@@ -55,15 +63,9 @@ export function accountStore({ db, scanner }: Connection, transactions: Transact
       const [row] = await read((signal) => accounts.aggregate(pipeline, { signal }).toArray());
       return row && accountOf(row);
     },
-    async list() {
-      const pipeline = [{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET];
-      const everything = scanner
-        .db(db.databaseName, { readConcern: new ReadConcern('majority') })
-        .collection('accounts');
-      const options = { allowDiskUse: true };
-      const rows = await read((signal) => everything.aggregate(pipeline, { ...options, signal }).toArray(), SCAN_MS);
-      return rows.map(accountOf);
-    },
+    list: () => scan([{ $sort: { createdAt: 1, _id: 1 } }, ...WITH_WALLET]),
+    page: ({ after = '', limit }) =>
+      scan([{ $match: { _id: { $gt: after } } }, { $sort: { _id: 1 } }, { $limit: limit }, ...WITH_WALLET]),
     async setStatus(id, status) {
       const updates = [{ q: { _id: id }, u: { $set: { status } } }];
       const { n } = await call({ repeatable: true }, (signal) =>

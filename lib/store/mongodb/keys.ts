@@ -27,6 +27,11 @@ export function keyStore({ db }: Connection, transactions: Transactions): KeySto
       const sort = { createdAt: 1, _id: 1 } as const;
       return (await read((signal) => keys.find({ account }, { signal }).sort(sort).toArray())).map(keyOf);
     },
+    async owners({ after = '', limit }) {
+      const query = { sort: { account: 1 }, limit, projection: { _id: 0, account: 1 }, hint: 'of_account' } as const;
+      const rows = await read((signal) => keys.find({ account: { $gt: after } }, { ...query, signal }).toArray());
+      return [...new Set(rows.map(({ account }) => account as string))];
+    },
     async revoke(id, at) {
       const updates = [{ q: { _id: id, revokedAt: null }, u: { $set: { revokedAt: at } } }];
       // A retry after a lost answer would find its own work and take it for someone else's.

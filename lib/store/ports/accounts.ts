@@ -27,6 +27,8 @@ export interface AccountStore {
   get(id: string): Promise<Account | undefined>;
   /** All accounts, oldest first. */
   list(): Promise<readonly Account[]>;
+  /** Those with ids above `after`, in order of id. */
+  page(page: { readonly after?: string; readonly limit: number }): Promise<readonly Account[]>;
   /** False if there is no such account. */
   setStatus(id: string, status: Account['status']): Promise<boolean>;
   /** False if there is no such account. */

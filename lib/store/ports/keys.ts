@@ -51,6 +51,8 @@ export interface KeyStore {
   find(hash: string): Promise<KeyHolder | undefined>;
   get(id: string): Promise<KeyRow | undefined>;
   list(account: string): Promise<readonly KeyRow[]>;
+  /** Accounts above `after` that have keys, in order of id, `limit` at the most; none only if there are no more. */
+  owners(page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
   /** `exists`: it was revoked before. */
   revoke(id: string, at: number): Promise<'revoked' | 'exists' | 'no_key'>;
   /**

@@ -1,6 +1,6 @@
 // Accounts in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, AutoTopup } from '../ports/accounts.ts';
+import type { Account, AccountStore, AutoTopup } from '../ports/accounts.ts';
 import { type Connection, prepareBig } from './connection.ts';
 
 const SELECT_ACCOUNT = `SELECT accounts.id, name, created_at, auto_topup_enabled, auto_topup_amount,
@@ -42,12 +42,15 @@ export function accountWrites({ db, write }: Connection) {
 export function accountReads(db: DatabaseSync) {
   const account = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id = ?`);
   const accounts = prepareBig(db, `${SELECT_ACCOUNT} ORDER BY created_at, accounts.id`);
+  const page = prepareBig(db, `${SELECT_ACCOUNT} WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`);
   return {
     account: (id: string): Account | undefined => {
       const row = account.get(id);
       return row && accountOf(row);
     },
     accounts: (): Account[] => accounts.all().map(accountOf),
+    accountPage: ({ after = '', limit }: Parameters<AccountStore['page']>[0]): Account[] =>
+      page.all(after, limit).map(accountOf),
   };
 }
 

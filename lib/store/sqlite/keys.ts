@@ -120,6 +120,7 @@ export function keyReads(db: DatabaseSync) {
   const holder = db.prepare(`${SELECT_KEY}, status FROM keys JOIN wallets ON wallets.id = account WHERE hash = ?`);
   const key = db.prepare(`${SELECT_KEY} FROM keys WHERE id = ?`);
   const keys = db.prepare(`${SELECT_KEY} FROM keys WHERE account = ? ORDER BY created_at, id`);
+  const owners = db.prepare('SELECT DISTINCT account FROM keys WHERE account > ? ORDER BY account LIMIT ?');
   return {
     findKey: (hash: string): KeyHolder | undefined => {
       const row = holder.get(hash);
@@ -130,6 +131,8 @@ export function keyReads(db: DatabaseSync) {
       return row && keyOf(row);
     },
     keys: (accountId: string): KeyRow[] => keys.all(accountId).map(keyOf),
+    keyOwners: ({ after = '', limit }: Parameters<KeyStore['owners']>[0]): string[] =>
+      owners.all(after, limit).map((row) => row.account as string),
   };
 }
 

@@ -1,5 +1,6 @@
 // Accounts and the status of their wallets.
 import { expect } from 'chai';
+import type { Account } from '../../../lib/store/ports/accounts.ts';
 import { StoreError } from '../../../lib/store/store.ts';
 import { AT, applied, newAccount, newId, problemsOf, RUB, rejection, type StoreContext, topup } from './context.ts';
 
@@ -74,6 +75,24 @@ export function accountContract(context: StoreContext): void {
     expect(made.map(({ name }) => name)).to.deep.equal(['old', 'middle', 'young']);
     expect(listed.map(({ createdAt }) => createdAt)).to.deep.equal(listed.map((row) => row.createdAt).toSorted());
     expect(made[0]).to.deep.equal(await store.accounts.get(old));
+  });
+
+  it('pages through all accounts by id, with what it says of each', async () => {
+    const { store } = context;
+    const made = [await newAccount(store), await newAccount(store), await newAccount(store)].sort();
+    await store.accounts.setStatus(made[1] as string, 'suspended');
+    const all = await store.accounts.list();
+    for (const limit of [1, 2, all.length + 1]) {
+      const rows: Account[] = [];
+      for (let after: string | undefined; ; after = rows.at(-1)?.id) {
+        const page: readonly Account[] = await store.accounts.page({ ...(after !== undefined && { after }), limit });
+        expect(page.length).to.be.at.most(limit);
+        rows.push(...page);
+        if (page.length === 0) break;
+      }
+      expect(rows.map(({ id }) => id)).to.deep.equal(all.map(({ id }) => id).toSorted());
+      for (const id of made) expect(rows.find((row) => row.id === id)).to.deep.equal(await store.accounts.get(id));
+    }
   });
 
   it('suspends and resumes, and every opener sees it', async () => {

@@ -38,6 +38,24 @@ function addTests(context: StoreContext): void {
     expect(await store.keys.find('0'.repeat(64))).to.equal(undefined);
   });
 
+  it('names the accounts that have keys by id, each once, whatever the limit', async () => {
+    const { store } = context;
+    const [first, none, second] = [await newAccount(store), await newAccount(store), await newAccount(store)];
+    for (const account of [first, first, first, second]) await addKey(store, account);
+    for (const limit of [1, 2, 1000]) {
+      const owners: string[] = [];
+      for (let after: string | undefined; ; after = owners.at(-1)) {
+        const page = await store.keys.owners({ ...(after !== undefined && { after }), limit });
+        expect(page.length).to.be.at.most(limit);
+        if (page.length === 0) break;
+        owners.push(...page);
+      }
+      expect(owners).to.deep.equal([...new Set(owners)].sort());
+      expect(owners).to.include.members([first, second]);
+      expect(owners).to.not.include(none);
+    }
+  });
+
   it('lists the keys of one account', async () => {
     const { store } = context;
     const [account, other] = [await newAccount(store), await newAccount(store)];

@@ -1,0 +1,92 @@
+// The accounts of a copy, page by page, and their keys.
+import { isDeepStrictEqual } from 'node:util';
+import { forEach } from '../for-each.ts';
+import { OperatorError } from '../operator-error.ts';
+import { mismatch } from './copy-mismatch.ts';
+import { compareIds } from './journal.ts';
+import type { Account } from './ports/accounts.ts';
+import type { Store } from './store.ts';
+import { accountPages, createLookAlong, keyOwners } from './walks.ts';
+
+type Side = Pick<Store, 'accounts' | 'keys'>;
+
+const READS_AT_ONCE = 8;
+
+/** Resolves to the number of accounts. */
+export async function copyAccounts(from: Side, { accounts: to }: Side): Promise<number> {
+  let [copied, after] = [0, ''];
+  for await (const page of accountPages(from)) {
+    await to.put(page);
+    const copies = await to.page({ after, limit: page.length });
+    for (const [index, account] of page.entries()) compare(account, copies[index]);
+    copied += page.length;
+    after = page.at(-1)?.id ?? after;
+  }
+  const [stranger] = await to.page({ after, limit: 1 });
+  if (stranger) throw unknown(stranger);
+  return copied;
+}
+
+function compare(account: Account, copy: Account | undefined): void {
+  if (copy && compareIds(copy.id, account.id) < 0) throw unknown(copy);
+  // It may be suspended only after its journal.
+  const { id, status } = account;
+  if (!copy || !isDeepStrictEqual({ ...copy, status }, account)) throw mismatch(`the account ${id}`);
+}
+
+function unknown({ id }: Account): OperatorError {
+  return new OperatorError(`The target has an account ${id} that the source does not have.`);
+}
+
+/** Resolves to the number of keys. */
+export async function copyAllKeys(from: Side, to: Side): Promise<number> {
+  let keys = 0;
+  for await (const owners of keyOwners(from)) {
+    await forEach(owners, READS_AT_ONCE, async (account) => {
+      const copied = await copyKeys(from, to, account);
+      keys += copied;
+    });
+  }
+  const known = createLookAlong(keyOwners(from));
+  for await (const owners of keyOwners(to)) {
+    const [stranger] = new Set(owners).difference(await known(owners));
+    if (stranger !== undefined) throw mismatchOfKeys(stranger);
+  }
+  return keys;
+}
+
+/** Resolves to the number of keys. */
+async function copyKeys(from: Side, to: Side, account: string): Promise<number> {
+  const rows = await from.keys.list(account);
+  const copied = new Map((await to.keys.list(account)).map((row) => [row.id, row]));
+  for (const row of rows) {
+    const { id, revokedAt, requestsCount, lastUsedAt } = row;
+    const found = copied.get(id);
+    if (!found) await to.keys.add(row, Number.MAX_SAFE_INTEGER);
+    else if (!isDeepStrictEqual(found.limits, row.limits)) await to.keys.put(id, row.limits);
+    if (revokedAt !== null) await to.keys.revoke(id, revokedAt);
+    const count = requestsCount - (found?.requestsCount ?? 0);
+    if (lastUsedAt !== null && (count !== 0 || found?.lastUsedAt !== lastUsedAt)) {
+      await to.keys.use([{ id, count, lastUsedAt }]);
+    }
+  }
+  if (!isDeepStrictEqual(await to.keys.list(account), rows)) throw mismatchOfKeys(account);
+  return rows.length;
+}
+
+function mismatchOfKeys(account: string): OperatorError {
+  return mismatch(`the list of keys of ${account}`);
+}
+
+/** An account whose keys are no longer those of the copy. */
+export async function findChangedKeys(from: Side, to: Side): Promise<string | undefined> {
+  for await (const owners of keyOwners(from)) {
+    const changed: string[] = [];
+    await forEach(owners, READS_AT_ONCE, async (id) => {
+      const [now, copy] = await Promise.all([from, to].map(({ keys }) => keys.list(id)));
+      if (!isDeepStrictEqual(now, copy)) changed.push(id);
+    });
+    if (changed.length > 0) return changed.sort(compareIds)[0];
+  }
+  return undefined;
+}

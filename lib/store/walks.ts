@@ -1,0 +1,52 @@
+// Walks over a whole store in order of id, a page at a time, so that a store of any size needs the same memory.
+import { compareIds } from './journal.ts';
+import type { Account } from './ports/accounts.ts';
+import type { Store } from './store.ts';
+
+const ACCOUNTS_PER_PAGE = 500;
+
+export async function* accountPages({
+  accounts,
+}: Pick<Store, 'accounts'>): AsyncGenerator<readonly Account[], undefined> {
+  for (let after = ''; ; ) {
+    const page = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
+    const last = page.at(-1);
+    if (last) yield page;
+    if (!last || page.length < ACCOUNTS_PER_PAGE) return undefined;
+    after = last.id;
+  }
+}
+
+/** The ids of all accounts. */
+export async function* accountIds(store: Pick<Store, 'accounts'>): AsyncGenerator<readonly string[], undefined> {
+  for await (const page of accountPages(store)) yield page.map(({ id }) => id);
+}
+
+/** The ids of the accounts that have keys: most of a large store may have none. */
+export async function* keyOwners({ keys }: Pick<Store, 'keys'>): AsyncGenerator<readonly string[], undefined> {
+  for (let after = ''; ; ) {
+    const page = await keys.owners({ after, limit: ACCOUNTS_PER_PAGE });
+    const last = page.at(-1);
+    if (last === undefined) return undefined;
+    yield page;
+    after = last;
+  }
+}
+
+/** Says which of some ids a walk has. Asked for ids in order, it reads along and forgets those behind. */
+export function createLookAlong(walk: AsyncGenerator<readonly string[], undefined>) {
+  let near: string[] = [];
+
+  return async (ids: Iterable<string>): Promise<ReadonlySet<string>> => {
+    const asked = [...ids].sort(compareIds);
+    const [first, last] = [asked[0], asked.at(-1)];
+    if (first === undefined || last === undefined) return new Set();
+    for (let end = near.at(-1); end === undefined || compareIds(end, last) < 0; end = near.at(-1)) {
+      const { value } = await walk.next();
+      if (!value) break;
+      near.push(...value);
+    }
+    near = near.filter((id) => compareIds(id, first) >= 0);
+    return new Set(near).intersection(new Set(asked));
+  };
+}
