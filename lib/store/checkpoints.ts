@@ -3,6 +3,9 @@ import type { Wallet } from '../money/decide.ts';
 import { compareIds } from './journal.ts';
 import type { Checkpoint, Verified } from './ports/checkpoints.ts';
 
+/** What both say of a wallet. */
+export const COMPARED = ['seq', 'avail', 'held', 'charged', 'topped', 'adjusted'] as const;
+
 /** Both are of the same range of ids. */
 export function paired(wallets: readonly Wallet[], checkpoints: readonly Checkpoint[]): readonly Verified[] {
   const byId = new Map(wallets.map((wallet) => [wallet.id, wallet]));

@@ -7,7 +7,7 @@ export type PortName = keyof StorePorts;
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
   journal: ['size', 'page', 'rows', 'pageOf', 'unknownCharges', 'keys'],
-  checkpoints: ['page'],
+  checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings'],
   accounts: ['get', 'list', 'page'],
   keys: ['find', 'get', 'list', 'owners'],

@@ -134,7 +134,7 @@ describe('audit of what has changed', () => {
     }
     // The second was noted: only its answer was lost.
     expect(await verifyChanges(faulty.store)).to.include({ ok: true, entries: 0 });
-    for (const name of ['checkpoints.page', 'journal.pageOf'] as const) {
+    for (const name of ['checkpoints.changes', 'journal.pageOf'] as const) {
       await call(wallets[0] as string);
       faulty.next(name, refuse);
       expect(await verifyChanges(faulty.store).catch(({ message }) => message)).to.equal('refused by the test');

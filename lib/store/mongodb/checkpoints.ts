@@ -1,7 +1,7 @@
 // Checkpoints of the audit in the MongoDB store.
 import { type Document, ReadConcern } from 'mongodb';
-import { paired } from '../checkpoints.ts';
-import type { Checkpoint, CheckpointStore } from '../ports/checkpoints.ts';
+import { COMPARED, paired } from '../checkpoints.ts';
+import type { Changes, Checkpoint, CheckpointStore } from '../ports/checkpoints.ts';
 import { call, MAJORITY, read, send } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DUPLICATE_KEY } from './failure.ts';
@@ -13,6 +13,21 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
   const checkpoints = plain.collection<Row>('checkpoints');
 
   return {
+    changes: (after, limit) =>
+      read(async (signal) => {
+        const query = { projection: { _id: 1 }, limit, signal } as const;
+        const ids = await wallets
+          .find({ _id: { $gt: after } }, query)
+          .sort({ _id: 1 })
+          .toArray();
+        const next = ids.length < limit ? undefined : ids.at(-1)?._id;
+        const range = { _id: { $gt: after, ...(next !== undefined && { $lte: next }) } };
+        const changed = (await wallets.aggregate<Row>(differing(range), { signal }).toArray()).map(({ _id }) => _id);
+        const rows = await checkpoints.find({ _id: { $in: changed } }, { signal }).toArray();
+        const known = new Map(rows.map((row) => [row._id, checkpointOf(row)]));
+        const found = changed.map((id) => ({ id, checkpoint: known.get(id) }));
+        return { wallets: ids.length, found, ...(next !== undefined && { next }) } satisfies Changes;
+      }),
     page: (after, limit) =>
       read(async (signal) => {
         const above = { _id: { $gt: after } };
@@ -28,6 +43,22 @@ export function checkpointStore({ db, scanner }: Connection): CheckpointStore {
       await call({ repeatable: true }, (signal) => send(db, command, { signal, ignored: DUPLICATE_KEY }));
     },
   };
+}
+
+const SUMS = Object.fromEntries(COMPARED.map((name) => [name, `$${name}`]));
+const NO_ENTRIES = Object.fromEntries(COMPARED.map((name) => [`_id.${name}`, 0]));
+
+/** The ids in a range whose wallet and checkpoint do not say the same, or of which only one is there. */
+function differing(range: Document): Document[] {
+  const both = [{ $match: range }, { $project: { _id: { id: '$_id', ...SUMS } } }];
+  return [
+    ...both,
+    { $unionWith: { coll: 'checkpoints', pipeline: both } },
+    { $group: { _id: '$_id', count: { $sum: { $literal: 1 } } } },
+    { $match: { count: 1, $nor: [NO_ENTRIES] } },
+    { $group: { _id: '$_id.id' } },
+    { $sort: { _id: 1 } },
+  ];
 }
 
 function updateOf({ wallet, seq, ...sums }: Checkpoint): Document {

@@ -1,11 +1,13 @@
 // Checkpoints of the audit in the SQLite store.
 import type { DatabaseSync } from 'node:sqlite';
-import { paired } from '../checkpoints.ts';
-import type { Checkpoint, Verified } from '../ports/checkpoints.ts';
+import { COMPARED, paired } from '../checkpoints.ts';
+import type { Changes, Checkpoint, Verified } from '../ports/checkpoints.ts';
 import { type Connection, inRead, prepareBig } from './connection.ts';
 import { WALLET_COLUMNS, walletOf } from './rows.ts';
 
 const COLUMNS = 'wallet, seq, avail, held, charged, topped, adjusted, overshoot';
+const COLUMNS_OF_CHECKPOINT = COLUMNS.replace(/\w+/g, (name) => `checkpoints.${name}`);
+const HAS_CHANGED = COMPARED.map((name) => `wallets.${name} IS NOT coalesce(checkpoints.${name}, 0)`).join(' OR ');
 /** Sorts after every text. */
 const LAST = new Uint8Array([255]);
 
@@ -32,7 +34,29 @@ export function createPutCheckpoint(db: DatabaseSync): (checkpoint: Checkpoint) 
 export function checkpointReads(db: DatabaseSync) {
   const wallets = prepareBig(db, `SELECT ${WALLET_COLUMNS} FROM wallets WHERE id > ? ORDER BY id LIMIT ?`);
   const checkpoints = prepareBig(db, `SELECT ${COLUMNS} FROM checkpoints WHERE wallet > ? AND wallet <= ?`);
+  const range = db.prepare(
+    'SELECT count(*) AS count, max(id) AS last FROM (SELECT id FROM wallets WHERE id > ? ORDER BY id LIMIT ?)',
+  );
+  const changed = prepareBig(
+    db,
+    `SELECT id, ${COLUMNS_OF_CHECKPOINT} FROM wallets LEFT JOIN checkpoints ON wallet = id
+    WHERE id > ?1 AND id <= ?2 AND (${HAS_CHANGED})
+    UNION ALL
+    SELECT wallet, ${COLUMNS} FROM checkpoints
+    WHERE wallet > ?1 AND wallet <= ?2 AND NOT EXISTS (SELECT 1 FROM wallets WHERE id = wallet)
+    ORDER BY 1`,
+  );
   return {
+    checkpointChanges: (after: string, limit: number): Changes =>
+      inRead(db, () => {
+        const { count, last } = range.get(after, limit) as unknown as { count: number; last: string | null };
+        const isWhole = count < limit || last === null;
+        const found = changed.all(after, isWhole ? LAST : last).map(({ id, ...row }) => ({
+          id: id as string,
+          checkpoint: row.wallet === null ? undefined : checkpointOf(row),
+        }));
+        return { wallets: count, found, ...(!isWhole && { next: last }) };
+      }),
     checkpointPage: (after: string, limit: number): readonly Verified[] =>
       inRead(db, () => {
         const found = wallets.all(after, limit).map(walletOf);

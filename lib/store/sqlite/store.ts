@@ -86,6 +86,7 @@ function createStore(parts: Parts): Store {
     ledger: ledgerOf(parts),
     journal: journalOf(parts),
     checkpoints: {
+      changes: (after, limit) => scanner.call('checkpointChanges', after, limit),
       page: (after, limit) => scanner.call('checkpointPage', after, limit),
       put: (checkpoints) => writer.call('putCheckpoints', checkpoints),
     },

@@ -1,13 +1,17 @@
 // Checkpoints of the audit: each wallet beside what was verified of it, and never an earlier one in the place of a later one.
 import { expect } from 'chai';
-import type { Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
-import { newAccount, newId, newWallet, type StoreKind, useStore } from './context.ts';
+import { verifyChanges } from '../../../lib/ledger/audit-changes.ts';
+import type { Wallet } from '../../../lib/money/decide.ts';
+import type { Changes, Checkpoint } from '../../../lib/store/ports/checkpoints.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { AT, adjust, applied, newAccount, newId, newWallet, type StoreKind, useStore } from './context.ts';
+
+const at = (wallet: string, seq: number, avail = 5n): Checkpoint => ({
+  ...{ wallet, seq, avail, held: 1n, charged: 2n, topped: 10n, adjusted: -2n, overshoot: 3n },
+});
 
 export function checkpointContract(kind: StoreKind): void {
   const context = useStore(kind);
-  const at = (wallet: string, seq: number, avail = 5n): Checkpoint => ({
-    ...{ wallet, seq, avail, held: 1n, charged: 2n, topped: 10n, adjusted: -2n, overshoot: 3n },
-  });
   const all = (limit: number) => pagesOf(limit, (after) => context.store.checkpoints.page(after, limit));
 
   it('stand beside their wallets, in order of id, whatever the limit', async () => {
@@ -43,6 +47,131 @@ export function checkpointContract(kind: StoreKind): void {
     await Promise.all([at(id, 9, -(2n ** 60n)), at(id, 8)].map((checkpoint) => store.checkpoints.put([checkpoint])));
     expect(await found()).to.deep.equal(at(id, 9, -(2n ** 60n)));
   });
+}
+
+/** In a store of its own: what has changed is asked of all wallets. */
+export function changesContract(kind: StoreKind): void {
+  const context = useStore(kind);
+
+  /** As an audit that found nothing wrong leaves them. */
+  async function verified(): Promise<void> {
+    const rows = await pagesOf(100, (after) => context.store.checkpoints.page(after, 100));
+    const entered = rows.flatMap(({ wallet }) => (wallet && wallet.seq > 0 ? [wallet] : []));
+    await context.store.checkpoints.put(
+      entered.map(({ id: wallet, status: _status, ...sums }) => ({ wallet, ...sums, overshoot: 0n })),
+    );
+  }
+
+  it('are none without wallets, but for checkpoints that were left', async () => {
+    const { store } = context;
+    expect(await store.checkpoints.changes('', 10)).to.deep.equal({ wallets: 0, found: [] });
+    const left = { ...at(newId('old'), 3), overshoot: 0n };
+    await store.checkpoints.put([left]);
+    const found = [{ id: left.wallet, checkpoint: left }];
+    expect(await store.checkpoints.changes('', 10)).to.deep.equal({ wallets: 0, found });
+    expect(await store.checkpoints.changes(left.wallet, 10)).to.deep.equal({ wallets: 0, found: [] });
+  });
+
+  it('are the wallets with other sums than their checkpoints, whatever the limit', async () => {
+    const { store } = context;
+    const [left] = (await store.checkpoints.changes('', 10)).found;
+    const wallets = await Promise.all(Array.from({ length: 7 }, () => newWallet(store)));
+    const empty = await newAccount(store);
+    const all = [...wallets].sort();
+    const ids = (found: Changes['found']) => found.map(({ id }) => id);
+    for (const limit of [1, 3, 8, 9]) {
+      const { wallets: count, looks, found } = await changesOf(store, limit);
+      expect(count).to.equal(8);
+      expect(looks).to.equal(Math.floor(8 / limit) + 1);
+      expect(ids(found)).to.deep.equal([...all, left?.id].sort());
+      expect(found.filter(({ checkpoint }) => checkpoint)).to.deep.equal([left]);
+    }
+    await verified();
+    expect((await changesOf(store, 3)).found).to.deep.equal([left]);
+    await applied(store, adjust(all[2] as string, 1n), adjust(all[2] as string, -1n));
+    await applied(store, adjust(empty, 5n));
+    await store.accounts.setStatus(all[4] as string, 'suspended');
+    const { found } = await changesOf(store, 3);
+    expect(ids(found)).to.deep.equal([all[2], empty, left?.id].sort());
+    expect(found.find(({ id }) => id === all[2])?.checkpoint).to.deep.include({ wallet: all[2], seq: 1 });
+    expect(found.find(({ id }) => id === empty)?.checkpoint).to.equal(undefined);
+  });
+
+  it('are each sum by itself', async () => {
+    const { store } = context;
+    const id = await newWallet(store);
+    const wallet = (await store.ledger.wallet(id)) as Wallet;
+    const { status: _status, seq, ...sums } = wallet;
+    const { id: _id, ...money } = sums;
+    const isFound = async () => (await changesOf(store, 100)).found.some((row) => row.id === id);
+    let number = 0;
+    for (const column of Object.keys(money)) {
+      number += 1;
+      const fresh = await newWallet(store);
+      const own = { wallet: fresh, seq, ...money, overshoot: 0n };
+      await store.checkpoints.put([{ ...own, [column]: own[column as keyof typeof money] + 1n }]);
+      const { found } = await changesOf(store, 100);
+      expect(
+        found.filter((row) => row.id === fresh),
+        column,
+      ).to.have.length(1);
+    }
+    expect(number).to.equal(5);
+    await store.checkpoints.put([{ wallet: id, seq, ...money, overshoot: 7n }]);
+    expect(await isFound()).to.equal(false);
+    await store.checkpoints.put([{ wallet: id, seq: seq + 1, ...money, overshoot: 7n }]);
+    expect(await isFound()).to.equal(true);
+  });
+
+  it('miss no entry of another process, whenever it is committed and whatever its time, and take none twice', async () => {
+    const { store } = context;
+    const other = await context.other();
+    await verifyChanges(store);
+    const wallets = await Promise.all(Array.from({ length: 5 }, () => newWallet(store)));
+    let [entries, time] = [0, AT];
+    let isOver = false;
+    const write = async (writer: Store, from: number) => {
+      for (let count = 0; count < 40; count += 1) {
+        // Each earlier than those before it.
+        time -= 1000;
+        const wallet = wallets[(from + count) % wallets.length] as string;
+        await applied(writer, { ...adjust(wallet, 1n), at: time });
+        entries += 1;
+      }
+    };
+    const writing = Promise.all([write(store, 0), write(other, 2), write(other, 4)]).finally(() => {
+      isOver = true;
+    });
+    let read = 0;
+    let audits = 0;
+    const audit = async () => {
+      const report = await verifyChanges(store);
+      expect(report.problems.filter(({ wallet }) => wallets.includes(wallet))).to.deep.equal([]);
+      read += report.entries;
+      audits += 1;
+    };
+    while (!isOver) await audit();
+    await writing;
+    await audit();
+    expect(entries).to.equal(120);
+    expect(read).to.equal(entries + wallets.length);
+    expect(audits).to.be.at.least(2);
+    expect((await verifyChanges(store)).entries).to.equal(0);
+  }).timeout(30_000);
+}
+
+/** All of them, with the number of wallets that were looked at. */
+async function changesOf({ checkpoints }: Store, limit: number) {
+  const all = { wallets: 0, looks: 0, found: [] as Changes['found'][number][] };
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { wallets, found, next }: Changes = await checkpoints.changes(after, limit);
+    expect(wallets).to.be.at.most(limit);
+    all.wallets += wallets;
+    all.looks += 1;
+    all.found.push(...found);
+    after = next;
+  }
+  return all;
 }
 
 async function pagesOf<Row extends { readonly id: string }>(

@@ -4,7 +4,7 @@ import { alertContract } from './alerts.ts';
 import { archiveContract } from './archives.ts';
 import { budgetContract } from './budgets.ts';
 import { chargeListContract } from './charge-list.ts';
-import { checkpointContract } from './checkpoints.ts';
+import { changesContract, checkpointContract } from './checkpoints.ts';
 import { type StoreContext, type StoreKind, useStore } from './context.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { jobContract } from './jobs.ts';
@@ -49,6 +49,7 @@ export function storeContract(kind: StoreKind): void {
   describe(`${kind.name}: ledger reads`, () => ledgerReadContract(kind));
   describe(`${kind.name}: journal`, () => journalContract(kind));
   describe(`${kind.name}: checkpoints of the audit`, () => checkpointContract(kind));
+  describe(`${kind.name}: changes since the audit`, () => changesContract(kind));
   describe(`${kind.name}: archives`, () => archiveContract(kind));
   describe(`${kind.name}: jobs`, () => jobContract(kind));
   describe(`${kind.name}: media`, () => mediaContract(kind));
