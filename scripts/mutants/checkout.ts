@@ -1,0 +1,97 @@
+// A copy of the checkout in which mutants live and tests run: the working tree stays untouched.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Mutant } from './draw.ts';
+
+export type Outcome = 'killed' | 'timeout' | 'survived' | 'broken';
+
+export interface Checkout {
+  /** `broken` does not compile; a kill counts if it repeats and the same tests pass without the mutant. */
+  judge(mutant: Mutant, steps: readonly (readonly string[])[]): Promise<Outcome>;
+  remove(): void;
+}
+
+type Result = 'passed' | 'failed' | 'timeout';
+
+const LEFT_OUT = /^(node_modules|\.git|\.cache|dist|\.env)$/;
+const TYPES = ['tsc', '--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo'];
+/** A wait that never ends should not take the minute that slow machines get. */
+const MOCHA = ['mocha', '--bail', '--timeout', '30000'];
+
+export function createCheckout(limitMs: number): Checkout {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
+  cpSync('.', folder, { recursive: true, filter: (source) => !LEFT_OUT.test(source) });
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  const baselines = new Map<string, Promise<Result>>();
+  let child: ChildProcess | undefined;
+  const run = (command: readonly string[]) => {
+    child = start(folder, command);
+    return resultOf(child, limitMs);
+  };
+
+  return {
+    judge: async ({ path, text }, steps) => {
+      const original = readFileSync(join(folder, path), 'utf8');
+      const mutate = () => writeFileSync(join(folder, path), text);
+      const restore = () => writeFileSync(join(folder, path), original);
+      const baseline = async (files: readonly string[]) => {
+        restore();
+        const key = files.join(' ');
+        const result = baselines.get(key) ?? run([...MOCHA, ...files]);
+        baselines.set(key, result);
+        const passes = (await result) === 'passed';
+        mutate();
+        return passes;
+      };
+      try {
+        mutate();
+        if ((await run(TYPES)) !== 'passed') return 'broken';
+        for (const files of steps) {
+          const result = await run([...MOCHA, ...files]);
+          if (result === 'passed' || !(await baseline(files))) continue;
+          if (result === 'timeout') return 'timeout';
+          if ((await run([...MOCHA, ...files])) !== 'passed') return 'killed';
+        }
+        return 'survived';
+      } finally {
+        restore();
+      }
+    },
+    remove: () => {
+      if (child) endGroup(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function start(folder: string, [name = '', ...options]: readonly string[]): ChildProcess {
+  const command = join(folder, 'node_modules/.bin', name);
+  return spawn(command, options, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+/** The reporter's last line tells a failure before the process ends, which it may not. */
+function resultOf(child: ChildProcess, limitMs: number): Promise<Result> {
+  return new Promise((done, reject) => {
+    let early: Result | undefined;
+    const end = (result: Result) => {
+      early ??= result;
+      endGroup(child);
+    };
+    const timer = setTimeout(end, limitMs, 'timeout');
+    let tail = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      tail = (tail + text).slice(-200);
+      if (/^\d+ passed, [1-9]\d* failed/m.test(tail)) end('failed');
+    });
+    child.on('error', reject).on('close', (code) => {
+      clearTimeout(timer);
+      done(early ?? (code === 0 ? 'passed' : 'failed'));
+    });
+  });
+}
+
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+}

@@ -1,0 +1,85 @@
+// Draws mutants from the core by a seed: as many from a file as its share of the lines, of every kind equally often.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRandom, type Random } from '../faults/random.ts';
+import { type Mutation, mutationsOf } from './operators.ts';
+
+export interface Mutant {
+  readonly path: string;
+  readonly line: number;
+  readonly kind: string;
+  readonly before: string;
+  readonly after: string;
+  /** The whole file. */
+  readonly text: string;
+}
+
+/** What a caller's money and answer pass through. */
+const CORE = ['money', 'ledger', 'store', 'stream', 'http', 'api', 'call', 'text', 'plugin', 'jobs', 'smart'];
+/** Types, the description of the API, and the check of a plugin for its author. */
+const OUTSIDE = ['lib/store/ports', 'lib/api/openapi', 'lib/plugin/check'];
+
+interface File {
+  readonly path: string;
+  readonly text: string;
+  readonly mutations: Mutation[];
+}
+
+/** One lot per mutant wanted: mutants of one file, to be taken in turn until one compiles. */
+export function drawLots(seed: number, count: number, only?: string): readonly Generator<Mutant>[] {
+  const files = pathsOf(only).map((path): File => {
+    const text = readFileSync(path, 'utf8');
+    return { path, text, mutations: [...mutationsOf(text)] };
+  });
+  const random = createRandom(seed);
+  const rich = files.filter(({ mutations }) => mutations.length > 0);
+  const total = rich.reduce((sum, { text }) => sum + sizeOf(text), 0);
+  const first = random.between(0, 1);
+  return Array.from({ length: count }, (_, i) => lotOf(fileAt(rich, ((i + first) / count) * total), random));
+}
+
+function pathsOf(only: string | undefined): readonly string[] {
+  const paths = CORE.flatMap((name) =>
+    readdirSync(join('lib', name), { recursive: true, encoding: 'utf8' }).map((file) => join('lib', name, file)),
+  );
+  const inside = (path: string) => !OUTSIDE.some((folder) => path.startsWith(`${folder}/`));
+  return paths.filter((path) => path.endsWith('.ts') && (only ? path.startsWith(only) : inside(path))).sort();
+}
+
+/** Comments and types count like code: their files are not the ones with more mistakes. */
+function sizeOf(text: string): number {
+  return text.split('\n').length;
+}
+
+function fileAt(files: readonly File[], position: number): File {
+  let passed = 0;
+  const found = files.find(({ text }) => {
+    passed += sizeOf(text);
+    return passed > position;
+  });
+  return (found ?? files.at(-1)) as File;
+}
+
+function* lotOf({ path, text, mutations }: File, random: Random): Generator<Mutant> {
+  while (mutations.length > 0) {
+    const kind = random.pick([...new Set(mutations.map((mutation) => mutation.kind))]);
+    const mutation = random.pick(mutations.filter((one) => one.kind === kind));
+    mutations.splice(mutations.indexOf(mutation), 1);
+    yield mutantOf(path, text, mutation);
+  }
+}
+
+function mutantOf(path: string, text: string, { kind, start, end, replacement }: Mutation): Mutant {
+  const line = text.slice(0, start).split('\n').length;
+  const changed = text.slice(0, start) + replacement + text.slice(end);
+  const from = text.lastIndexOf('\n', start) + 1;
+  const lineOf = (whole: string, to: number) => {
+    const stop = whole.indexOf('\n', to);
+    return whole
+      .slice(from, stop === -1 ? undefined : stop)
+      .replace(/\s+/g, ' ')
+      .trim();
+  };
+  const [before, after] = [lineOf(text, end), lineOf(changed, start + replacement.length)];
+  return { path, line, kind, before, after, text: changed };
+}

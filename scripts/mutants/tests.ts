@@ -1,0 +1,68 @@
+// The tests that may notice a change in a file, nearest first.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+
+/** A step runs in one process of mocha. */
+const STEP_FILES = 8;
+
+const imports = new Map(
+  ['lib', 'test', 'testkit', 'payments', 'providers'].flatMap(filesUnder).map((path) => [path, importsOf(path)]),
+);
+const tests = [...imports.keys()].filter((path) => path.endsWith('.test.ts'));
+
+/** First the files that mirror the path or its folders, then all others by how few imports lie between. */
+export function testsFor(path: string, most: number): readonly (readonly string[])[] {
+  const mirrors = tests.filter((test) => mirror(path, test));
+  const rank = rankFor(path);
+  const others = tests
+    .filter((test) => !mirrors.includes(test) && !test.startsWith('test/browser/'))
+    .sort((a, b) => rank(a) - rank(b));
+  const near = others.filter((test) => rank(test) <= 0);
+  const wide = others.filter((test) => rank(test) > 0).slice(0, Math.max(0, most - near.length));
+  return [mirrors, ...inSteps(near), ...inSteps(wide)].filter((step) => step.length > 0);
+}
+
+/** Tests of the same folder, and those that have the file's name in theirs, are nearer than their imports. */
+function rankFor(path: string): (test: string) => number {
+  const distances = distancesTo(path);
+  const folder = dirname(path).replace(/^lib/, 'test');
+  const name = basename(path, '.ts').replace(/s$/, '');
+  return (test) => {
+    const nearer = [test.startsWith(`${folder}/`) && 2, test.includes(name) && 3, test.startsWith('test/flows/') && 1];
+    return (distances.get(test) ?? 100) - nearer.reduce<number>((sum, less) => sum + (less || 0), 0);
+  };
+}
+
+function filesUnder(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+}
+
+function importsOf(path: string): readonly string[] {
+  const found = readFileSync(path, 'utf8').matchAll(/(?:\bfrom|\bimport\(?)\s*'(\.{1,2}\/[^']+)'/g);
+  return [...found].map(([, specifier = '']) => normalize(join(dirname(path), specifier)));
+}
+
+/** `test/a/b.test.ts` and `test/a/b-more.test.ts` mirror `lib/a/b.ts` and everything in `lib/a/b/`. */
+function mirror(path: string, test: string): boolean {
+  const [code, stem] = [path.slice('lib/'.length, -'.ts'.length), test.slice('test/'.length, -'.test.ts'.length)];
+  return code === stem || stem.startsWith(`${code}-`) || code.startsWith(`${stem}/`);
+}
+
+function distancesTo(path: string): ReadonlyMap<string, number> {
+  const distances = new Map([[path, 0]]);
+  let reached = new Set([path]);
+  for (let distance = 1; reached.size > 0; distance++) {
+    const next = [...imports].filter(([from, to]) => !distances.has(from) && to.some((target) => reached.has(target)));
+    reached = new Set(next.map(([from]) => from));
+    for (const from of reached) distances.set(from, distance);
+  }
+  return distances;
+}
+
+function inSteps(files: readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(files.length / STEP_FILES) }, (_, i) =>
+    files.slice(i * STEP_FILES, (i + 1) * STEP_FILES),
+  );
+}
