@@ -96,7 +96,6 @@ function keyOf(request: Request): string | undefined {
   const { 'x-api-key': direct, authorization } = request.raw.req.headers;
   if (direct !== undefined) return String(direct).trim();
   if (authorization === undefined) return undefined;
-  const space = authorization.indexOf(' ');
-  if (space === -1 || authorization.slice(0, space).toLowerCase() !== 'bearer') return '';
-  return authorization.slice(space + 1).trim();
+  const [, key = ''] = /^bearer (.*)$/i.exec(authorization) ?? [];
+  return key.trim();
 }

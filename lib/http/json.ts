@@ -22,7 +22,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Checks that a `content-type` is JSON; a missing one counts as JSON. */
 export function checkJsonType(contentType: string | undefined, hint = '`application/json`'): void {
   if (contentType === undefined || contentType.trim() === '') return;
-  const type = (contentType.split(';', 1)[0] as string).trim().toLowerCase();
+  const type = (contentType.split(';')[0] as string).trim().toLowerCase();
   if (type === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(type)) return;
   throw fault('unsupported_media_type', { field: 'content-type', hint });
 }

@@ -22,20 +22,22 @@ const OUTSIDE = ['lib/store/ports', 'lib/api/openapi', 'lib/plugin/check'];
 interface File {
   readonly path: string;
   readonly text: string;
-  readonly mutations: Mutation[];
+  readonly mutations: readonly Mutation[];
 }
 
 /** One lot per mutant wanted: mutants of one file, to be taken in turn until one compiles. */
 export function drawLots(seed: number, count: number, only?: string): readonly Generator<Mutant>[] {
   const files = pathsOf(only).map((path): File => {
     const text = readFileSync(path, 'utf8');
-    return { path, text, mutations: [...mutationsOf(text)] };
+    return { path, text, mutations: mutationsOf(text) };
   });
   const random = createRandom(seed);
   const rich = files.filter(({ mutations }) => mutations.length > 0);
   const total = rich.reduce((sum, { text }) => sum + sizeOf(text), 0);
   const first = random.between(0, 1);
-  return Array.from({ length: count }, (_, i) => lotOf(fileAt(rich, ((i + first) / count) * total), random));
+  return Array.from({ length: count }, (_, i) =>
+    lotOf(fileAt(rich, ((i + first) / count) * total), createRandom(random.between(0, 2 ** 32))),
+  );
 }
 
 function pathsOf(only: string | undefined): readonly string[] {
@@ -60,7 +62,8 @@ function fileAt(files: readonly File[], position: number): File {
   return (found ?? files.at(-1)) as File;
 }
 
-function* lotOf({ path, text, mutations }: File, random: Random): Generator<Mutant> {
+function* lotOf({ path, text, mutations: all }: File, random: Random): Generator<Mutant> {
+  const mutations = [...all];
   while (mutations.length > 0) {
     const kind = random.pick([...new Set(mutations.map((mutation) => mutation.kind))]);
     const mutation = random.pick(mutations.filter((one) => one.kind === kind));

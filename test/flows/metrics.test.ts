@@ -55,6 +55,7 @@ describe('metrics', () => {
 
   for (const path of DIALECTS) {
     it(`counts and times answers, and their money: ${path}`, async () => {
+      const startedAt = performance.now();
       for (const stream of [true, false, true]) {
         expect((await send(gateway.url + path, { key: account.key, body: ask('hi', { stream }) })).status).to.equal(
           200,
@@ -64,6 +65,8 @@ describe('metrics', () => {
       const labels = { endpoint: path, model: 'model-a', status: '200', outcome: 'ok' };
       expect(await grown(REQUESTS, labels)).to.equal(3);
       expect(await grown('tollgate_first_fragment_seconds_count', { model: 'model-a' })).to.equal(3);
+      const seconds = (performance.now() - startedAt) / 1000;
+      expect(await grown('tollgate_first_fragment_seconds_sum', { model: 'model-a' })).to.be.within(0, seconds);
       expect(await grown('tollgate_request_duration_seconds_count', { endpoint: path, stream: 'true' })).to.equal(2);
       expect(await grown('tollgate_request_duration_seconds_count', { endpoint: path, stream: 'false' })).to.equal(1);
       expect(await grown(ATTEMPTS, { upstream: 'up', outcome: 'ok', kind: '' })).to.equal(3);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { type FaultCode, isFault } from '../../lib/faults.ts';
-import { BODY_BYTES_MAX, type BodyLimits, readBody } from '../../lib/http/body.ts';
+import { BODY_BYTES_MAX, type BodyLimits, readBody, readPieces } from '../../lib/http/body.ts';
 import { type Budget, createBudget } from '../../lib/http/budget.ts';
 
 interface Read {
@@ -23,13 +23,14 @@ describe('body', () => {
   let arrived: Promise<IncomingMessage>;
   let sockets: Socket[];
   let budget: Budget;
+  let take: (...args: Parameters<typeof readBody>) => Promise<Buffer | undefined>;
 
   before((next) => {
     server = createServer({ keepAliveTimeout: 1 });
     server.listen(0, '127.0.0.1', next);
   });
   beforeEach(() => {
-    [limits, controller, sockets] = [{}, new AbortController(), []];
+    [limits, controller, sockets, take] = [{}, new AbortController(), [], readBody];
     budget = createBudget({ bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX });
     let arrive: (request: IncomingMessage) => void = () => undefined;
     arrived = new Promise((resolve) => {
@@ -61,7 +62,7 @@ describe('body', () => {
     const startedAt = performance.now();
     const ms = () => performance.now() - startedAt;
     try {
-      const bytes = await readBody(request, { signal: controller.signal, share: budget.open('key'), limits });
+      const bytes = await take(request, { signal: controller.signal, share: budget.open('key'), limits });
       return { bytes, code: undefined, error: undefined, ms: ms() };
     } catch (error) {
       return { bytes: undefined, code: isFault(error) ? error.data?.code : undefined, error, ms: ms() };
@@ -86,6 +87,30 @@ describe('body', () => {
     announced(5).write('hello');
     expect((await done).bytes?.toString()).to.equal('hello');
   });
+
+  for (const { name, send, ends, framed } of [
+    { name: 'that remains if it was announced', send: () => announced(6), ends: [4, 0], framed: String },
+    { name: 'unknown if it was not', send: chunked, ends: [undefined, undefined], framed: chunk },
+  ]) {
+    it(`is passed on in pieces, with the length ${name}`, async () => {
+      const pieces: (string | number | undefined)[][] = [];
+      const onChunk = (piece: Buffer, left: number | undefined) => {
+        pieces.push([piece.toString(), left]);
+        if (pieces.length === 1) socket.write(framed('llo!') + (framed === chunk ? LAST : ''));
+      };
+      take = async (request, options) => {
+        await readPieces(request, { ...options, onChunk });
+        return undefined;
+      };
+      const socket = send();
+      socket.write(framed('he'));
+      await done;
+      expect(pieces).to.deep.equal([
+        ['he', ends[0]],
+        ['llo!', ends[1]],
+      ]);
+    });
+  }
 
   it('is empty when there is none', async () => {
     open('x: y');

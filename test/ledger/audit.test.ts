@@ -3,8 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import type { JournalStore } from '../../lib/store/ports/journal.ts';
-import type { Progress } from '../../lib/store/store.ts';
+import type { Progress, Store } from '../../lib/store/store.ts';
 import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { newOrder } from '../contract/store/payments.ts';
 
 describe('audit of a store', () => {
   let faulty: FaultyStore;
@@ -51,6 +52,21 @@ describe('audit of a store', () => {
     const counted = { ...faulty.real, journal: { ...faulty.real.journal, page } };
     expect(await verifyLedger(counted)).to.include({ ok: true, wallets: 606, entries: 10 });
     expect(sizes).to.deep.equal([500, 106]);
+  });
+
+  it('reads all pages of payments', async () => {
+    for (let count = 0; count < 51; count += 1) {
+      await faulty.real.payments.create(newOrder(id, { id: `pay_${String(count).padStart(2, '0')}` }));
+    }
+    const sizes: number[] = [];
+    const page: Store['payments']['page'] = async (...args) => {
+      const rows = await faulty.real.payments.page(...args);
+      sizes.push(rows.length);
+      return rows;
+    };
+    const counted = { ...faulty.real, payments: { ...faulty.real.payments, page } };
+    expect(await verifyLedger(counted)).to.include({ ok: true });
+    expect(sizes).to.deep.equal([50, 1]);
   });
 
   it('streams the entries of one wallet, and tells how far it is', async () => {

@@ -154,6 +154,12 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.accounts.get(wallet))?.status).to.equal('suspended');
       const [again] = await applied(store, part);
       expect(again?.status).to.equal('exists');
+      const later = await newSucceeded(store, wallet);
+      const [paid] = await applied(store, creditOf(later));
+      await store.accounts.setStatus(wallet, 'active');
+      await applied(store, reserve(wallet, { amount: 1000n * RUB }));
+      const [none] = await applied(store, refundOf(paid?.payment as Payment, 'r4', 400n * RUB));
+      expect([none?.status, none?.payment?.shortfall]).to.deep.equal(['done', 400n * RUB]);
       expect(await problemsOf(store, wallet)).to.deep.equal([]);
     });
 
