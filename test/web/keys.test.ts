@@ -1,4 +1,5 @@
 // The keys of an account on its page: issued once, revoked by name, and nobody else's.
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { KeyLimits } from '../../lib/money/key-limits.ts';
 import { periodAt } from '../../lib/money/period.ts';
@@ -154,6 +155,30 @@ describe('the page of keys', () => {
     // Whoever sees the day may still change it.
     expect((await owner.submit(`${path}/limits`, wish)).status).to.equal(303);
     expect((await test.store.keys.get(old?.id ?? ''))?.limits.expiresAt).to.equal(null);
+  });
+
+  it('says so when a key is revoked while a form about it is read', async () => {
+    const forms: readonly (readonly [what: string, fields: Readonly<Record<string, string>>])[] = [
+      ['limits', { budget: '3', reset: 'none', expires: '', models: '' }],
+      ['rotate', { hours: '2' }],
+    ];
+    const db = new DatabaseSync(test.databaseUrl.replace('sqlite:', ''), { timeout: 5000 });
+    for (const [what, fields] of forms) {
+      await owner.submit('/account/keys', { name: `too late for ${what}` });
+      const [row] = (await test.store.keys.list(account.id)).filter(({ name }) => name === `too late for ${what}`);
+      const path = `/account/keys/${row?.id}/limits`;
+      const hidden = hiddenFields((await owner.get(path)).text, path);
+      // The page reads the key as it was, and its change waits for this one.
+      db.exec('BEGIN IMMEDIATE');
+      db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ?').run(Date.now(), row?.id ?? '');
+      const answered = owner.post(path.replace(/limits$/, what), { ...hidden, ...fields });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      db.exec('COMMIT');
+      const { status, text } = await answered;
+      expect(status, what).to.equal(400);
+      expect(text).to.contain('has just been revoked or has expired').and.to.contain('href="/account/keys"');
+    }
+    db.close();
   });
 
   /** A call on the key's budget. */

@@ -47,6 +47,7 @@ const WORDS = defineWords({
     noBudget: 'none',
     issued: 'Copy the key now: it is shown only once, and nobody can read it again.',
     full: 'There are ten active keys already. Revoke one first.',
+    ended: 'This key has just been revoked or has expired: nothing was changed.',
     revoke: 'Revoke this key',
     back: 'Back to keys',
   },
@@ -77,6 +78,7 @@ const WORDS = defineWords({
     noBudget: 'нет',
     issued: 'Скопируйте ключ сейчас: он показан один раз, прочитать его снова нельзя.',
     full: 'Уже есть десять действующих ключей. Сначала отзовите один.',
+    ended: 'Этот ключ только что отозван или истёк: ничего не изменено.',
     revoke: 'Отозвать этот ключ',
     back: 'Назад к ключам',
   },
@@ -186,7 +188,12 @@ export const keyLimits = page({
     if ('field' in wish)
       return { ...(await limitsPage(visit, key, { refused: { sent, problem: wish } })), status: 400 };
     const { expiresAt, ...rest } = wish;
-    await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : wish);
+    try {
+      await visit.services.accounts.limitKey(key.id, expiresAt === key.limits.expiresAt ? rest : wish);
+    } catch (error) {
+      const problem = { field: 'expires', text: WORDS[visit.language].badDay } as const;
+      return refusedPage(visit, key, error, { refused: { sent, problem } });
+    }
     await audit(visit, { action: 'key.limit', target: key.id, detail: detailOf(wish) });
     return { to: linkTo(visit, '/account/keys') };
   },
@@ -217,11 +224,21 @@ export const rotateKey = page({
 <p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
       return { title: words.rotateTitle, body };
     } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      return { ...(await limitsPage(visit, key, { hours: words.full })), status: 400 };
+      return refusedPage(visit, key, error, { hours: words.full });
     }
   },
 });
+
+/** A key may end between the look at it and its change. */
+async function refusedPage(visit: OwnerVisit, key: KeyRow, error: unknown, shown: Shown): Promise<Page> {
+  if (!(error instanceof OperatorError)) throw error;
+  const now = await visit.services.store.keys.get(key.id);
+  if (now && isActive(visit, now)) return { ...(await limitsPage(visit, key, shown)), status: 400 };
+  const words = WORDS[visit.language];
+  const body = html`${message('error', words.ended)}
+<p><a href="${linkTo(visit, '/account/keys')}">${words.back}</a></p>`;
+  return { title: words.title(key.name), body, status: 400 };
+}
 
 interface Shown {
   readonly refused?: Refused;
