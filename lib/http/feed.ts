@@ -24,7 +24,7 @@ const END_OF_HEAD = '\r\n\r\n';
 /** For a body whose end is not known. */
 const SLICE_BYTES = 4096;
 /** More is available: it was a part of a long body. */
-const LONG_READ_BYTES = 32 * 1024;
+export const LONG_READ_BYTES = 32 * 1024;
 
 /** Replaces the parser's own listener. */
 export function createFeed(socket: Socket, turns: Turns): Feed {
