@@ -26,6 +26,8 @@ const COLON = 58;
 
 /** Events that only keep the connection alive. */
 const HEARTBEATS = new Set(['ping', 'heartbeat', 'keep-alive', 'keepalive']);
+/** In place of a heartbeat's name once its first line of data was skipped; no name has a line break. */
+const HEARTBEAT_DATA = '\n';
 const NAME_CHARS_MAX = 12;
 const END_MARK = '[DONE]';
 
@@ -131,7 +133,7 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
 
   /** A heartbeat may have no data: what follows its blank line is another event. Other names stay for late data. */
   #endEvent(): void {
-    if (this.#isHeartbeat()) this.#forgetName();
+    if (this.#isHeartbeat() || this.#event === HEARTBEAT_DATA) this.#forgetName();
   }
 
   #isHeartbeat(): boolean {
@@ -159,13 +161,16 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
   #readData(text: string, start: number, end: number): void {
     if (this.#isHeartbeat()) {
       this.#forgetName();
+      this.#event = HEARTBEAT_DATA;
       return;
     }
     const isMark = end - start === END_MARK.length && text.endsWith(END_MARK, end);
     const value = isMark ? END_MARK : this.#parse(text, start, end);
     if (value === END_MARK) this.#mark();
-    else if (value === INCOMPLETE) this.#readPiece(text.slice(start, end));
-    else if (this.#data === '') this.#give(value);
+    else if (value === INCOMPLETE) {
+      // More of a heartbeat; a whole object is an answer's that lacks the empty line before it.
+      if (this.#event !== HEARTBEAT_DATA) this.#readPiece(text.slice(start, end));
+    } else if (this.#data === '') this.#give(value);
     else if (typeof value === 'object' && value !== null) throw new NotJson(this.#data);
     else this.#addData(text.slice(start, end));
   }

@@ -92,6 +92,16 @@ describe('frames', () => {
       `event: ping\n\n${data({ text: 'a' })}event: heartbeat\r\n\r\n${data({ text: 'b' })}`,
       'ab',
     ],
+    [
+      'heartbeats with data in several lines',
+      `event: ping\ndata: {\ndata:   "type": "ping"\ndata: }\n\n${data({ text: 'a' })}event: ping\ndata: 1\ndata: x y\r\n\n${data({ text: 'b' })}`,
+      'ab',
+    ],
+    [
+      'heartbeats without an empty line behind them',
+      `event: ping\ndata: {}\n${data({ text: 'a' })}event: ping\ndata: {}\nevent: x\n${data({ text: 'b' })}`,
+      'ab',
+    ],
     ['data behind blanks or another mark', ` ${data({ text: 'a' })}\ufeff${data({ text: 'b' })}`, 'ab'],
     ['what is no object', `data: 7\n\ndata: null\n\ndata: "x"\n\n${data({ text: 'a' })}`, 'a'],
     ['a cut last event', `${data({ text: 'a' })}data: {"te`, 'a'],
