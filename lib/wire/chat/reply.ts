@@ -9,6 +9,7 @@ import type {
   Host,
   JsonObject,
   TokenCounts,
+  UpstreamFault,
 } from '../../plugin/contract.ts';
 import { isFields } from '../../plugin/fields.ts';
 import { findCounts, readUsage } from '../usage.ts';
@@ -33,6 +34,8 @@ export class ChatReply implements AnswerReader {
   #isRefused = false;
   /** Most answers have none. */
   #calls: Calls | undefined;
+  /** What may be an error in a shape that nobody knows, and after how much text it came. */
+  #trouble: { readonly fault: UpstreamFault; readonly chars: number } | undefined;
 
   constructor(kit: Kit, { isCumulative = false, counts = [] }: ChatQuirks) {
     this.#kit = kit;
@@ -45,6 +48,7 @@ export class ChatReply implements AnswerReader {
     if (choice === undefined || chunk.error || chunk.base_resp) {
       const complaint = this.#kit.fault.ofComplaint(chunk);
       if (complaint) throw complaint;
+      if (!choice && !chunk.choices && !isFields(chunk.usage)) this.#noteTrouble(chunk);
     }
     out.start(chunk);
     if (choice) this.#takeText(choice, out);
@@ -66,9 +70,15 @@ export class ChatReply implements AnswerReader {
     if (isWhole) this.#finish('stop', undefined, out);
   }
 
-  /** After a refusal the end mark alone does not say why it ended. */
+  /** After a refusal, or something like an error, the end mark alone does not say why it ended. */
   end(out: AnswerWriter, marked: boolean): void {
+    if (marked && !this.#hasReason && this.#trouble?.chars === this.#chars) throw this.#trouble.fault;
     if (marked && this.#isRefused) out.finish('filter', 'refusal');
+  }
+
+  #noteTrouble(odd: JsonObject): void {
+    if (!TROUBLE.test(JSON.stringify(odd))) return;
+    this.#trouble = { fault: this.#kit.fault.ofComplaint(odd, true), chars: this.#chars };
   }
 
   /** At its end an answer may be counted elsewhere. */
@@ -123,6 +133,8 @@ export class ChatReply implements AnswerReader {
     out.text(text);
   }
 }
+
+const TROUBLE = /\berr|error|exception|fail|fault|denied|refused|unavailable|overload|exceeded|time(?:d )?out/i;
 
 /** Further choices are other answers to the same question. */
 function firstChoice(choices: unknown): Choice | undefined {

@@ -106,6 +106,36 @@ describe('answers in the chat format', () => {
     expect(types(empty.push([text('A'), failing({ delta: {}, error: {} }), 'data: [DONE]'])).at(-1)).to.equal('finish');
   });
 
+  for (const odd of [
+    { err: { msg: 'the worker has died', code: 503 } },
+    { fault: { faultstring: 'Rate limit quota violation' } },
+    { status: 'failed', reason: 'out of memory' },
+    { exception: 'java.lang.OutOfMemoryError' },
+  ]) {
+    it(`does not believe an end mark behind ${JSON.stringify(odd)}`, () => {
+      const reply = open();
+      expect(joined(reply.push([text('A'), `data: ${JSON.stringify(odd)}`, 'data: [DONE]']))).to.equal('A');
+      expect(reply.failure).to.include({ kind: 'server' });
+    });
+  }
+
+  it('believes an end mark when a reason, or more text, is there beside what looks like an error', () => {
+    const odd = 'data: {"err":{"msg":"the worker has died"}}';
+    const metadata = 'data: {"conversation":"c1","citations":[]}';
+    for (const lines of [
+      [text('A'), line({}, 'stop'), odd],
+      [text('A', 'stop'), odd],
+      [text('A'), odd, text('B')],
+      [text('A'), metadata],
+      [text('A'), 'data: {"choices":[],"prompt_filter_results":[{"error":{}}]}'],
+    ]) {
+      const reply = open();
+      const parts = reply.push([...lines, 'data: [DONE]']);
+      expect(parts.at(-1), lines.join()).to.include({ type: 'finish', reason: 'stop' });
+      expect(reply.failure).to.equal(undefined);
+    }
+  });
+
   it('takes only a refusal with words for one', () => {
     for (const refusal of [[], {}, '', null, [null]]) {
       const reply = open();
