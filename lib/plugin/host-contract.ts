@@ -13,10 +13,10 @@ export interface Host {
   /** The name of the upstream in the catalog. */
   readonly upstream: string;
   /**
-   * Sends one request; follows no redirect, decompresses nothing, and reaches only the origins in the settings:
-   * `baseUrl` and every other setting whose name ends in `Url`. Resolves when the headers have arrived, whatever the
-   * status. Throws a `network`, `timeout` or `protocol` fault. The only timeout is for connecting: the signal limits
-   * the rest.
+   * Sends one request; follows no redirect, asks for no compression, and reaches only the origins in the settings:
+   * `baseUrl` and every other setting whose name ends in `Url`. A body that comes compressed all the same is decoded.
+   * Resolves when the headers have arrived, whatever the status. Throws a `network`, `timeout` or `protocol` fault. The
+   * only timeout is for connecting: the signal limits the rest.
    */
   request(url: string, init: HostRequest): Promise<HostResponse>;
   /**

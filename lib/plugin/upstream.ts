@@ -4,8 +4,9 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { frugally } from '../platform/undici-connect.ts';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
+import { decoded } from './decoding.ts';
 import { exchange } from './exchange.ts';
-import { upstreamFault } from './fault.ts';
+import { isUpstreamFault, upstreamFault } from './fault.ts';
 import type { UpstreamFault, UpstreamFaultKind } from './fault-contract.ts';
 import type { HostResponse } from './host-contract.ts';
 import type { Key } from './keys.ts';
@@ -131,13 +132,15 @@ async function sendWith(
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
   try {
     const options = { origin, path, method, headers, ...(payload && { body: payload.body as Sent }) };
-    const reply = await exchange(dispatcher, options, signal);
+    const { status, headers: replied, source: bytes } = await exchange(dispatcher, options, signal);
+    const coding = replied['content-encoding'];
+    const source = coding === undefined ? bytes : decoded(bytes, coding);
     return {
-      status: reply.status,
-      headers: reply.headers,
+      status,
+      headers: replied,
       keyId: key?.id,
-      retryAfterMs: retryAfterOf(reply.headers),
-      body: new UpstreamBody({ source: reply.source, signal, toError, secrets }),
+      retryAfterMs: retryAfterOf(replied),
+      body: new UpstreamBody({ source, signal, toError, secrets }),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -162,6 +165,7 @@ function addHeaders(headers: OwnHeaders, given: Readonly<Record<string, string>>
 }
 
 function toUpstreamFault(error: Error, origin: string, secrets: readonly string[]): UpstreamFault {
+  if (isUpstreamFault(error)) return error;
   if (error instanceof LimitError) return upstreamFault('protocol', error.message);
   const code = codeOf(error);
   const detail = `${origin}: ${error.message}${error.message.includes(code) ? '' : ` (${code})`}`;
