@@ -1,5 +1,6 @@
 // The environment, checked once and frozen: every variable of the service is documented here.
 import { randomBytes } from 'node:crypto';
+import { distance } from 'fastest-levenshtein';
 import Joi from 'joi';
 import { OperatorError } from './operator-error.ts';
 
@@ -60,7 +61,9 @@ export interface Config {
   readonly ownerId: string;
 }
 
-const milliseconds = (byDefault: number) => Joi.number().integer().min(1).max(2_147_483_647).default(byDefault);
+/** With less than the least nothing would work: every call would time out, every hold be taken for an orphan's. */
+const milliseconds = (byDefault: number, least = 100) =>
+  Joi.number().integer().min(least).max(2_147_483_647).default(byDefault);
 
 /** What upstreams need: keys, addresses and the like. */
 const CATALOG_VARIABLES = '*_API_KEY,*_SECRET,*_SHOP_ID,*_BASE_URL,*_FOLDER,*_SCOPE,*_AUTH_URL,*_CA';
@@ -107,10 +110,10 @@ const schema = Joi.object({
   IDLE_TIMEOUT_MS: milliseconds(60_000),
   TOTAL_TIMEOUT_MS: milliseconds(600_000),
   CLIENT_STALL_MS: milliseconds(60_000),
-  VIDEO_POLL_MS: milliseconds(5_000),
+  VIDEO_POLL_MS: milliseconds(5_000, 10),
   VIDEO_DEADLINE_MS: milliseconds(7_200_000),
-  LEASE_MS: milliseconds(15_000),
-  DRAIN_MS: Joi.number().integer().min(0).max(2_147_483_647).default(30_000),
+  LEASE_MS: milliseconds(15_000, 300),
+  DRAIN_MS: milliseconds(30_000, 0),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
   METRICS_PORT: Joi.number()
     .integer()
@@ -125,6 +128,30 @@ const schema = Joi.object({
 
 /** Names of the variables that the service reads itself. */
 export const VARIABLES: readonly string[] = Object.keys(schema.describe().keys);
+
+/** A variable that the service does not read, and the one that was probably meant. */
+export interface Misspelling {
+  readonly name: string;
+  readonly meant: string;
+}
+
+/** A letter makes another word of a shorter one. */
+const LONG_NAME = 6;
+
+/** Names that are a letter, or two swapped ones, from a variable of the service. */
+export function findMisspellings(env: Readonly<Record<string, string | undefined>>): readonly Misspelling[] {
+  const others = Object.keys(env).filter((name) => !VARIABLES.includes(name));
+  return others.flatMap((name) => {
+    const meant = VARIABLES.find((known) => known.length >= LONG_NAME && isSlip(name.toUpperCase(), known));
+    return meant === undefined ? [] : [{ name, meant }];
+  });
+}
+
+function isSlip(name: string, known: string): boolean {
+  const letters = (text: string) => [...text].sort().join('');
+  const edits = distance(name, known);
+  return edits < 2 || (edits === 2 && letters(name) === letters(known));
+}
 
 /** Where the shipped catalog and providers are: beside `lib/`. */
 const ROOT = new URL('../', import.meta.url);

@@ -1,5 +1,5 @@
 // The service as a process: reads the environment, composes, listens, and drains on SIGTERM.
-import { type Config, readConfig } from './config.ts';
+import { type Config, findMisspellings, readConfig } from './config.ts';
 import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
@@ -30,6 +30,9 @@ async function start(): Promise<void> {
   const config = readConfig(process.env);
   const isShared = config.workers > 1;
   const log = createLog({ level: config.logLevel, keyPrefix: config.keyPrefix, isShared });
+  for (const { name, meant } of findMisspellings(config.env)) {
+    log.warn({ variable: name }, `the variable ${name} is not read: is ${meant} meant?`);
+  }
   const served = await (isShared ? startSeveral(config, log) : startAlone(config, log));
   const stop = stopOnce(served, log);
   process.on('SIGTERM', stop);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Config, readConfig } from '../lib/config.ts';
+import { type Config, findMisspellings, VARIABLES as NAMES, readConfig } from '../lib/config.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,14 +37,14 @@ const count = (field: keyof Config, byDefault: number): Variable => ({
   ],
   bad: ['0', '-1', '1.5', 'many', '1 000', '0x10x', 'NaN', 'Infinity', '9007199254740993'],
 });
-const milliseconds = (field: keyof Config, byDefault: number): Variable => ({
+const milliseconds = (field: keyof Config, byDefault: number, least = 100): Variable => ({
   ...count(field, byDefault),
   good: [
-    ['1', 1],
+    [`${least}`, least],
     ['2147483647', 2_147_483_647],
   ],
   // A timer of more fires at once.
-  bad: [...count(field, byDefault).bad, '2147483648', '10s'],
+  bad: [...count(field, byDefault).bad, `${least - 1}`, '2147483648', '10s'],
 });
 
 const VARIABLES: Readonly<Record<string, Variable>> = {
@@ -150,7 +150,9 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
   CLIENT_STALL_MS: milliseconds('clientStallMs', 60_000),
-  LEASE_MS: milliseconds('leaseMs', 15_000),
+  VIDEO_POLL_MS: milliseconds('videoPollMs', 5_000, 10),
+  VIDEO_DEADLINE_MS: milliseconds('videoDeadlineMs', 7_200_000),
+  LEASE_MS: milliseconds('leaseMs', 15_000, 300),
   METRICS_HOST: { field: 'metricsHost', byDefault: '127.0.0.1', good: [['::1', '::1']], bad: [] },
   METRICS_PORT: {
     field: 'metricsPort',
@@ -159,9 +161,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
     bad: ['-1', '65536', '94.5', 'none'],
   },
   DRAIN_MS: {
-    ...milliseconds('drainMs', 30_000),
-    good: [['0', 0]],
-    bad: milliseconds('drainMs', 30_000).bad.filter((text) => text !== '0'),
+    ...milliseconds('drainMs', 30_000, 0),
+    bad: milliseconds('drainMs', 30_000, 0).bad.filter((text) => text !== '0'),
   },
 };
 
@@ -220,6 +221,27 @@ describe('config', () => {
   it('keeps everything else of the environment for the catalog', () => {
     const env = { UPSTREAM_KEY: 'x', EMPTY: '' };
     expect(readConfig(env).env).to.deep.equal(env);
+  });
+
+  it('knows a variable that is misspelt', () => {
+    const slips: Readonly<Record<string, string>> = {
+      LEASEMS: 'LEASE_MS',
+      LEASE_M: 'LEASE_MS',
+      LOG_LEVELS: 'LOG_LEVEL',
+      DATABASE_URI: 'DATABASE_URL',
+      RATE_LIMIT_PRE_MINUTE: 'RATE_LIMIT_PER_MINUTE',
+      WORKRES: 'WORKERS',
+      sandbox: 'SANDBOX',
+      Metrics_Prt: 'METRICS_PORT',
+    };
+    for (const [name, meant] of Object.entries(slips)) {
+      expect(findMisspellings({ [name]: 'x', HOME: '/' })).to.deep.equal([{ name, meant }]);
+    }
+  });
+
+  it('takes no other variable for a misspelling', () => {
+    const others = ['PATH', 'HOSTS', 'GHOST', 'SORT', 'POST', 'TERM', 'OPENAI_API_KEY', 'LEASE', 'RELEASE_MS', 'WORK'];
+    expect(findMisspellings(Object.fromEntries([...others, ...NAMES].map((name) => [name, 'x'])))).to.deep.equal([]);
   });
 
   it('cannot be changed', () => {

@@ -119,10 +119,11 @@ describe('start', () => {
     expect(real.stdout).to.match(/"level":"warn".*the sandbox's demo account/);
 
     // A mistyped variable must not sell fakes.
-    const mistyped = await run({ UP_KEI: 'x' }, async ({ url }) => {
+    const mistyped = await run({ UP_KEI: 'x', SANDBXO: 'on' }, async ({ url }) => {
       expect((await send(`${url}/api/v1/models`, { key })).json.data).to.deep.equal([]);
     });
     expect(isSandbox(mistyped)).to.equal(false);
+    expect(mistyped.stdout).to.match(/"level":"warn".*the variable SANDBXO is not read: is SANDBOX meant\?/);
     expect(mistyped.stdout).to.contain(
       'No upstream is switched on. Set one of: up (UP_API_KEY); or SANDBOX=on for made-up answers.',
     );
