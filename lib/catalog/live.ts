@@ -282,3 +282,9 @@ export function readCatalogFacts(config: Pick<Config, 'catalogDir' | 'catalogVar
   }
   return { models: file.models.length, upstreams, switchedOff, real: upstreams > 0 };
 }
+
+/** The ids and aliases in the files, those of the sandbox included; models without a route too. */
+export function readModelNames(config: Pick<Config, 'catalogDir' | 'catalogVariables'>): ReadonlySet<string> {
+  const { models } = readCatalog(config, true);
+  return new Set(models.flatMap(({ id, aliases }) => [id, ...aliases]));
+}

@@ -1,6 +1,7 @@
 // The options that limit a key, and how its limits are shown.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { WishedLimits } from '../accounts/limits.ts';
+import type { Config } from '../config.ts';
 import { type KeyBudget, spentIn } from '../money/key-budget.ts';
 import { type KeyLimits, RESETS, type Reset } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
@@ -47,6 +48,27 @@ export function limitsOf({ budget, reset, expires, models }: LimitOptions): Part
     ...(expires !== undefined && { expiresAt: liftedOr(expires) }),
     ...(models !== undefined && { models: liftedOr(models) }),
   };
+}
+
+/**
+ * Tells on stderr of models that the catalog lacks: the key could not be used for them. Not refused: another catalog
+ * than this machine's may be in force, or the models may be added later. Throws nothing, since the change is made.
+ */
+export async function warnOfUnknown(config: Config, { models }: LimitOptions): Promise<void> {
+  const wished = models === undefined ? null : liftedOr(models);
+  if (wished === null) return;
+  const { readModelNames } = await import('../catalog/live.ts');
+  try {
+    const known = readModelNames(config);
+    const unknown = wished.filter((name) => !known.has(name));
+    if (unknown.length > 0) warn(`there is no such model in CATALOG_DIR: ${unknown.join(', ')}`);
+  } catch (error) {
+    warn(`the models were not compared with the catalog: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function warn(text: string): void {
+  process.stderr.write(`tollgate: warning: ${text}\n`);
 }
 
 function liftedOr<T>(value: T | typeof LIFTED): T | null {

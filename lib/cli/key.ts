@@ -5,7 +5,15 @@ import { isExpired } from '../money/key-limits.ts';
 import { type Micro, toRub } from '../money/money.ts';
 import type { KeyRow } from '../store/ports/keys.ts';
 import { readCount, readText } from './arguments.ts';
-import { addLimitOptions, type LimitOptions, limitsJson, limitsOf, limitsText, spentOf } from './key-limits.ts';
+import {
+  addLimitOptions,
+  type LimitOptions,
+  limitsJson,
+  limitsOf,
+  limitsText,
+  spentOf,
+  warnOfUnknown,
+} from './key-limits.ts';
 import { type Answer, formatPairs, formatTable, toTime } from './output.ts';
 import { findAccount, ID_OR_NAME, onStore, type Session } from './session.ts';
 
@@ -62,6 +70,7 @@ async function issue(
     throw new InvalidArgumentError('--reset needs --budget: without it the key may spend everything.');
   }
   const { id, key } = await (await open(session)).issueKey(account, name, limitsOf(limits));
+  await warnOfUnknown(session.config, limits);
   return { json: { key_id: id, key }, text: shown({ id, key }) };
 }
 
@@ -89,6 +98,7 @@ async function limit(session: Session, id: string, options: LimitOptions): Promi
     if (key?.limits.budget === null) throw new InvalidArgumentError('--reset needs --budget: the key has no budget.');
   }
   const { limits } = await (await open(session)).limitKey(id, limitsOf(options));
+  await warnOfUnknown(session.config, options);
   return { json: { key_id: id, ...limitsJson(limits) }, text: `Limits of key ${id}: ${limitsText(limits)}.` };
 }
 

@@ -49,11 +49,16 @@ describe('cli key', () => {
 
   it('issues with limits, changes those that are named, and shows them', async () => {
     const owner = String((await rig.json('account', 'create', '--name', 'limits')).account_id);
-    const wish = ['--expires', '2100-01-01', '--models', 'small, b'];
+    const wish = ['--expires', '2100-01-01', '--models', 'sandbox-lite, sandbox-heavy'];
     const { key_id: id } = await rig.json('key', 'issue', owner, '--name', 'limited', ...wish);
     const listed = async () => ((await rig.json('key', 'list', owner)) as { keys: object[] }).keys[0];
-    expect(await listed()).to.deep.include({ expires_at: '2100-01-01T00:00:00.000Z', models: ['small', 'b'] });
-    expect(await rig.text('key', 'list', owner)).to.match(/ until 2100-01-01T00:00:00\.000Z; only small, b +limited$/m);
+    expect(await listed()).to.deep.include({
+      expires_at: '2100-01-01T00:00:00.000Z',
+      models: ['sandbox-lite', 'sandbox-heavy'],
+    });
+    expect(await rig.text('key', 'list', owner)).to.match(
+      / until 2100-01-01T00:00:00\.000Z; only sandbox-lite, sandbox-heavy +limited$/m,
+    );
     const changed = await rig.json('key', 'limit', String(id), '--models', 'all');
     expect(changed).to.include({ key_id: id, expires_at: '2100-01-01T00:00:00.000Z', models: null });
     expect(await rig.text('key', 'limit', String(id), '--expires', 'never')).to.include(`Limits of key ${id}: none.`);
@@ -63,6 +68,24 @@ describe('cli key', () => {
     await store.close();
     expect(await listed()).to.deep.include({ status: 'expired', revoked_at: null });
     expect(await rig.refused(1, 'key', 'limit', String(id), '--expires', 'never')).to.include('which is final');
+  });
+
+  it('warns of models that the catalog lacks, and of a catalog that cannot be read, once the change is made', async () => {
+    const names = ['--models', 'sandbox-lite,sandbox-light,none-such'];
+    const issued = await rig.run('key', 'issue', account, '--name', 'misspelt', ...names, '--json');
+    expect(issued.code).to.equal(0);
+    expect(issued.stderr).to.equal(
+      'tollgate: warning: there is no such model in CATALOG_DIR: sandbox-light, none-such\n',
+    );
+    const { key_id: id } = JSON.parse(issued.stdout) as { key_id: string };
+    const limited = await rig.run('key', 'limit', id, '--models', 'none-such');
+    expect(limited.stdout).to.include('only none-such');
+    expect(limited.stderr).to.match(/^tollgate: warning: .*: none-such\n$/);
+    const env = { ...rig.env, CATALOG_DIR: join(rig.folder, 'nowhere') };
+    const unread = await runCommand(['key', 'limit', id, '--models', 'none-such'], env);
+    expect([unread.code, unread.stdout]).to.deep.equal([0, limited.stdout]);
+    expect(unread.stderr).to.match(/^tollgate: warning: the models were not compared with the catalog: .*ENOENT/);
+    expect((await rig.run('key', 'limit', id, '--models', 'all')).stderr).to.equal('');
   });
 
   it('gives a key a budget, and shows what is spent of it', async () => {
