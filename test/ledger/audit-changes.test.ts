@@ -62,6 +62,22 @@ describe('audit of what has changed', () => {
     expect(puts).to.equal(3);
   });
 
+  it('looks at every wallet, however many there are', async () => {
+    const ids = Array.from({ length: 2100 }, (_, index) => `a${index}`);
+    tamper(
+      `INSERT INTO accounts (id, name, created_at) VALUES ${ids.map((id) => `('${id}', 'n', 1)`).join(', ')};
+      INSERT INTO wallets (id) VALUES ${ids.map((id) => `('${id}')`).join(', ')}`,
+    );
+    let looks = 0;
+    faulty.always('checkpoints.changes', (look) => {
+      looks += 1;
+      return look();
+    });
+    for (const wallet of wallets) await call(wallet);
+    expect(await verifyChanges(faulty.store)).to.deep.equal({ ...CLEAN, wallets: 2103, entries: 6 });
+    expect(looks).to.equal(3);
+  });
+
   it('ends a call whose hold it has read before', async () => {
     const wallet = wallets[0] as string;
     const of = { wallet, chargeId: 'long', at: Date.now() };
