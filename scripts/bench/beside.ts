@@ -4,11 +4,14 @@ import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startFlags, startVariables } from '../../testkit/npm-start.ts';
+import { cpuOf } from './process.ts';
 
 const MAIN = fileURLToPath(new URL('../../lib/main.ts', import.meta.url));
 const COMMAND = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
 const START_MS_MAX = 120_000;
 const LOOK_MS = 20;
+/** Looking at it takes longer. */
+const CPU_LOOK_MS = 250;
 
 export interface Alone {
   readonly child: ChildProcess;
@@ -72,7 +75,7 @@ async function listening(child: ChildProcess, output: string): Promise<string> {
 export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<{ readonly ms: number; readonly peakBytes: number }> {
+): Promise<{ readonly ms: number; readonly peakBytes: number; readonly cpuS: number }> {
   const from = performance.now();
   const whole = { PATH: process.env.PATH ?? '', ...env };
   const child = spawn(process.execPath, [COMMAND, ...args], { env: whole, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -80,14 +83,17 @@ export async function runCommand(
   child.stderr.on('data', (text) => {
     said += text;
   });
-  let peakBytes = 0;
+  let [peakBytes, cpuS] = [0, 0];
   const looking = setInterval(() => {
     peakBytes = Math.max(peakBytes, bytesOf(child, 'VmHWM'));
   }, LOOK_MS);
+  const timing = setInterval(() => {
+    cpuS = Math.max(cpuS, cpuOf(child));
+  }, CPU_LOOK_MS);
   const code = await new Promise((resolve) => child.once('exit', resolve));
-  clearInterval(looking);
+  for (const timer of [looking, timing]) clearInterval(timer);
   if (code !== 0) throw new Error(`tollgate ${args.join(' ')} ended with ${code}: ${said}`);
-  return { ms: performance.now() - from, peakBytes };
+  return { ms: performance.now() - from, peakBytes, cpuS };
 }
 
 /** 0 for a process that has exited. */

@@ -172,9 +172,9 @@ async function askBalance({ url, child }: Alone, key: string) {
 /** Another database of the same server. */
 const emptyBeside = (url: string) => url.replace(/[^/?]+(?=\?)/, 'copied');
 
-/** `copy` verifies both sides besides, and `copy back` goes from a backup to MongoDB. */
+/** CPU time includes the server's. `copy` verifies both sides besides, and `copy back` goes from a backup to MongoDB. */
 export async function measureOperator({ stocks, figures, folder }: Stage): Promise<void> {
-  for (const { entries, url } of stocks) {
+  for (const { entries, url, server } of stocks) {
     const home = mkdtempSync(join(folder, 'operator-'));
     const backup = join(home, 'backup.db');
     const commands = {
@@ -184,8 +184,11 @@ export async function measureOperator({ stocks, figures, folder }: Stage): Promi
       ...(url.startsWith('mongodb:') && { 'copy back': ['store', 'copy', `sqlite:${backup}`, emptyBeside(url)] }),
     };
     for (const [name, args] of Object.entries(commands)) {
-      const { ms, peakBytes } = await runCommand(args, { DATABASE_URL: url, DATA_DIR: home });
+      const before = server === undefined ? 0 : cpuOf({ pid: server });
+      const { ms, peakBytes, cpuS } = await runCommand(args, { DATABASE_URL: url, DATA_DIR: home });
+      const ofServer = server === undefined ? 0 : cpuOf({ pid: server }) - before;
       figures.note(entries, `${name}, s`, ms / 1000);
+      figures.note(entries, `${name}, CPU s`, cpuS + ofServer);
       figures.note(entries, `${name}, MiB at most`, peakBytes / 1024 / 1024);
     }
     rmSync(home, { recursive: true });
