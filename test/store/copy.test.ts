@@ -19,6 +19,7 @@ import {
 } from '../contract/store/context.ts';
 import { newJob, refundWithJob } from '../contract/store/jobs.ts';
 import { bytesOf, newMedia, piecesOf } from '../contract/store/media.ts';
+import { makeUser } from '../contract/store/people.ts';
 import { PNG } from '../media/pictures.ts';
 import { addCalls, useCopies } from './copies.ts';
 
@@ -68,6 +69,17 @@ describe('copy of a store', () => {
     await jobs.change({ kind: 'reroute', id: started.id, version: 1, at: AT, upstream: 'up-2' });
     expect(await copy()).to.include({ jobs: 3, resumed: true });
     expect(await target.real.jobs.get(started.id)).to.include({ upstream: 'up-2', version: 2 });
+  });
+
+  it('takes people and what they own, and counts them', async () => {
+    const people = [makeUser(), makeUser()];
+    for (const user of people) {
+      await source.real.users.add(user);
+      await source.real.users.join({ user: user.id, account: wallet, role: 'owner' });
+    }
+    expect(await copy()).to.include({ users: 2 });
+    const rows = (store: Store) => Promise.all([store.users.page({ limit: 9 }), store.users.memberships({ limit: 9 })]);
+    expect(await rows(target.real)).to.deep.equal(await rows(source.real));
   });
 
   it('takes what owners want to be told of, and what they were told', async () => {

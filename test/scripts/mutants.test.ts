@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { drawLots } from '../../scripts/mutants/draw.ts';
+import { mutationsOf } from '../../scripts/mutants/operators.ts';
+import { testsFor } from '../../scripts/mutants/tests.ts';
+
+function changesOf(code: string): readonly string[] {
+  return mutationsOf(code).map(({ start, end, replacement }) => code.slice(0, start) + replacement + code.slice(end));
+}
+
+describe('mutants', () => {
+  for (const [code, ...changes] of [
+    ['a = b < c;', ';', 'a = b <= c;', 'a = b >= c;'],
+    ['a(b - (c as number));', ';', 'a(b + (c as number));'],
+    ['if (a) throw b;', 'if (false) throw b;', 'if (true) throw b;'],
+    ['const a = b && c;', 'const a = ((b) || (c));'],
+    ['const a = b ?? c;', 'const a = (b);', 'const a = (c);'],
+    ['const a = b ? c : d;', 'const a = b ? (d) : (c);'],
+    ['const a = await b;', 'const a = b;'],
+    ['const a = [1, false];', 'const a = [2, false];', 'const a = [1, true];'],
+    ['const a = { b, c: d };', 'const a = {  c: d };', 'const a = { b,  };'],
+    ["const a = 'SELECT b WHERE c < ? AND d';", 'c <= ?', 'OR d'],
+    ['const a = { $lt: b };', '$lte: b'],
+  ] as const) {
+    it(`are the mistakes that one may make in ${code}`, () => {
+      const found = changesOf(code);
+      expect(found).to.have.length(changes.length);
+      for (const [index, change] of changes.entries()) expect(found[index]).to.include(change);
+    });
+  }
+
+  it('leave alone what nobody sees', () => {
+    for (const code of ['log.warn({ a: 1 }, b + c);', 'assert(a > 0);', 'type A = 1 | 2;', 'const a = 3600;']) {
+      expect(changesOf(code), code).to.deep.equal([]);
+    }
+    expect(changesOf('const a = Date.now() > b;')).to.deep.equal(['const a = Date.now() <= b;']);
+  });
+
+  it('are the same for a seed, in whatever order they are taken', () => {
+    const first = (lots: ReturnType<typeof drawLots>) => lots.map((lot) => lot.next().value?.after);
+    const drawn = first(drawLots(7, 10, 'lib/money'));
+    expect(first(drawLots(7, 10, 'lib/money').toReversed()).toReversed()).to.deep.equal(drawn);
+    expect(first(drawLots(8, 10, 'lib/money'))).to.not.deep.equal(drawn);
+  });
+
+  it('meet the tests of their file first, then those of its folder, then others', () => {
+    const [mirrors, near] = testsFor('lib/money/fold.ts', 40);
+    expect(mirrors).to.include.members(['test/money/fold.test.ts', 'test/money/fold-jobs.test.ts']);
+    expect(near).to.include('test/money/decide.test.ts');
+    expect(testsFor('lib/money/fold.ts', 40).flat()).to.have.length.within(41, 50);
+  });
+});
