@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type FaultCode, fault } from '../faults.ts';
 import { parseJson } from '../http/json.ts';
 import { limitHeap } from '../platform/thread-heap.ts';
-import type { ParseOrder, ParseReply, PartReply } from './body-parser-thread.ts';
+import type { ParseOrder, ParseReply, PartReply } from './body-parser-work.ts';
 import { FORMATS, type Format, type FormatName, type RequestOf } from './formats.ts';
 import type { Joining } from './parts.ts';
 

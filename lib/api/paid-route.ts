@@ -2,7 +2,8 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { type CallContext, type CallLog, GONE } from '../call/context.ts';
 import { faultWithWallet, isFault, walletPage } from '../faults.ts';
-import type { Share } from '../http/budget.ts';
+import { announcedBytes, BODY_BYTES_MAX } from '../http/body.ts';
+import { type Share, SMALL_BYTES } from '../http/budget.ts';
 import { clocked, type LiveCall, type RequestState, stateOf } from '../http/context.ts';
 import { commonHeaders } from '../http/reply.ts';
 import { insufficientFault, neverToppedFault } from '../ledger/ledger.ts';
@@ -140,7 +141,7 @@ function budgetOf({ name, budgetKey, limits }: KeyHolder): Pick<CallContext, 'bu
   return most === null ? {} : { budget: { name, most, reset, zone, ...shared } };
 }
 
-type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat'>;
+type Paying = Pick<PaidRequest, 'request' | 'services' | 'repeat' | 'share'>;
 
 /** What a call will cost. */
 export interface Cost {
@@ -156,12 +157,17 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
 }
 
 /**
- * Refuses a long body before reading it if the wallet is empty; `least` is the minimum price. A repeat under an
- * idempotency key is read: the first call may have emptied the wallet.
+ * Called before the body is read: refuses a long one if there is no room for it, which costs no look at the store, or
+ * if the wallet is empty; `least` is the minimum price. A repeat under an idempotency key is read: the first call may
+ * have emptied the wallet.
  */
-export async function refusePenniless({ request, services, repeat }: Paying, least: Cost): Promise<void> {
+export async function admitBody({ request, services, repeat, share }: Paying, least: () => Cost): Promise<void> {
+  const bytes = announcedBytes(request.raw.req);
+  if (bytes !== undefined && bytes <= SMALL_BYTES) return;
+  // A longer one is refused for its length.
+  if (bytes !== undefined && bytes <= BODY_BYTES_MAX) share.check(bytes);
   if (repeat && (await repeat.isKnown())) return;
-  refuseEmpty(await walletOf(request, services.store), least);
+  refuseEmpty(await walletOf(request, services.store), least());
 }
 
 export function refuseEmpty(wallet: Wallet, least: Cost): void {

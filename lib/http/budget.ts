@@ -20,7 +20,9 @@ export interface Budget {
 export interface Share {
   /** Grows the share by this many bytes. Throws a 503 fault if there is no room, leaving the share unchanged. */
   take(bytes: number): void;
-  /** The same for a part that can be returned separately; undefined if there is no room. */
+  /** Throws the same fault if `take` would now; takes nothing. */
+  check(bytes: number): void;
+  /** Like `take`, for a part that can be returned separately; undefined if there is no room. */
   part(bytes: number): (() => void) | undefined;
   /** Returns all of it; the share is then empty. */
   giveBack(): void;
@@ -73,6 +75,10 @@ class OpenShare implements Share {
     if (!this.#hold(bytes)) throw fault('no_room');
   }
 
+  check(bytes: number): void {
+    if (!this.#fits(bytes)) throw fault('no_room');
+  }
+
   part(bytes: number): (() => void) | undefined {
     if (!this.#hold(bytes)) return undefined;
     let of: number | undefined = this.#round;
@@ -88,10 +94,14 @@ class OpenShare implements Share {
   }
 
   #hold(bytes: number): boolean {
-    if (!this.#pool.hasRoom(this.#owner, bytes, this.#held + bytes > SMALL_BYTES)) return false;
+    if (!this.#fits(bytes)) return false;
     this.#held += bytes;
     this.#pool.move(this.#owner, bytes);
     return true;
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#pool.hasRoom(this.#owner, bytes, this.#held + bytes > SMALL_BYTES);
   }
 
   #return(bytes: number): void {

@@ -115,6 +115,10 @@ describe('edges', () => {
         expect(calls.slice(0, 2).map(({ text }) => text())).to.deep.equal(['', '']);
         const body = ask('x'.repeat(60_000));
         expect((await send(gateway.url + path, { key: accounts[4]?.key as string, body })).status).to.equal(200);
+        // The room is looked at before the wallet, and the length before the room.
+        expect(await open(head(path, await gateway.account('0'), length)).status()).to.equal(503);
+        const endless = `content-length: ${10 ** 12}`;
+        expect(await open(head(path, accounts[4] as TestAccount, endless)).status()).to.equal(413);
       });
     }
 

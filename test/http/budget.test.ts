@@ -49,6 +49,16 @@ describe('budget', () => {
     more.take(3 * MIB);
   });
 
+  it('says whether there is room without taking it', () => {
+    const share = budget.open('a');
+    share.check(4 * MIB);
+    expect(budget.used()).to.equal(0);
+    refuses(() => share.check(4 * MIB + 1));
+    share.take(3 * MIB);
+    share.check(MIB);
+    refuses(() => share.check(MIB + 1));
+  });
+
   it('keeps an eighth for small shares', () => {
     budget.open('a').take(4 * MIB);
     const large = budget.open('b');

@@ -3,8 +3,6 @@ import type { Lifecycle, ServerRoute } from '@hapi/hapi';
 import { refuseModel } from '../../catalog/allowed.ts';
 import { findEditModel, findImageModel } from '../../catalog/lookup.ts';
 import type { ImageModel } from '../../catalog/model.ts';
-import { announcedBytes } from '../../http/body.ts';
-import { SMALL_BYTES } from '../../http/budget.ts';
 import { isForm, readForm } from '../../http/form.ts';
 import { checkJsonType } from '../../http/json.ts';
 import type { ImageAnswer } from '../../images/engine.ts';
@@ -15,12 +13,12 @@ import { toRub } from '../../money/money.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { parseEditForm, sortPart } from '../image-request.ts';
 import {
+  admitBody,
   answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
-  refusePenniless,
   refuseUnpayable,
 } from '../paid-route.ts';
 import { readPrompted, release, withLinked } from '../prompted.ts';
@@ -109,10 +107,7 @@ async function readRequest(paid: PaidRequest, task: Task): Promise<ImageRequest>
   const type = req.headers['content-type'];
   const reads = task.takesForms && isForm(type) ? readFormRequest : readJsonRequest;
   if (reads === readJsonRequest) checkJsonType(type, task.takesForms ? BOTH_TYPES : undefined);
-  // A long body is not even read for an empty wallet.
-  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) {
-    await refusePenniless(paid, costOf(task, defaultOf(paid, task)));
-  }
+  await admitBody(paid, () => costOf(task, defaultOf(paid, task)));
   return reads(paid, task);
 }
 

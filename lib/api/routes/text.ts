@@ -1,7 +1,6 @@
 // The two text endpoints: the same handler over two dialects.
 import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi';
 import type { CallContext } from '../../call/context.ts';
-import { announcedBytes } from '../../http/body.ts';
 import { SMALL_BYTES } from '../../http/budget.ts';
 import { stateOf } from '../../http/context.ts';
 import { commonHeaders } from '../../http/reply.ts';
@@ -21,12 +20,12 @@ import { chatDialect } from '../dialects/chat/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { messageDialect } from '../dialects/message/dialect.ts';
 import {
+  admitBody,
   answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
-  refusePenniless,
   refuseUnpayable,
 } from '../paid-route.ts';
 import type { Services } from '../services.ts';
@@ -92,10 +91,7 @@ async function readRequest(answering: Answering): Promise<TextRequest> {
   return readTextBody(answering, {
     format: dialect.name,
     look: (head) => refuseUnpaid(request, services, head),
-    async before() {
-      const bytes = announcedBytes(request.raw.req) ?? Number.POSITIVE_INFINITY;
-      if (bytes > SMALL_BYTES) await refusePenniless(answering, LEAST);
-    },
+    before: () => admitBody(answering, () => LEAST),
   });
 }
 

@@ -4,8 +4,6 @@ import { refuseModel } from '../../catalog/allowed.ts';
 import { findModel } from '../../catalog/lookup.ts';
 import type { VideoModel } from '../../catalog/model.ts';
 import { fault } from '../../faults.ts';
-import { announcedBytes } from '../../http/body.ts';
-import { SMALL_BYTES } from '../../http/budget.ts';
 import { stateOf } from '../../http/context.ts';
 import { checkJsonType } from '../../http/json.ts';
 import { VIDEO_ID } from '../../jobs/id.ts';
@@ -18,12 +16,12 @@ import { termsOf, type VideoTerms } from '../../videos/terms.ts';
 import { confirmHolder, holderOf } from '../auth.ts';
 import { invalidField } from '../dialects/fields.ts';
 import {
+  admitBody,
   answerJson,
   type Cost,
   contextOf,
   type PaidRequest,
   paidRoute,
-  refusePenniless,
   refuseUnpayable,
 } from '../paid-route.ts';
 import { readPrompted, release, withLinked } from '../prompted.ts';
@@ -65,8 +63,7 @@ async function start(paid: PaidRequest): Promise<Lifecycle.ReturnValueTypes> {
 async function readRequest(paid: PaidRequest): Promise<VideoRequest> {
   const { req } = paid.request.raw;
   checkJsonType(req.headers['content-type']);
-  // A long body is not even read for an empty wallet.
-  if ((announcedBytes(req) ?? Number.POSITIVE_INFINITY) > SMALL_BYTES) await refusePenniless(paid, LEAST);
+  await admitBody(paid, () => LEAST);
   return readPrompted(paid, 'video', async (head) => void (await findPayable(paid, head)));
 }
 
