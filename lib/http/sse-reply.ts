@@ -130,7 +130,7 @@ const TEXT_CHARS_MAX = 1024;
 
 /** Where texts of about a read of the upstream are encoded: new memory for each would cost 4 % of a burst. */
 let desk: Buffer | undefined;
-const DESK_BYTES = 32 * 1024;
+const DESK_BYTES = 64 * 1024;
 
 /** A long text waiting as a string is held twice, as characters and as bytes; waiting as bytes, it is held once. */
 function writeLong(text: string, outlet: Writable, isFramed: boolean): boolean {

@@ -6,8 +6,8 @@ import type { buildConnector } from 'undici';
 /** What each buffer on the way may hold for a reader that has stopped. */
 const BUFFERED_BYTES = 16 * 1024;
 
-/** The maximum of one socket read. */
-const READ_BYTES = 16 * 1024;
+/** The maximum of one socket read: each costs as much as 100 fragments, with the write to the client. */
+const READ_BYTES = 32 * 1024;
 
 /**
  * All sockets read into one buffer and keep copies. By default Node allocates 64 KiB for every read, and small or

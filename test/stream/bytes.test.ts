@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Agent } from 'undici';
 import { exchange } from '../../lib/plugin/exchange.ts';
-import { type ByteSource, readBody, readBytes } from '../../lib/stream/bytes.ts';
+import { type ByteSource, type ByteTaker, readBody, readBytes } from '../../lib/stream/bytes.ts';
 import { createSseDecoder } from '../../testkit/sse.ts';
 
 const KIB = 1024;
@@ -236,6 +236,33 @@ describe('reader of bodies', () => {
     const error: unknown = await reader.next().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('message', 'a line is longer than 50 characters');
     await closed.promise;
+  });
+
+  it('pauses a body only for more than one read, and goes on when that is decoded', async () => {
+    const calls: string[] = [];
+    let taker: ByteTaker | undefined;
+    const body: ByteSource = {
+      open(opened) {
+        taker = opened;
+      },
+      pause: () => void calls.push('pause'),
+      resume: () => void calls.push('resume'),
+      destroy: () => undefined,
+    };
+    const reader = readBytes({ body, signal: new AbortController().signal });
+    const read = async (chunks: number) => {
+      const next = reader.next();
+      for (let at = 0; at < chunks; at += 1) taker?.data(Buffer.alloc(32 * KIB));
+      return (await next).value?.length;
+    };
+    expect(await read(1)).to.equal(1);
+    expect(calls).to.deep.equal([]);
+    expect(await read(2)).to.equal(1);
+    expect(calls).to.deep.equal(['pause']);
+    expect((await reader.next()).value).to.have.length(1);
+    expect(calls).to.deep.equal(['pause', 'resume']);
+    taker?.data(Buffer.alloc(1));
+    expect(calls).to.deep.equal(['pause', 'resume', 'pause']);
   });
 
   for (const [what, text] of [
