@@ -43,13 +43,14 @@ class SseDecoder implements Decoder<ServerSentEvent>, LineTaker {
   }
 
   /** Works in place on the text of the chunk: one slice per event, for the data. */
-  takeLine(text: string, start: number, end: number): void {
+  takeLine(text: string, start: number, end: number): number {
     if (start === end) this.#dispatch();
     else if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
       this.#addData(text.slice(valueStart(text, start + 5, end), end));
     } else if (text.charCodeAt(start) === LETTER_E && text.startsWith('event:', start)) {
       this.#event = text.slice(valueStart(text, start + 6, end), end);
     } else if (end - start <= 5) this.#bareField(text.slice(start, end));
+    return end;
   }
 
   /** A field without a colon has an empty value. */

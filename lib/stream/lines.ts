@@ -14,8 +14,11 @@ export interface LineLimits {
 export const LINE_LIMITS: LineLimits = { charsMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 };
 
 export interface LineTaker {
-  /** Receives one line: the characters from `start` to `end` of `text`, without its end mark. */
-  takeLine(text: string, start: number, end: number): void;
+  /**
+   * Receives one line: the characters from `start` to `end` of `text`, without its end mark. Returns `end`, or the end of
+   * a later line of the text if it has taken everything up to there.
+   */
+  takeLine(text: string, start: number, end: number): number;
 }
 
 /** Lines end with LF, CRLF or CR; a byte order mark at the very start is dropped; broken UTF-8 becomes U+FFFD. */
@@ -73,16 +76,16 @@ export class LineSplitter {
       end = text.indexOf('\n', start);
     }
     while (end >= 0 && !this.failure) {
-      this.#takeLine(text, start, end);
-      start = end + 1;
+      start = this.#takeLine(text, start, end) + 1;
       end = text.indexOf('\n', start);
     }
     if (start < text.length && !this.failure) this.#keep(start === 0 ? text : text.slice(start));
   }
 
-  #takeLine(text: string, start: number, end: number): void {
-    if (end - start > this.#limits.charsMax) this.#failLong();
-    else this.#taker.takeLine(text, start, end);
+  #takeLine(text: string, start: number, end: number): number {
+    if (end - start <= this.#limits.charsMax) return this.#taker.takeLine(text, start, end);
+    this.#failLong();
+    return end;
   }
 
   #keep(piece: string): void {

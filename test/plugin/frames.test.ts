@@ -139,6 +139,46 @@ describe('frames', () => {
     });
   }
 
+  it('read the same of events that are alike, whether they arrive one by one or together', () => {
+    const event = fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom('a', '', 'b c', '"', '\n').map((text) => data({ text })) },
+      fc.constantFrom(
+        'data: oops\n\n',
+        'data: {"te\n\n',
+        'data: \n\n',
+        'data:{"text":"close"}\n\n',
+        'data: {"text":"padded"} \n\n',
+        'data: {"text":"cut"\n\n',
+        'data: {"text":"longer"}}\n\n',
+        'event: ping\n\n',
+        'event: error\n',
+        'event: name\n',
+        'data: [DONE]\n\n',
+        data({ text: 'named' }, 'name'),
+        data({ text: 'last', stop: 's' }),
+        data({ usage: { output: 3 } }),
+        data({ boom: 'x' }),
+        data({ done: 'd' }),
+      ),
+    );
+    const begin = ['one', 'two', 'three'].map((text) => data({ text })).join('');
+    const run = (events: readonly string[]) => {
+      const body = begin + events.join('');
+      const seen = ({ error, ...found }: Read) => ({ ...found, error: String(error) });
+      expect(seen(read(body))).to.deep.equal(seen(read(body, 1)));
+    };
+    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), run), { numRuns: 2000 });
+  });
+
+  it('go on behind an event that fails an answer which is already finished', () => {
+    const reader = new Teller();
+    const frames = new Frames({ reader, fault });
+    const parts: ProviderPart[] = [];
+    const booms = ['x', 'y', 'z'].map((boom) => data({ boom })).join('');
+    frames.push(Buffer.from(data({ text: 'a' }) + data({ stop: 's' }) + booms + booms), parts);
+    expect(reader.events).to.have.length(8);
+  });
+
   it('tell the reader the name of the event, once', () => {
     expect(read(data({}, 'one') + data({}) + data({}, 'two.of.a.long.name')).events).to.deep.equal([
       'one',

@@ -18,6 +18,7 @@ function split(limits: LineLimits = LINE_LIMITS): { splitter: LineSplitter; line
     takeLine(text, start, end) {
       const line = text.slice(start, end);
       if (line.trim() !== '') lines.push(line);
+      return end;
     },
   });
   return { splitter, lines };
