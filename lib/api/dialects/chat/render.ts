@@ -5,6 +5,7 @@ import type { FinishReason, StreamPart } from '../../../stream/part.ts';
 import type { Block, ToolBlock } from '../../../stream/provider-part.ts';
 import { chatCall } from '../../../wire/tools.ts';
 import { billingBlock } from '../billing.ts';
+import { escaped } from '../escape.ts';
 import { toWireId } from '../tool-id.ts';
 import { chatFault } from './fault.ts';
 
@@ -38,7 +39,7 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return `${prefix}${JSON.stringify(part.text)}${suffix}`;
+        return prefix + escaped(part.text) + suffix;
       case 'usage':
         input = part.input ?? input;
         output = part.output ?? output;
@@ -70,14 +71,14 @@ export function createChatRenderer(): (parts: readonly StreamPart[]) => string {
 
   function begin(block: Block): string {
     if (block.type === 'text') {
-      prefix = copyOf(`${head}{"content":`);
-      suffix = `}${OPEN_END}`;
+      prefix = copyOf(`${head}{"content":"`);
+      suffix = `"}${OPEN_END}`;
       return '';
     }
     const index = calls;
     calls += 1;
-    prefix = copyOf(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":`);
-    suffix = `}}]}${OPEN_END}`;
+    prefix = copyOf(`${head}{"tool_calls":[{"index":${index},"function":{"arguments":"`);
+    suffix = `"}}]}${OPEN_END}`;
     return `${head}${JSON.stringify({ tool_calls: [{ index, ...toolCall(block, '') }] })}${OPEN_END}`;
   }
 

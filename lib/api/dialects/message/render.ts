@@ -6,6 +6,7 @@ import type { FinishReason, ReplyFinishPart, ReplyStartPart, StreamPart } from '
 import type { BlockStartPart, ToolBlock } from '../../../stream/provider-part.ts';
 import { messageCall } from '../../../wire/tools.ts';
 import { billingBlock } from '../billing.ts';
+import { escaped } from '../escape.ts';
 import { toWireId } from '../tool-id.ts';
 import { messageFault } from './fault.ts';
 
@@ -27,7 +28,7 @@ function event(name: string, data: object): string {
 function deltaOf({ index, block }: BlockStartPart): string {
   const delta = block.type === 'tool' ? '"input_json_delta","partial_json"' : '"text_delta","text"';
   return copyOf(
-    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:`,
+    `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${delta}:"`,
   );
 }
 
@@ -40,7 +41,7 @@ export function createMessageRenderer(): (parts: readonly StreamPart[]) => strin
   function render(part: StreamPart): string {
     switch (part.type) {
       case 'block-delta':
-        return `${delta}${JSON.stringify(part.text)}}}\n\n`;
+        return `${delta}${escaped(part.text)}"}}\n\n`;
       case 'usage':
         input = part.input ?? input;
         output = part.output ?? output;
