@@ -61,8 +61,7 @@ export interface Config {
   readonly ownerId: string;
 }
 
-/** With less than the least nothing would work: every call would time out, every hold be taken for an orphan's. */
-const milliseconds = (byDefault: number, least = 100) =>
+const milliseconds = (byDefault: number, least = 1) =>
   Joi.number().integer().min(least).max(2_147_483_647).default(byDefault);
 
 /** What upstreams need: keys, addresses and the like. */
@@ -110,9 +109,10 @@ const schema = Joi.object({
   IDLE_TIMEOUT_MS: milliseconds(60_000),
   TOTAL_TIMEOUT_MS: milliseconds(600_000),
   CLIENT_STALL_MS: milliseconds(60_000),
-  VIDEO_POLL_MS: milliseconds(5_000, 10),
+  VIDEO_POLL_MS: milliseconds(5_000),
   VIDEO_DEADLINE_MS: milliseconds(7_200_000),
-  LEASE_MS: milliseconds(15_000, 300),
+  // With less, every hold would soon be taken for that of a dead process.
+  LEASE_MS: milliseconds(15_000, 50),
   DRAIN_MS: milliseconds(30_000, 0),
   METRICS_HOST: Joi.string().default('127.0.0.1'),
   METRICS_PORT: Joi.number()

@@ -37,7 +37,7 @@ const count = (field: keyof Config, byDefault: number): Variable => ({
   ],
   bad: ['0', '-1', '1.5', 'many', '1 000', '0x10x', 'NaN', 'Infinity', '9007199254740993'],
 });
-const milliseconds = (field: keyof Config, byDefault: number, least = 100): Variable => ({
+const milliseconds = (field: keyof Config, byDefault: number, least = 1): Variable => ({
   ...count(field, byDefault),
   good: [
     [`${least}`, least],
@@ -150,9 +150,9 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   IDLE_TIMEOUT_MS: milliseconds('idleTimeoutMs', 60_000),
   TOTAL_TIMEOUT_MS: milliseconds('totalTimeoutMs', 600_000),
   CLIENT_STALL_MS: milliseconds('clientStallMs', 60_000),
-  VIDEO_POLL_MS: milliseconds('videoPollMs', 5_000, 10),
+  VIDEO_POLL_MS: milliseconds('videoPollMs', 5_000),
   VIDEO_DEADLINE_MS: milliseconds('videoDeadlineMs', 7_200_000),
-  LEASE_MS: milliseconds('leaseMs', 15_000, 300),
+  LEASE_MS: milliseconds('leaseMs', 15_000, 50),
   METRICS_HOST: { field: 'metricsHost', byDefault: '127.0.0.1', good: [['::1', '::1']], bad: [] },
   METRICS_PORT: {
     field: 'metricsPort',
