@@ -72,6 +72,18 @@ describe('counting tokens', () => {
     expect(upstream.calls.length).to.equal(asked);
   });
 
+  it('takes no notice of a key against repeats: it counts anew', async () => {
+    const { key } = await gateway.account();
+    for (const [text, tokens] of [
+      ['hi', 1 + 4],
+      ['Be brief, please.', 5 + 4],
+    ] as const) {
+      const headers = { 'idempotency-key': 'the same' };
+      const { status, json } = await send(gateway.url + COUNT, { key, headers, body: ask(text) });
+      expect([status, json]).to.deep.equal([200, { input_tokens: tokens }]);
+    }
+  });
+
   it('counts towards the bucket of calls', async () => {
     const { key } = await gateway.account();
     for (let at = 0; at < 3; at += 1) await send(gateway.url + COUNT, { key, body: ask('hi') });

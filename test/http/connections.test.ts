@@ -83,6 +83,22 @@ describe('connections', () => {
     await reply(await open());
   });
 
+  it('that wait for a second answer are left alone too', async () => {
+    await start({ connectionsMax: 1, stallMs: 10_000 });
+    const busy = await open();
+    server.on('request', () => {
+      answer = false;
+    });
+    busy.write(GET + GET);
+    await new Promise((resolve) => busy.once('data', resolve));
+    busy.resume();
+    await sleep(20);
+    const late = await open();
+    late.resume();
+    await until(() => late.closed);
+    expect(busy.closed).to.equal(false);
+  });
+
   it('whose readers take nothing are closed, whoever wrote the reply', async () => {
     await start({ connectionsMax: 10, stallMs: 200 });
     const still = await open();

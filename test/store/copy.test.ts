@@ -251,6 +251,16 @@ describe('copy of a store', () => {
     expect((await target.real.keys.list(wallet))[0]?.requestsCount).to.equal(15);
   });
 
+  it('tries to write five times, and then says what the target said', async () => {
+    let tries = 0;
+    target.always('ledger.apply', async (...args) => {
+      tries += 1;
+      return refuse(...args);
+    });
+    expect(await rejection(copy())).to.include({ message: 'refused by the test' });
+    expect(tries).to.equal(5);
+  });
+
   it('leaves out an account that is made while it runs, if the source may be in use', async () => {
     source.next('accounts.page', async (call) => {
       const accounts = await call();
