@@ -1,8 +1,8 @@
 // Usage from hourly sums instead of from every call: the journal is folded behind a cursor, off the path of calls, and a
 // reader folds only a short rest of it.
 import assert from 'node:assert/strict';
-import type { Charge, Entry, Usage } from '../money/decide.ts';
-import { chargeOfEntry } from '../money/replay.ts';
+import type { Usage } from '../money/decide.ts';
+import type { UsedEntry } from '../store/ports/journal.ts';
 import type { ChargeFilter } from '../store/ports/ledger.ts';
 import type { UsageCounts, UsageGroupSum, UsageHour } from '../store/ports/usage.ts';
 import type { Store } from '../store/store.ts';
@@ -83,26 +83,23 @@ export async function foldUsage(store: UsageParts, wallet: string): Promise<void
 export async function* foldSteps({ journal, ledger, usage }: UsageParts, wallet: string): AsyncGenerator<void> {
   const end = (await ledger.wallet(wallet))?.seq ?? 0;
   for (let cursor = await usage.cursor(wallet); cursor < end; cursor = await usage.cursor(wallet)) {
-    const page = await journal.pageOf(wallet, cursor, ENTRIES_PER_STEP);
-    const { entries } = page;
+    const entries = await journal.used(wallet, cursor, ENTRIES_PER_STEP);
     const last = entries.at(-1);
     if (!last) return;
-    const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
     // If another fold moved the cursor, the next read starts behind what it added.
-    await usage.add({ wallet, from: cursor, to: last.seq, hours: hoursOf(entries, charges) });
+    await usage.add({ wallet, from: cursor, to: last.seq, hours: hoursOf(entries) });
     yield;
   }
 }
 
-function hoursOf(entries: readonly Entry[], charges: ReadonlyMap<string, Charge>): readonly UsageHour[] {
+function hoursOf(entries: readonly UsedEntry[]): readonly UsageHour[] {
   const hours = new Map<string, UsageHour>();
-  for (const entry of entries) {
-    const charge = charges.get(chargeOfEntry(entry) ?? '');
+  for (const { charge, ...entry } of entries) {
     if (!charge) continue;
     const { createdAt, key, model, kind } = charge;
     const hour = createdAt - (createdAt % HOUR_MS);
     const label = JSON.stringify([hour, key, model, kind]);
-    const counts = countsOf(entry, charge);
+    const counts = countsOf(entry, charge.usage);
     const found = hours.get(label);
     hours.set(label, { hour, key, model, kind, ...(found ? added(found, counts) : counts) });
   }
@@ -110,10 +107,9 @@ function hoursOf(entries: readonly Entry[], charges: ReadonlyMap<string, Charge>
 }
 
 /** What one entry adds. A charge has its usage once settled, and keeps it after a refund. */
-function countsOf(entry: Entry, { usage }: Charge): UsageCounts {
-  const { kind, charged } = entry;
-  const used: Usage = usage === null ? {} : JSON.parse(usage);
+function countsOf({ kind, charged }: UsedEntry, usage: string | null): UsageCounts {
   const sign = kind === 'settle' || kind === 'charge' ? 1 : kind === 'refund' ? -1 : 0;
+  const used: Usage = usage === null || sign === 0 ? {} : JSON.parse(usage);
   const units = (name: string) => sign * Number(used[name] ?? 0);
   return {
     calls: kind === 'reserve' || kind === 'charge' ? 1 : 0,

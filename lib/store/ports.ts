@@ -6,7 +6,7 @@ export type PortName = keyof StorePorts;
 /** The calls that write nothing. Anything not listed counts as a write. */
 export const READS: { readonly [Name in PortName]: readonly (keyof StorePorts[Name])[] } = {
   ledger: ['wallet', 'charge', 'charges', 'entry', 'entries', 'entriesOfCharge', 'chargedAt', 'budgets', 'orphans'],
-  journal: ['size', 'page', 'rows', 'pageOf', 'unknownCharges', 'keys'],
+  journal: ['size', 'page', 'rows', 'pageOf', 'used', 'unknownCharges', 'keys'],
   checkpoints: ['changes', 'page'],
   archives: ['list', 'opening', 'openings'],
   accounts: ['get', 'list', 'page'],

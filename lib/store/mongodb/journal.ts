@@ -5,7 +5,7 @@ import type { Entry, Wallet } from '../../money/decide.ts';
 import type { KeyBudget } from '../../money/key-budget.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit } from '../ports/journal.ts';
+import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { openingOf } from './archives.ts';
 import { read } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -39,6 +39,7 @@ export function journalStore({ db, scanner }: Connection): JournalStore {
     page: (from, limit) => snapshot((reading) => readPage(reading, from, limit)),
     rows: (from, limit) => snapshot((reading) => readRows(reading, from, limit)),
     pageOf: (wallet, seq, limit) => snapshot((reading) => readPage(reading, { id: wallet, seq }, limit, wallet)),
+    used: (wallet, seq, limit) => snapshot((reading) => readUsed(reading, { id: wallet, seq }, limit)),
     unknownCharges: (after, limit) => snapshot((reading) => unknownCharges(reading, after, limit)),
     keys: (after, limit) => read((signal) => readKeys({ db: plain, signal }, after, limit), PAGE_MS),
   };
@@ -149,6 +150,19 @@ async function readRelated(reading: Reading, entries: readonly Entry[]) {
     others: others.map(entryOf),
     keys: keys.map(({ _id: id, account, budgetKey }) => ({ id, account, budgetKey })),
   };
+}
+
+async function readUsed(reading: Reading, from: JournalPosition, limit: number): Promise<readonly UsedEntry[]> {
+  const entries = await readEntries(reading, from, limit, from.id);
+  const ids = new Set(entries.flatMap((entry) => entry.charge ?? []));
+  const charges = (await find(reading, 'charges', { _id: { $in: [...ids] } })).map(chargeOf);
+  const byId = new Map(
+    charges.map(({ id, createdAt, key, model, kind, usage }) => [id, { createdAt, key, model, kind, usage }]),
+  );
+  return entries.map(({ seq, kind, charged, charge: id }) => {
+    const charge = byId.get(id ?? '');
+    return charge ? { seq, kind, charged, charge } : { seq, kind, charged };
+  });
 }
 
 async function countKeys({ db, ...sending }: Reading, accounts: readonly string[]): Promise<Map<string, number>> {

@@ -12,6 +12,8 @@ export interface JournalStore {
   rows(from: JournalPosition | undefined, limit: number): Promise<JournalRows>;
   /** The same of one wallet alone, behind this entry. */
   pageOf(wallet: string, seq: number, limit: number): Promise<JournalPage>;
+  /** The same entries, with nothing but what usage is counted from: the whole page would cost several times as much. */
+  used(wallet: string, seq: number, limit: number): Promise<readonly UsedEntry[]>;
   /** Those of the `limit` charges with ids above `after` that no journal entry creates. */
   unknownCharges(
     after: string,
@@ -19,6 +21,11 @@ export interface JournalStore {
   ): Promise<{ readonly found: readonly LostCharge[]; readonly next?: string }>;
   /** Keys of all accounts with ids above `after`, in order of id. */
   keys(after: string, limit: number): Promise<readonly KeyAudit[]>;
+}
+
+export interface UsedEntry extends Pick<Entry, 'seq' | 'kind' | 'charged'> {
+  /** What it belongs to; absent if there is no charge. */
+  readonly charge?: Pick<Charge, 'createdAt' | 'key' | 'model' | 'kind' | 'usage'>;
 }
 
 /** The position of a walk: accounts and wallets in order of id, the entries of each in order of `seq`. */

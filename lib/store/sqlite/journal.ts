@@ -1,9 +1,9 @@
 // The walk over a whole SQLite store: every page is one read transaction of bounded length.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Entry } from '../../money/decide.ts';
+import type { Charge, Entry } from '../../money/decide.ts';
 import { BEGINNINGS, chargeOfEntry, operationIdsOf } from '../../money/replay.ts';
 import { cutPage, cutWallet } from '../journal.ts';
-import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit } from '../ports/journal.ts';
+import type { JournalPage, JournalPosition, JournalRows, JournalStore, KeyAudit, UsedEntry } from '../ports/journal.ts';
 import { createOpeningsOf } from './archives.ts';
 import { inRead, prepareBig } from './connection.ts';
 import { ALIVE } from './owners.ts';
@@ -35,6 +35,12 @@ export function journalReads(db: DatabaseSync) {
     `SELECT keys.id, account, requests_count, last_used_at, accounts.id IS NOT NULL AS has_account
     FROM keys LEFT JOIN accounts ON accounts.id = account WHERE keys.id > ? ORDER BY keys.id LIMIT ?`,
   );
+  const used = prepareBig(
+    db,
+    `SELECT seq, entries.kind, entries.charged, created_at, key, model, charges.kind AS charge_kind, usage
+    FROM entries LEFT JOIN charges ON charges.id = entries.charge
+    WHERE entries.wallet = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  );
   const gateways = db.prepare(`SELECT id FROM owners WHERE ${ALIVE} ORDER BY id`);
   const { readRows, readPage } = createPages(db);
   return {
@@ -47,6 +53,7 @@ export function journalReads(db: DatabaseSync) {
       }),
     journalPageOf: (wallet: string, seq: number, limit: number) =>
       inRead(db, () => readPage({ id: wallet, seq }, limit, wallet)),
+    journalUsed: (wallet: string, seq: number, limit: number): UsedEntry[] => used.all(wallet, seq, limit).map(usedOf),
     unknownCharges: (after: string, limit: number) =>
       inRead(db, () => {
         const next = bound.get(after, limit - 1)?.id as string | undefined;
@@ -132,6 +139,14 @@ function createRelated(db: DatabaseSync): (entries: readonly Entry[]) => Related
       keyed: all(keyed, wallets).map((row) => row.account as string),
     };
   };
+}
+
+function usedOf(row: Record<string, unknown>): UsedEntry {
+  const entry = { seq: Number(row.seq), kind: row.kind as Entry['kind'], charged: row.charged as bigint };
+  if (row.key === null) return entry;
+  const { key, model, usage } = row as { key: string; model: string; usage: string | null };
+  const kind = row.charge_kind as Charge['kind'];
+  return { ...entry, charge: { createdAt: Number(row.created_at), key, model, kind, usage } };
 }
 
 function keyOf(row: Record<string, unknown>): KeyAudit {

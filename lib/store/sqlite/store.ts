@@ -148,6 +148,7 @@ function journalOf({ scanner }: Parts): JournalStore {
     page: (from, limit) => scanner.call('journalPage', from, limit),
     rows: (from, limit) => scanner.call('journalRows', from, limit),
     pageOf: (wallet, seq, limit) => scanner.call('journalPageOf', wallet, seq, limit),
+    used: (wallet, seq, limit) => scanner.call('journalUsed', wallet, seq, limit),
     unknownCharges: (after, limit) => scanner.call('unknownCharges', after, limit),
     keys: (after, limit) => scanner.call('journalKeys', after, limit),
   };

@@ -129,6 +129,27 @@ export function journalContract(kind: StoreKind): void {
     });
   });
 
+  it('reads what usage is counted from, behind an entry', async () => {
+    const { store } = context;
+    const wallet = await newWallet(store);
+    await makeCalls(store, wallet, 3);
+    await makeCalls(store, await newWallet(store), 2);
+    const page = await store.journal.pageOf(wallet, 0, 100);
+    const charges = new Map(page.charges.map((charge) => [charge.id, charge]));
+    const wanted = page.entries.map(({ seq, kind, charged, charge: id }) => {
+      const { createdAt, key, model, kind: what, usage } = charges.get(id ?? '') ?? {};
+      return { seq, kind, charged, ...(id !== null && { charge: { createdAt, key, model, kind: what, usage } }) };
+    });
+    // The first entry is the top-up's.
+    expect(wanted.map((entry) => 'charge' in entry)).to.include.members([false, true]);
+    for (const seq of [0, 2, wanted.length]) {
+      for (const limit of [1, 3, 100]) {
+        expect(await store.journal.used(wallet, seq, limit)).to.deep.equal(wanted.slice(seq, seq + limit));
+      }
+    }
+    expect(await store.journal.used(newId('none'), 0, 10)).to.deep.equal([]);
+  });
+
   it('names the gateways that are alive', async () => {
     const { store } = context;
     await store.owners.renew({ id: 'own_gone', leaseMs: 1, alone: true });
