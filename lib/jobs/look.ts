@@ -3,6 +3,7 @@
 import type { CallLog } from '../call/context.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Route } from '../catalog/model.ts';
+import { type Fault, fault } from '../faults.ts';
 import { createGate } from '../gate.ts';
 import { orAbort } from '../media/deadline.ts';
 import type { Results } from '../media/results.ts';
@@ -16,6 +17,8 @@ export interface LookOptions {
   readonly catalog: () => Catalog;
   readonly results: Pick<Results, 'keep'>;
   readonly log: Pick<CallLog, 'warn' | 'error' | 'debug'>;
+  /** How long a job may be completed without a result. */
+  readonly resultPatienceMs?: number | undefined;
   /** Called with the result of each poll. */
   readonly onPoll?: ((upstream: string, found: Found) => void) | undefined;
 }
@@ -44,10 +47,11 @@ const POLL_MS_MAX = 30_000;
 const POLLS_AT_ONCE = 32;
 const KEEPS_AT_ONCE = 8;
 
-export function createLook({ catalog, results, log, onPoll }: LookOptions): Look {
+export function createLook({ catalog, results, log, resultPatienceMs, onPoll }: LookOptions): Look {
   const polls = createGate(POLLS_AT_ONCE);
   const keeps = createGate(KEEPS_AT_ONCE);
   const isNews = createNews();
+  const patience = createPatience(resultPatienceMs);
 
   function note(job: Job, error: unknown, what: string): void {
     const { id: job_id, upstream } = job;
@@ -103,7 +107,8 @@ export function createLook({ catalog, results, log, onPoll }: LookOptions): Look
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return failedBy(state.fault);
       if (state.status === 'completed') return await keep(job, state.result, route, signal);
-      const { progress = 0, retryAfterMs } = state;
+      const { progress = 0, retryAfterMs, lacksResult = false } = state;
+      if (patience.isOver(job.id, lacksResult)) return failedBy(fault('upstream_empty'));
       return unfinished({ shown: state.status, progress, ...(retryAfterMs !== undefined && { retryAfterMs }) });
     } catch (error) {
       signal.throwIfAborted();
@@ -134,13 +139,32 @@ function unfinished(sight: Partial<Unfinished> & Pick<Unfinished, 'shown' | 'pro
   return { kind: 'unfinished', retryAfterMs: undefined, failed: false, ...sight };
 }
 
-function failedBy(reason: UpstreamFault): Sight {
+function failedBy(reason: UpstreamFault | Fault): Sight {
   return { kind: 'failed', error: toClientFault(reason).message };
 }
 
 function patienceOf(error: unknown): { retryAfterMs?: number } {
   const { retryAfterMs } = isUpstreamFault(error) ? error : {};
   return retryAfterMs === undefined ? {} : { retryAfterMs };
+}
+
+const RESULT_PATIENCE_MS = 60_000;
+const LACKING_MAX = 10_000;
+
+/** Some upstreams complete a job a moment before its result is there. Each process waits by itself. */
+function createPatience(ms = RESULT_PATIENCE_MS) {
+  const lackingSince = new Map<string, number>();
+  return {
+    isOver(job: string, lacksResult: boolean): boolean {
+      const now = performance.now();
+      const since = lackingSince.get(job) ?? now;
+      lackingSince.delete(job);
+      if (!lacksResult) return false;
+      if (lackingSince.size >= LACKING_MAX) lackingSince.clear();
+      lackingSince.set(job, since);
+      return now - since >= ms;
+    },
+  };
 }
 
 const NEWS_MS = 60_000;

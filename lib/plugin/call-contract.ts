@@ -73,6 +73,8 @@ export type VideoState =
       readonly progress?: number;
       /** The earliest time at which the upstream wants to be polled again. */
       readonly retryAfterMs?: number;
+      /** The upstream calls the job completed but has no result: after a minute of that the job has failed. */
+      readonly lacksResult?: true;
     }
   | { readonly status: 'completed'; readonly result: MediaSource }
   | { readonly status: 'failed'; readonly fault: UpstreamFault };

@@ -29,8 +29,8 @@ export interface HostVideo {
   submit(submission: JobSubmission): Promise<JobRef>;
   /**
    * Polls a job that `submit` started, and derives its state from what `read` finds. Throws what says nothing about the
-   * job. Words for a state match in any case; an unknown one is `processing`, and so are an empty body and a completed
-   * job without a result yet. A refusal by content rules ends the job.
+   * job. Words for a state match in any case; an unknown one is `processing`, and so are an empty body and, with
+   * `lacksResult`, a completed job without a result. A refusal by content rules ends the job.
    */
   look(ref: VideoRef, init: VideoLook, read: (value: JsonObject) => VideoReport): Promise<VideoState>;
   /**

@@ -89,7 +89,7 @@ async function stateOf(report: VideoReport, fault: HostFault): Promise<VideoStat
 async function completed(report: VideoReport): Promise<VideoState> {
   try {
     const result = await mediaOf(report);
-    return result ? { status: 'completed', result } : { status: 'processing' };
+    return result ? { status: 'completed', result } : { status: 'processing', lacksResult: true };
   } catch (error) {
     if (isUpstreamFault(error) && error.kind === 'request') return { status: 'failed', fault: error };
     throw error;

@@ -171,6 +171,32 @@ describe('worker', () => {
     expect(await moves()).to.deep.equal(['refund', 'charge', 'topup']);
   });
 
+  const lacking = async (): Promise<VideoState> => ({ status: 'processing', lacksResult: true });
+
+  it('waits for the result of a completed video, but not until its deadline', async () => {
+    const patienceMs = 300;
+    const startedAt = performance.now();
+    const stage = open({ poll: lacking, resultPatienceMs: patienceMs });
+    const id = await run(stage);
+    await ends(id, 'failed');
+    expect(performance.now() - startedAt).to.be.within(patienceMs, patienceMs + 5000);
+    expect((await jobOf(id))?.error).to.equal('The upstream provider returned an empty answer.');
+    expect([await moves(), await balance()]).to.deep.equal([['refund', 'charge', 'topup'], FULL]);
+  });
+
+  it('takes the result of a completed video that comes late, and forgets what it lacked when it goes on', async () => {
+    let looks = 0;
+    const answers = [lacking, processing, lacking, finished];
+    const poll = async (): Promise<VideoState> => {
+      await sleep(150);
+      looks += 1;
+      return (answers[looks - 1] ?? finished)();
+    };
+    const id = await run(open({ poll, resultPatienceMs: 290 }));
+    await ends(id, 'completed');
+    expect([looks, await balance()]).to.deep.equal([4, FULL - PRICE]);
+  });
+
   describe('while a result is kept for longer than a lease', () => {
     const slowly =
       (ms: number): NonNullable<Behaviour['keep']> =>

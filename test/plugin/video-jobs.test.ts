@@ -134,11 +134,12 @@ describe('jobs of video', () => {
   it('go on when they are completed without a result', async () => {
     for (const url of [undefined, null, '', 'soon', 'file:///etc/passwd', 'javascript:alert(1)']) {
       answer({ status: 'completed', url });
-      expect(await look()).to.deep.equal({ status: 'processing' });
+      expect(await look()).to.deep.equal({ status: 'processing', lacksResult: true });
     }
     answer({ status: 'done' });
     expect(await look(() => ({ status: 'done', media: async () => undefined }))).to.deep.equal({
       status: 'processing',
+      lacksResult: true,
     });
   });
 

@@ -38,6 +38,7 @@ export interface Behaviour {
   readonly poll?: (ref: VideoRef, signal: AbortSignal) => Promise<VideoState>;
   readonly keep?: (source: MediaSource, request: KeepRequest) => Promise<StoredMedia>;
   readonly deadlineMs?: number;
+  readonly resultPatienceMs?: number;
   readonly startWithinMs?: number;
   readonly ledger?: { readonly answerWithinMs: number };
 }
@@ -100,6 +101,7 @@ export function openStage(faulty: FaultyStore, ownerId: string, behaviour: Behav
     settings: {
       ...{ ownerId, leaseMs: LEASE_MS, videoPollMs: 10, videoDeadlineMs: deadlineMs },
       ...{ firstTokenTimeoutMs: startWithinMs, totalTimeoutMs: 10_000 },
+      ...(behaviour.resultPatienceMs !== undefined && { resultPatienceMs: behaviour.resultPatienceMs }),
     },
     store,
     catalog: () => catalog,
