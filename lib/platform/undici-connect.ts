@@ -1,7 +1,7 @@
 // What undici does with a dispatcher's `connect` (its lib/core/connect.js): options it does not know are passed to
 // `net.connect` and `tls.connect`, and a custom connector has to answer in a later turn.
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
 
 /** What each buffer on the way may hold for a reader that has stopped. */
 const BUFFERED_BYTES = 16 * 1024;
@@ -28,6 +28,34 @@ const onread = {
 export function frugally(options: buildConnector.BuildOptions): buildConnector.BuildOptions {
   const unknown = { highWaterMark: BUFFERED_BYTES, onread };
   return { ...options, ...unknown };
+}
+
+/** Errors of sockets that had received something. */
+const ofUsed = new WeakSet<Error>();
+
+/** A connector whose connections tell, when they break, whether they were used before. */
+export function telling(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (target, callback) =>
+    connect(target, (...[error, socket]) => {
+      if (error) {
+        callback(error, null);
+        return;
+      }
+      socket.on('error', note);
+      callback(null, socket);
+    });
+}
+
+/** Not a closure of every connection. */
+function note(this: Socket, error: Error): void {
+  if (this.bytesRead > 0) ofUsed.add(error);
+}
+
+/** Whether a request failed on a connection that had answered another one before, and before its own reply began. */
+export function isOfUsed(error: Error): boolean {
+  if (error instanceof errors.SocketError) return Number(error.socket?.bytesRead) > 0;
+  return ofUsed.has(error);
 }
 
 /** A connector that hands out this connection once, and never makes another. */

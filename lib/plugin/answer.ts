@@ -105,7 +105,7 @@ class Answer implements AskableIterator<Parts>, Waiter<Parts> {
     this.#asking = undefined;
     this.#state = 'open';
     try {
-      const response = await ask(url, init);
+      const response = await ask(url, init, true);
       this.#keyId = response.keyId;
       this.#parts = response.body.stream(this.#frames);
     } catch (error) {

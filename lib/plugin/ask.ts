@@ -4,7 +4,7 @@ import type { HostFault } from './fault-contract.ts';
 import type { HostResponse } from './host-contract.ts';
 import type { KeyRing } from './keys.ts';
 import type { HostRequest } from './request-contract.ts';
-import type { Upstream, UpstreamResponse } from './upstream.ts';
+import type { Reuse, Upstream, UpstreamResponse } from './upstream.ts';
 
 export interface AskOptions {
   readonly request: Upstream['request'];
@@ -13,8 +13,11 @@ export interface AskOptions {
 }
 
 export interface Asking {
-  /** Resolves with a success; throws the fault of every other status. */
-  ask(url: string, init: HostRequest): Promise<UpstreamResponse>;
+  /**
+   * Resolves with a success; throws the fault of every other status. Unless `isRepeatable`, as looks and answers are,
+   * the request must not be sent twice.
+   */
+  ask(url: string, init: HostRequest, isRepeatable?: boolean): Promise<UpstreamResponse>;
   /** Resolves with any status, for callers that interpret it themselves. */
   request(url: string, init: HostRequest): Promise<UpstreamResponse>;
 }
@@ -27,11 +30,12 @@ const KEY_STATUSES: ReadonlySet<number> = new Set([401, 402, 429]);
 
 export function createAsking({ request, keys, fault }: AskOptions): Asking {
   return {
-    async ask(url, init) {
+    async ask(url, init, isRepeatable = isLook(init)) {
+      const reuse: Reuse = isRepeatable ? 'repeat' : 'never';
       for (;;) {
         const key = init.auth && keys.take(init.keyId);
         try {
-          const response = await request(url, init, key);
+          const response = await request(url, init, key, reuse);
           if (response.status >= 200 && response.status <= 299) return response;
           throw await refusalOf(response, fault);
         } catch (error) {
@@ -44,7 +48,7 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
 
     async request(url, init) {
       const key = init.auth && keys.take(init.keyId);
-      const response = await request(url, init, key);
+      const response = await request(url, init, key, isLook(init) ? 'repeat' : 'any');
       const { status, retryAfterMs } = response;
       if (key && KEY_STATUSES.has(status)) {
         const facts = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -54,6 +58,8 @@ export function createAsking({ request, keys, fault }: AskOptions): Asking {
     },
   };
 }
+
+const isLook = ({ method }: HostRequest) => method === 'GET';
 
 /** Refused before anything was done: after a 5xx, a picture may have been made and would be paid for twice. */
 function isUndone(error: unknown): boolean {

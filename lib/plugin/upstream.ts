@@ -1,7 +1,7 @@
 // HTTP to one upstream: its own connections, only its origins, no redirects, and faults instead of network errors.
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { frugally } from '../platform/undici-connect.ts';
+import { frugally, isOfUsed, telling } from '../platform/undici-connect.ts';
 import { LimitError } from '../stream/bytes.ts';
 import { UpstreamBody } from './body.ts';
 import { decoded } from './decoding.ts';
@@ -31,9 +31,15 @@ export interface UpstreamResponse extends HostResponse {
   readonly body: UpstreamBody;
 }
 
+/**
+ * How a request uses connections that others have left open, which the upstream may be closing just then. `repeat`: if
+ * so, it is sent again. `never`: it must not be sent twice, so it gets a connection of its own. `any`: it fails.
+ */
+export type Reuse = 'repeat' | 'never' | 'any';
+
 export interface Upstream {
   /** Sends one request, with the headers that `auth` makes from the key if there is one. */
-  request(url: string, init: HostRequest, key: Key | undefined): Promise<UpstreamResponse>;
+  request(url: string, init: HostRequest, key: Key | undefined, reuse: Reuse): Promise<UpstreamResponse>;
   /** Closes all connections, even those in use. */
   close(): Promise<void>;
 }
@@ -43,13 +49,20 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than the 5 s after which uvicorn, used by many self-hosted models, closes without warning. */
 const KEEP_ALIVE_MS = 4_000;
 
+/** An upstream that was closing its connection says so within a round trip; later, it had begun to work. */
+const STALE_MS = 1_000;
+
 export function createUpstream(options: UpstreamOptions): Upstream {
   const dispatcher = createDispatcher(options);
+  /** Whose connections are never used again. */
+  const own = createDispatcher(options);
   const origins = new Set(options.allowedOrigins);
   const secrets = options.secrets ?? [];
   return {
-    request: (url, init, key) => send({ url, init, key, dispatcher, origins, secrets }),
-    close: () => dispatcher.destroy(),
+    request: (url, init, key, reuse) => send({ url, init, key, reuse, dispatcher, own, origins, secrets }),
+    async close() {
+      await Promise.all([dispatcher.destroy(), own.destroy()]);
+    },
   };
 }
 
@@ -66,8 +79,9 @@ function createDispatcher(options: UpstreamOptions): Dispatcher {
     bodyTimeout: 0,
   };
   const tls = trusting(options.ca);
-  const connect = frugally({ timeout, ...tls });
-  if (options.proxy === undefined) return new Agent({ ...pool, connect });
+  if (options.proxy === undefined) {
+    return new Agent({ ...pool, connect: telling(frugally({ timeout, allowH2: false, ...tls })) });
+  }
   return new ProxyAgent({ ...pool, uri: options.proxy, connectTimeout: timeout, requestTls: tls });
 }
 
@@ -79,7 +93,9 @@ function trusting(ca: string | undefined): { readonly secureContext?: SecureCont
 interface Sending {
   readonly url: string;
   readonly init: HostRequest;
+  readonly reuse: Reuse;
   readonly dispatcher: Dispatcher;
+  readonly own: Dispatcher;
   readonly origins: ReadonlySet<string>;
   readonly secrets: readonly string[];
   readonly key: Key | undefined;
@@ -117,11 +133,9 @@ async function send(sending: Sending): Promise<UpstreamResponse> {
 
 const UNAUTHORIZED = 401;
 
-async function sendWith(
-  fields: HeaderFields,
-  { init, key, dispatcher, secrets }: Sending,
-  { origin, path }: Target,
-): Promise<UpstreamResponse> {
+async function sendWith(fields: HeaderFields, sending: Sending, target: Target): Promise<UpstreamResponse> {
+  const { init, key, reuse, dispatcher, own, secrets } = sending;
+  const { origin, path } = target;
   const { method, signal } = init;
   signal.throwIfAborted();
   const headers = ownHeaders(init.headers);
@@ -130,9 +144,16 @@ async function sendWith(
   if (payload?.type !== undefined) headers['content-type'] = payload.type;
   if (payload?.length !== undefined) headers['content-length'] = String(payload.length);
   const toError = (error: Error) => toUpstreamFault(error, origin, secrets);
+  const startedAt = performance.now();
   try {
     const options = { origin, path, method, headers, ...(payload && { body: payload.body as Sent }) };
-    const { status, headers: replied, source: bytes } = await exchange(dispatcher, options, signal);
+    const {
+      status,
+      headers: replied,
+      source: bytes,
+    } = await (reuse === 'never'
+      ? exchange(own, { ...options, reset: true }, signal)
+      : exchange(dispatcher, options, signal));
     const coding = replied['content-encoding'];
     const source = coding === undefined ? bytes : decoded(bytes, coding);
     return {
@@ -144,7 +165,10 @@ async function sendWith(
     };
   } catch (error) {
     signal.throwIfAborted();
-    throw toError(error instanceof Error ? error : new Error(String(error)));
+    if (!(error instanceof Error)) throw toError(new Error(String(error)));
+    const isStale = reuse === 'repeat' && isOfUsed(error) && performance.now() - startedAt < STALE_MS;
+    if (!isStale) throw toError(error);
+    return sendWith(fields, { ...sending, reuse: 'never' }, target);
   }
 }
 
