@@ -118,7 +118,7 @@ export function createUsageChore(options: UsageChoreOptions): UsageChore {
       clearTimeout(timer);
     },
     hurry(wallet) {
-      if (urgent.has(wallet) || stopping.signal.aborted) return;
+      if (urgent.has(wallet)) return;
       urgent.add(wallet);
       line = line.then(async () => {
         urgent.delete(wallet);

@@ -61,7 +61,7 @@ export function createCheckout(limitMs: number): Checkout {
     },
     remove: () => {
       if (child) endGroup(child);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

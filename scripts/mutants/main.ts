@@ -30,16 +30,13 @@ if (values.dry) {
 } else process.exitCode = (await campaign()) ? 0 : 1;
 
 async function campaign(): Promise<boolean> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(2));
   const counts = { killed: 0, timeout: 0, survived: 0, broken: 0 };
   const survivors: string[] = [];
   const waiting = [...lots];
   const work = async () => {
     const checkout = createCheckout(Number(values.limit) * 1000);
-    const onSignal = () => {
-      checkout.remove();
-      process.exit(2);
-    };
-    process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+    process.once('exit', checkout.remove);
     try {
       for (let lot = waiting.shift(); lot !== undefined; lot = waiting.shift()) {
         for (const mutant of lot) {

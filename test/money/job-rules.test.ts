@@ -110,6 +110,20 @@ describe('the life of a job', () => {
     });
   }
 
+  it('a change like the last, but to something else, is stale', () => {
+    const others = { upstream: 'three', ref: '{"id":"other"}', dueAt: AT + 1, result: 'media_2', error: 'No.' };
+    for (const kind of Object.keys(CHANGES) as Kind[]) {
+      const job = jobAfter(...(kind === 'advance' || kind === 'complete' ? (['begin', kind] as const) : [kind]));
+      const last = change(kind, job.version - 1);
+      const other = Object.fromEntries(Object.entries(others).filter(([field]) => field in last));
+      expect(decideJob(job, { ...last, ...other } as JobChange).status, kind).to.equal('stale');
+    }
+    const rerouted = jobAfter('reroute');
+    const { dueAt, version } = rerouted;
+    const advance = { ...change('advance', version - 1), dueAt } as JobChange;
+    expect(decideJob(rerouted, advance).status).to.equal('stale');
+  });
+
   it('creating twice is once, and a change of what is not there is none', () => {
     const job = jobAfter('begin');
     expect(decideJob(job, CREATE)).to.deep.equal({ status: 'exists', job });
