@@ -282,12 +282,14 @@ describe('copy of a store', () => {
       expect(await target.real.settings.list()).to.deep.equal([]);
     });
 
-    it('for a target with an account that the source has not', async () => {
-      await copy();
-      await breakOff();
-      const stranger = await newAccount(target.real);
-      expect(await refused()).to.include(`an account ${stranger} that the source does not have`);
-    });
+    for (const stranger of ['aaa', 'zzz']) {
+      it(`for a target with an account that the source has not, ${stranger}`, async () => {
+        await copy();
+        await breakOff();
+        await target.real.accounts.create({ id: stranger, name: 'n', createdAt: AT });
+        expect(await refused()).to.include(`an account ${stranger} that the source does not have`);
+      });
+    }
 
     const changes: readonly [what: string, change: (store: Store, wallet: string) => Promise<unknown>][] = [
       ['an entry', (store, id) => applied(store, charge(id))],
@@ -317,6 +319,13 @@ describe('copy of a store', () => {
       expect(await refused()).to.equal(
         `The copy of the wallet ${wallet} does not match the source: start again with an empty target.`,
       );
+    });
+
+    it('when an account of the target is another', async () => {
+      await copy();
+      await breakOff();
+      tamper(target, "UPDATE accounts SET name = 'another'");
+      expect(await refused()).to.include(`The copy of the account ${wallet} does not match the source`);
     });
 
     it('when an entry of the target is another', async () => {
