@@ -56,13 +56,15 @@ export async function compareAll(
   for (const [at, { name, list }] of entrants.entries()) report(test, at === 0 ? test.name : `  ${name}`, list, floors);
 }
 
-async function measure({ child, url, path, key }: Running, load: ChildProcess, test: Case): Promise<Measured> {
-  const { model, stream, calls, atOnce, leaveAfterBytes } = test;
-  const job: LoadJob = { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
-  const before = cpuOf(child);
-  const result = await asked<LoadResult>(load, job);
-  if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${calls} calls failed`);
-  return { ...result, cpuUs: ((cpuOf(child) - before) * 1e6) / calls };
+async function measure(running: Running, load: ChildProcess, test: Case): Promise<Measured> {
+  const before = cpuOf(running.child);
+  const result = await asked<LoadResult>(load, jobOf(running, test));
+  if (result.failed > 0) throw new Error(`${test.name}: ${result.failed} of ${test.calls} calls failed`);
+  return { ...result, cpuUs: ((cpuOf(running.child) - before) * 1e6) / test.calls };
+}
+
+function jobOf({ url, path, key }: Running, { model, stream, calls, atOnce, leaveAfterBytes }: Case): LoadJob {
+  return { url, path, key, model, stream, calls, atOnce, ...(leaveAfterBytes && { leaveAfterBytes }) };
 }
 
 /** What a call costs on the main thread, by who spends it; profiling slows everything down a little. */
@@ -87,11 +89,10 @@ function printShares(spent: Readonly<Record<string, number>>, floor: Readonly<Re
   line('all together', sum(spent), sum(floor));
 }
 
-async function profile({ child, url, path, key }: Running, load: ChildProcess, test: Case): Promise<Profile> {
-  const { model, stream, calls, atOnce } = test;
-  await asked(child, 'profile');
-  await asked<LoadResult>(load, { url, path, key, model, stream, calls, atOnce } satisfies LoadJob);
-  return asked<Profile>(child, 'profiled');
+async function profile(running: Running, load: ChildProcess, test: Case): Promise<Profile> {
+  await asked(running.child, 'profile');
+  await asked<LoadResult>(load, jobOf(running, test));
+  return asked<Profile>(running.child, 'profiled');
 }
 
 function report(test: Case, who: string, list: readonly Measured[], floors: readonly Measured[]): void {

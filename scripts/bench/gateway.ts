@@ -9,6 +9,7 @@ import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { openBenchAccount, writeBenchCatalog } from './account.ts';
+import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
 import { endProfile, startProfile } from './profile.ts';
 
@@ -45,6 +46,7 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
+  heap: heapByKind,
   profile: startProfile,
   profiled: endProfile,
   reload: async () => ({ reloaded: await gateway.reload() }),

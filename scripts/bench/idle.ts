@@ -1,17 +1,21 @@
 // Memory of open, silent streams, for everything that is compared.
 import type { ChildProcess } from 'node:child_process';
 import { asked, said } from '../../testkit/talk.ts';
+import type { Kinds } from './heap.ts';
 import type { LoadJob } from './load.ts';
 import { OTHER_CORE, type Running, rssOf, start } from './process.ts';
 
 const SETTLE_MS = 1000;
 /** Opened and closed beforehand: what is created on first use is not a cost of a stream. */
 const WARM_UP = 100;
+const KINDS_SHOWN = 40;
 
 export interface IdleOptions {
   readonly streams: number;
   /** In processes that have served nothing else: memory freed by earlier loads would be used again. */
   readonly fresh: boolean;
+  /** Also prints what their objects are, for which the processes stop for seconds. */
+  readonly kinds?: boolean;
 }
 
 interface Idling {
@@ -23,7 +27,7 @@ interface Idling {
 export async function reportIdle(
   { pipe, gateway, other }: Idling,
   upstream: ChildProcess,
-  { streams, fresh }: IdleOptions,
+  { streams, fresh, kinds: wantsKinds = false }: IdleOptions,
 ): Promise<void> {
   console.log(`\n${streams} idle streams, ${fresh ? 'in fresh processes' : 'in processes that have served before'}`);
   const all = { pipe, gateway, ...(other && { other }) };
@@ -35,12 +39,14 @@ export async function reportIdle(
     await asked(clients, job);
     await asked(clients, 'release');
     const before = await memoryOf(running, name === 'other');
+    const kinds = wantsKinds && name !== 'other' ? await asked<Kinds>(running.child, 'heap') : undefined;
     await asked(clients, { ...job, calls: streams });
     await pause(SETTLE_MS);
     const grown = kilobytes(rssOf(running.child) - before.now, streams);
     const after = await memoryOf(running, name === 'other');
     const held = kilobytes(after.held - before.held, streams);
     const heap = name === 'other' ? '' : `, ${kilobytes(after.heap - before.heap, streams)} of it heap`;
+    if (kinds) printKinds(kinds, await asked<Kinds>(running.child, 'heap'), streams);
     await asked(clients, 'release');
     clients.disconnect();
     await pause(SETTLE_MS / 2);
@@ -48,6 +54,19 @@ export async function reportIdle(
     const figures = `${held} KB each${heap}; ${grown} before a collection of garbage`;
     console.log(`${`  ${name}`.padEnd(30)}${figures}; still open upstream 0.5 s after the clients left: ${open}`);
   }
+}
+
+/** What has come, by its bytes for each stream. */
+function printKinds(before: Kinds, after: Kinds, streams: number): void {
+  const grown = Object.entries(after).map(([kind, [bytes, count]]) => {
+    const [bytesBefore, countBefore] = before[kind] ?? [0, 0];
+    return { kind, bytes: (bytes - bytesBefore) / streams, count: (count - countBefore) / streams };
+  });
+  const shown = grown.sort((a, b) => b.bytes - a.bytes).slice(0, KINDS_SHOWN);
+  for (const { kind, bytes, count } of shown)
+    console.log(
+      `    ${kind.slice(0, 48).padEnd(50)}${bytes.toFixed(0).padStart(7)} bytes${count.toFixed(1).padStart(7)}`,
+    );
 }
 
 const kilobytes = (bytes: number, streams: number) => (bytes / 1024 / streams).toFixed(1);

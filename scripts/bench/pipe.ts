@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Agent, request as ask } from 'undici';
+import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
 import { endProfile, startProfile } from './profile.ts';
 
@@ -41,6 +42,7 @@ const answers: Readonly<Record<string, () => unknown>> = {
     return figures;
   },
   memory: heldMemory,
+  heap: heapByKind,
   profile: startProfile,
   profiled: endProfile,
 };

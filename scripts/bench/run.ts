@@ -28,12 +28,14 @@ const { values } = parseArgs({
 const { quick, only } = values;
 const rounds = quick ? 2 : Number(values.rounds);
 const wanted = (part: string) => only === undefined || only === part;
-const IDLE: readonly IdleOptions[] = quick
-  ? [{ streams: 300, fresh: false }]
-  : [
-      { streams: 2000, fresh: false },
-      { streams: 5000, fresh: true },
-    ];
+const IDLE: readonly IdleOptions[] = values.profile
+  ? [{ streams: 500, fresh: true, kinds: true }]
+  : quick
+    ? [{ streams: 300, fresh: false }]
+    : [
+        { streams: 2000, fresh: false },
+        { streams: 5000, fresh: true },
+      ];
 const LEAVING_STREAMS = quick ? 300 : 2000;
 
 interface Cast {
