@@ -72,13 +72,14 @@ describe('counting tokens', () => {
     expect(upstream.calls.length).to.equal(asked);
   });
 
-  it('takes no notice of a key against repeats: it counts anew', async () => {
+  it('takes no notice of a key against repeats, also of one that a call has used', async () => {
     const { key } = await gateway.account();
+    const headers = { 'idempotency-key': 'the same' };
+    expect((await send(gateway.url + MESSAGES, { key, headers, body: ask('hi') })).status).to.equal(200);
     for (const [text, tokens] of [
       ['hi', 1 + 4],
       ['Be brief, please.', 5 + 4],
     ] as const) {
-      const headers = { 'idempotency-key': 'the same' };
       const { status, json } = await send(gateway.url + COUNT, { key, headers, body: ask(text) });
       expect([status, json]).to.deep.equal([200, { input_tokens: tokens }]);
     }
