@@ -6,7 +6,7 @@ import { buildConnector, errors } from 'undici';
 /** What each buffer on the way may hold for a reader that has stopped. */
 const BUFFERED_BYTES = 16 * 1024;
 
-/** The maximum of one socket read: each costs as much as 100 fragments, with the write to the client. */
+/** The maximum of one socket read: each is also a write to the client, which costs as much as some 50 fragments. */
 const READ_BYTES = 32 * 1024;
 
 /**

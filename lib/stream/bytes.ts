@@ -45,7 +45,7 @@ export interface ReadOptions<T> {
   readonly toError?: (error: Error) => Error;
 }
 
-/** Bytes waiting to be decoded; above this the socket is paused. One read fits: a pause for each would cost 20 µs. */
+/** Bytes waiting to be decoded; above this the socket is paused. One read fits, so as not to pause for each. */
 const BUFFERED_MAX = 32 * 1024;
 
 /** Bytes decoded in one turn: a flood of tiny events must not block the loop. */
