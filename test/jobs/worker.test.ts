@@ -87,18 +87,6 @@ describe('worker', () => {
     expect([stage.ended, await balance()]).to.deep.equal([['completed'], FULL - PRICE]);
   });
 
-  it('looks again half as often when a look has failed', async () => {
-    const looks: number[] = [];
-    const poll = async () => {
-      looks.push(Date.now());
-      if (looks.length < 5) throw upstreamFault('network', 'gone');
-      return finished();
-    };
-    await ends(await run(open({ poll })), 'completed');
-    // Twice the usual 10 ms, less a fifth.
-    for (const [index, at] of looks.slice(1).entries()) expect(at - (looks[index] ?? 0)).to.be.at.least(16);
-  });
-
   const steps: Readonly<Record<string, Parameters<FaultyStore['next']>[0]>> = {
     'a claim': 'jobs.claim',
     'what a look has found': 'jobs.change',
