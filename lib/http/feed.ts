@@ -40,6 +40,8 @@ class SocketFeed implements Feed {
   #latest: IncomingMessage | undefined;
   #begun = 0;
   #unanswered = 0;
+  /** The next request has arrived before the last one was answered. */
+  #isPipelining = false;
   /** Bytes that belong to the current body. */
   #bodyBytes = 0;
   #isChunked = false;
@@ -64,6 +66,7 @@ class SocketFeed implements Feed {
 
   answered(): void {
     this.#unanswered -= 1;
+    this.#isPipelining = this.#rest !== undefined;
     this.#goOn();
   }
 
@@ -125,7 +128,9 @@ class SocketFeed implements Feed {
   }
 
   #mayBegin(): boolean {
-    return this.#unanswered < UNANSWERED_MAX && this.#turns.begin(this.#goOn, this.#unanswered === 0);
+    return (
+      this.#unanswered < UNANSWERED_MAX && this.#turns.begin(this.#goOn, this.#unanswered === 0 && !this.#isPipelining)
+    );
   }
 
   /** The turns know the connection by this function. */

@@ -3,6 +3,9 @@
 
 /** Each takes up to a quarter of a millisecond before it waits for something. */
 export const REQUESTS_PER_TURN = 16;
+/** Of all connections that pipeline, so that they cannot take more than a fraction of the time. */
+export const PIPELINED_PER_REST = 4;
+const PIPELINED_REST_MS = 4;
 /** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
 /** What is read may come in chunks of one byte: 64 KiB of them take half a millisecond, and far more by cold code. */
@@ -12,12 +15,13 @@ export const READ_MS_PER_TURN = 0.5;
  * for a core, and every call for them.
  */
 const REST_MS = 2;
-const REST_PER_READ = 4;
+const REST_PER_READ = 9;
 
 export interface Turns {
   /**
    * Whether another request may start in this turn. If not, `again` is called in a later one, in order, and one request
-   * may start then. Connections that have none under way take turns with those that pipeline, however many these are.
+   * may start then. Those that no other of their connection came before take turns with those that are pipelined,
+   * however many these are, and of these only a few start before all of them rest.
    */
   begin(again: () => void, isFirst: boolean): boolean;
   /** Counts bytes read and the time it took. False when they are enough for this turn: `again` is called after a rest. */
@@ -29,6 +33,7 @@ export function createTurns(): Turns {
   const others = new Set<() => void>();
   const reading = new Set<() => void>();
   let requestsLeft = REQUESTS_PER_TURN;
+  let pipelinedLeft = PIPELINED_PER_REST;
   let bytesLeft = BYTES_PER_TURN;
   let readMs = 0;
   let isCounting = false;
@@ -49,8 +54,8 @@ export function createTurns(): Turns {
     if (reading.size > 0 && !isResting) setTimeout(readOn, Math.max(REST_MS, REST_PER_READ * readMs));
     isResting ||= reading.size > 0;
     readMs = 0;
-    while (requestsLeft > 0 && isAnyWaiting()) {
-      wasFirst = others.size === 0 || (firsts.size > 0 && !wasFirst);
+    while (requestsLeft > 0 && (firsts.size > 0 || mayPipeline())) {
+      wasFirst = !mayPipeline() || (firsts.size > 0 && !wasFirst);
       const queue = wasFirst ? firsts : others;
       const [again] = queue as Set<() => void>;
       queue.delete(again as () => void);
@@ -68,15 +73,22 @@ export function createTurns(): Turns {
   }
 
   const isAnyWaiting = () => firsts.size + others.size > 0;
+  const mayPipeline = () => others.size > 0 && pipelinedLeft > 0;
+
+  function pipelineOn(): void {
+    pipelinedLeft = PIPELINED_PER_REST;
+    if (others.size > 0) count();
+  }
 
   return {
     begin(again, isFirst) {
       count();
       const mayPass = isFirst || isCalled || !isAnyWaiting();
       isCalled = false;
-      if (requestsLeft > 0 && mayPass) {
+      if (requestsLeft > 0 && mayPass && (isFirst || pipelinedLeft > 0)) {
         requestsLeft -= 1;
         others.delete(again);
+        if (!isFirst && pipelinedLeft-- === PIPELINED_PER_REST) setTimeout(pipelineOn, PIPELINED_REST_MS);
         return true;
       }
       (isFirst ? firsts : others).add(again);
