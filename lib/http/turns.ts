@@ -14,7 +14,7 @@ export const READ_MS_PER_TURN = 0.5;
  * Then readers rest, and the longer the longer they took: a loop that is never idle leaves the store's threads waiting
  * for a core, and every call for them.
  */
-const REST_MS = 2;
+const REST_MS = 4;
 const REST_PER_READ = 9;
 
 export interface Turns {
