@@ -4,7 +4,6 @@ import { countOf } from './count.ts';
 import { createGateway } from './gateway.ts';
 import { createLog, type Log } from './http/log.ts';
 import { OperatorError } from './operator-error.ts';
-import { lowerEngineThreads } from './platform/thread-priority.ts';
 import { StoreError } from './store/store.ts';
 import { WorkerFailed } from './workers/pool.ts';
 import { type Told, toldOf } from './workers/told.ts';
@@ -12,7 +11,6 @@ import { isWorker, startWorker } from './workers/worker.ts';
 
 /** Serves until a signal ends the process; a failure to start is reported on stderr. */
 export function serve(): void {
-  lowerEngineThreads();
   const started = isWorker() ? serveAsWorker() : start();
   started.catch((error: unknown) => {
     if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${describe(error)}\n`);

@@ -7,15 +7,12 @@ import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
-import { lowerEngineThreads } from '../../lib/platform/thread-priority.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 import { openBenchAccount, writeBenchCatalog } from './account.ts';
 import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
 import { endProfile, startProfile } from './profile.ts';
 
-// As the service does at its start.
-lowerEngineThreads();
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));

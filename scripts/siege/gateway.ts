@@ -7,7 +7,6 @@ import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { readConfig } from '../../lib/config.ts';
 import { createGateway } from '../../lib/gateway.ts';
 import { createLog } from '../../lib/http/log.ts';
-import { lowerEngineThreads } from '../../lib/platform/thread-priority.ts';
 import { openOwnStore } from '../../lib/store/open.ts';
 
 /** Keys: for the callers, for an empty wallet, for wallets that can pay for short calls. */
@@ -27,8 +26,6 @@ export interface Measured {
   readonly errors: number;
 }
 
-// As the service does at its start.
-lowerEngineThreads();
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-siege-'));
 writeFileSync(
   join(folder, 'models.json'),
