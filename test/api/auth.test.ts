@@ -13,8 +13,8 @@ import { startGateway, type TestGateway } from '../../testkit/gateway.ts';
 
 const KEY_MS = 120;
 const LIMIT_MS = 80;
-/** Timers may fire a little early. */
-const EARLY_MS = 5;
+/** On a busy machine part of a wait is over before its clock starts. */
+const SEEN = 0.5;
 
 const holder = { id: 'key', account: 'account', accountStatus: 'active', limits: NO_LIMITS } as KeyHolder;
 const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
@@ -43,8 +43,8 @@ describe('authentication that waits for the store', () => {
     });
     const { statusCode } = await server.inject({ url: '/', headers: { 'x-api-key': 'text' } });
     expect(statusCode).to.equal(200);
-    expect(atLimit).to.be.at.least(KEY_MS - EARLY_MS);
-    expect(atCall).to.be.at.least(KEY_MS + LIMIT_MS - 2 * EARLY_MS);
+    expect(atLimit).to.be.at.least(SEEN * KEY_MS);
+    expect(atCall).to.be.at.least(LIMIT_MS + SEEN * KEY_MS);
   });
 });
 
