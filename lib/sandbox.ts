@@ -17,7 +17,7 @@ export async function decideSandbox(
   { facts, log }: { readonly facts: CatalogFacts; readonly log: Pick<Log, 'warn'> },
 ): Promise<boolean> {
   const before = await store.settings.get(MODE);
-  const unused = before === undefined && (await store.accounts.list()).length === 0;
+  const unused = before === undefined && (await store.accounts.page({ limit: 1 })).length === 0;
   const byItself = !facts.real && (before === 'sandbox' || unused);
   const sandbox = config.sandbox === 'auto' ? byItself : config.sandbox === 'on';
   // An override never turns a store that has been in real use into a sandbox.
@@ -32,7 +32,8 @@ const LEFT =
 
 /** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
-  if ((await store.settings.get(DEMO)) !== undefined || (await store.accounts.list()).length > 0) return undefined;
+  if ((await store.settings.get(DEMO)) !== undefined || (await store.accounts.page({ limit: 1 })).length > 0)
+    return undefined;
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   const { id } = await accounts.create('demo');
   const { key } = await accounts.issueKey(id, 'demo');

@@ -20,8 +20,8 @@ const REST_PER_READ = 9;
 export interface Turns {
   /**
    * Whether another request may start in this turn. If not, `again` is called in a later one, in order, and one request
-   * may start then. Those that no other of their connection came before take turns with those that are pipelined,
-   * however many these are, and of these only a few start before all of them rest.
+   * may start then. The first of a connection take turns with pipelined ones, however many these are, of which only a
+   * few start before all of them rest.
    */
   begin(again: () => void, isFirst: boolean): boolean;
   /** Counts bytes read and the time it took. False when they are enough for this turn: `again` is called after a rest. */
