@@ -103,6 +103,15 @@ describe('limiter', () => {
     expect(limiter.hit(RULE, key)).to.deep.equal({ allowed: true, retryAfterS: 59 });
   });
 
+  it('opens a new window when the clock was set back, but not for a little', async () => {
+    const limiter = open();
+    await hits(limiter, 3);
+    now = START - 60_000;
+    expect(await hits(limiter, 1)).to.deep.equal([false]);
+    now = START - 60_001;
+    expect(await hits(limiter, 4)).to.deep.equal([true, true, true, false]);
+  });
+
   it('forgets windows that are over', () => {
     const limiter = open();
     const hitMany = (count: number) => {

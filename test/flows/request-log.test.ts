@@ -60,6 +60,7 @@ describe('the log line of a request', () => {
         const { line } = await logged();
         expect(line).to.include({ status: 200, aborted: false, ending: 'finish', charged_micro: '5060000' });
         expect(line).to.include({ tokens_input: 60, tokens_output: 1000 });
+        expect(line).to.include({ account: account.id, key: account.keyId, stream });
       });
 
       it(`has them when the client left, and no word on usage that it took with it: ${path}, stream ${stream}`, async () => {

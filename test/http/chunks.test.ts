@@ -34,6 +34,22 @@ describe('chunks', () => {
     expect(merged('')).to.deep.equal({ one: undefined, used: 0, after: { type: 'part' } });
   });
 
+  it('are short up to half a KiB', () => {
+    expect(merged(chunk('x'.repeat(512))).after).to.deep.equal({ type: 'part' });
+    expect(merged(chunk('x'.repeat(512))).used).to.equal(chunk('x'.repeat(512)).length);
+    const long = chunk('x'.repeat(513));
+    expect(merged(long)).to.deep.equal({ one: undefined, used: 0, after: { type: 'long', bytes: long.length } });
+  });
+
+  it('may be more than any read before', () => {
+    const text = 'x'.repeat(500);
+    for (const count of [400, 1, 800]) {
+      const { one, used } = merged(chunk(text).repeat(count));
+      expect(one === chunk(text.repeat(count)), `${count} chunks`).to.equal(true);
+      expect(used).to.equal(count * chunk(text).length);
+    }
+  });
+
   it('that are long are left as they are', () => {
     const long = chunk('x'.repeat(600));
     const expected = { one: 'a\r\n0123456789\r\n', used: 15, after: { type: 'long', bytes: long.length } };

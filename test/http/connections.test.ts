@@ -99,6 +99,37 @@ describe('connections', () => {
     expect(busy.closed).to.equal(false);
   });
 
+  it('that wait for the answer to a later request are left alone as well', async () => {
+    await start({ connectionsMax: 1, stallMs: 10_000 });
+    const busy = await open();
+    await reply(busy);
+    answer = false;
+    busy.write(GET);
+    await sleep(20);
+    const late = await open();
+    late.resume();
+    await until(() => late.closed);
+    expect(busy.closed).to.equal(false);
+  });
+
+  it('that left without an answer give their place once only', async () => {
+    await start({ connectionsMax: 2, stallMs: 10_000 });
+    answer = false;
+    for (const socket of [await open(), await open()]) {
+      socket.write(GET);
+      await sleep(20);
+      socket.destroy();
+    }
+    await until(async () => (await count()) === 0);
+    const busy = [await open(), await open()];
+    for (const socket of busy) socket.write(GET);
+    await sleep(20);
+    const late = await open();
+    late.resume();
+    await until(() => late.closed);
+    expect(busy.map(({ closed }) => closed)).to.deep.equal([false, false]);
+  });
+
   it('whose readers take nothing are closed, whoever wrote the reply', async () => {
     await start({ connectionsMax: 10, stallMs: 200 });
     const still = await open();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
-import { createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
+import { clocked, createLiveCalls, type LiveCall, openState, stateOf } from '../../lib/http/context.ts';
 import { until } from '../../testkit/client.ts';
 
 describe('live calls', () => {
@@ -160,5 +160,26 @@ describe('state of a request', () => {
     for (const id of ids) expect(id).to.match(/^req_[0-9a-f]{32}$/);
     const hapi = { app: {} } as unknown as Request;
     expect(stateOf(hapi)).to.equal(stateOf(hapi));
+  });
+
+  it('begins its id with the time, so that later ones sort behind', () => {
+    const from = Date.now();
+    const times = Array.from({ length: 600 }, () => Number.parseInt(openState().id.slice(4, 16), 16));
+    for (const time of times) expect(time).to.be.within(from, Date.now());
+    expect(new Set(Array.from({ length: 600 }, () => openState().id.slice(16))).size).to.equal(600);
+  });
+
+  it('adds up how long it waited, whether there was an answer or not', async () => {
+    const state = openState();
+    expect(state.waitedMs).to.equal(0);
+    expect(await clocked(state, sleep(30, 'answer'))).to.equal('answer');
+    const first = state.waitedMs;
+    expect(first).to.be.at.least(20);
+    const failed = clocked(
+      state,
+      sleep(30).then(() => Promise.reject(new Error('down'))),
+    );
+    expect(await failed.catch(({ message }: Error) => message)).to.equal('down');
+    expect(state.waitedMs - first).to.be.at.least(20);
   });
 });

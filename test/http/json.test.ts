@@ -43,6 +43,12 @@ describe('json', () => {
     });
   }
 
+  it('is not searched for the place of a mistake when it is long', () => {
+    const long = `[${'1,'.repeat(8192)}`;
+    expect(refusalOf(() => parse(`${long.slice(0, 16_383)}x`))).to.contain('it goes wrong at character 16384');
+    expect(refusalOf(() => parse(`${long}x`))).to.equal('The request body is not valid JSON.');
+  });
+
   describe('within its limits is what JSON.parse makes of it', () => {
     const tricky = fc.string({
       unit: fc.constantFrom(

@@ -66,6 +66,25 @@ describe('linger', () => {
     expect(error).to.equal(undefined);
   });
 
+  it('reads on at a measured pace, and all of it', async () => {
+    let bytesRead = () => 0;
+    start((request, response) => {
+      const { socket: served } = request;
+      bytesRead = () => served.bytesRead;
+      refuse(request, response);
+    });
+    await until(() => ended > 0);
+    const bytes = 12 * 1024 * 1024;
+    const [before, from] = [bytesRead(), performance.now()];
+    socket.write(Buffer.alloc(bytes));
+    await sleep(60);
+    const read = bytesRead() - before;
+    const steps = (performance.now() - from) / 50;
+    expect(read).to.be.within(1, (steps + 2) * 2 * 1024 * 1024);
+    await until(() => bytesRead() - before === bytes);
+    socket.destroy();
+  });
+
   it('is over after a while, whatever the client does', async () => {
     start(refuse);
     const sending = setInterval(() => socket.write('x'), 20);

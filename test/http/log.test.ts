@@ -110,6 +110,15 @@ describe('log', () => {
     expect(lines[4]).to.contain('"big":5');
   });
 
+  it('has written everything when it says so, without waiting for the next time to write', async () => {
+    const from = performance.now();
+    log.info('a line');
+    log.line({}, 'another');
+    await log.written();
+    expect(performance.now() - from).to.be.below(240);
+    expect(read()).to.contain('"a line"').and.to.contain('"another"');
+  });
+
   it('writes when each line was made', async () => {
     const from = Date.now();
     log.line({}, 'first');

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
-import { createHttp } from '../../lib/http/server.ts';
+import { cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
+import { OperatorError } from '../../lib/operator-error.ts';
 import { until } from '../../testkit/client.ts';
 
 describe('http server', () => {
@@ -41,5 +42,35 @@ describe('http server', () => {
     expect(error.code).to.equal('ECONNREFUSED');
     drained();
     await closing;
+  });
+
+  const reasons: readonly (readonly [code: string, variable: string, reason: string])[] = [
+    ['EADDRINUSE', 'PORT', 'the port is in use'],
+    ['EACCES', 'PORT', 'permission denied'],
+    ['EADDRNOTAVAIL', 'HOST', 'EADDRNOTAVAIL'],
+    ['ENOTFOUND', 'HOST', 'ENOTFOUND'],
+    ['EOTHER', 'PORT', 'EOTHER'],
+  ];
+  for (const [code, variable, reason] of reasons) {
+    it(`tells the operator which setting to check for ${code}`, () => {
+      const at = { host: 'here', port: 80 };
+      const error = cannotListen({ code }, at);
+      expect(error).to.be.instanceOf(OperatorError);
+      expect(error.message).to.equal(`Cannot listen on here:80 (${variable}): ${reason}`);
+      expect(cannotListen({ code }, { ...at, variable: 'METRICS_PORT' }).message).to.contain('(METRICS_PORT)');
+    });
+  }
+
+  it('finds a free port for processes that share it, and leaves it free', async () => {
+    const host = '127.0.0.1';
+    const port = await findPort({ host, port: 0 });
+    expect(port).to.be.within(1, 65_535);
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(port, host, resolve));
+    const refused = await findPort({ host, port }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(OperatorError);
+    expect((refused as Error).message).to.contain(`${host}:${port} (PORT): the port is in use`);
+    await new Promise((resolve) => holder.close(resolve));
+    expect(await findPort({ host, port })).to.equal(port);
   });
 });

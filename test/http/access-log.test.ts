@@ -1,0 +1,115 @@
+// The line of a request and what metrics are told, whatever became of its reply and its call.
+import { EventEmitter } from 'node:events';
+import type { Request } from '@hapi/hapi';
+import { expect } from 'chai';
+import { logRequest, type PastRequest } from '../../lib/http/access-log.ts';
+import { type LiveCall, type Notes, openState } from '../../lib/http/context.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface Reply {
+  readonly headersSent?: boolean;
+  readonly statusCode?: number;
+  readonly writableFinished?: boolean;
+}
+
+const COMPLETE: Reply = { headersSent: true, statusCode: 201, writableFinished: true };
+
+describe('access log', () => {
+  let lines: { level: string; line: Line; message: string }[];
+  let pasts: PastRequest[];
+
+  beforeEach(() => {
+    [lines, pasts] = [[], []];
+  });
+
+  const log = {
+    error: (line: object, message: string) => void lines.push({ level: 'error', line: line as Line, message }),
+    line: (line: object, message: string) => void lines.push({ level: 'info', line: line as Line, message }),
+  };
+
+  /** A request that is being logged; `close` ends its connection. */
+  function open(
+    reply: Reply,
+    { path = '/a', notes = {}, ageMs = 0 }: { path?: string; notes?: Notes; ageMs?: number } = {},
+  ) {
+    const response = Object.assign(new EventEmitter(), {
+      ...{ headersSent: false, statusCode: 200, writableFinished: false },
+      ...reply,
+    });
+    const opened = openState();
+    const state = { ...opened, startedAt: opened.startedAt - ageMs };
+    Object.assign(state.notes, notes);
+    const request = {
+      app: { tollgate: state },
+      raw: { res: response },
+      method: 'post',
+      path,
+      route: { path: '/{p*}' },
+    };
+    logRequest(request as unknown as Request, log as never, (past) => pasts.push(past));
+    return { state, close: () => response.emit('close') };
+  }
+
+  it('has the id, the times and what was noted, and is one line', () => {
+    const { state, close } = open(COMPLETE, { notes: { model: 'model-a' }, ageMs: 20 });
+    expect([lines, pasts]).to.deep.equal([[], []]);
+    close();
+    const [{ level, message, line } = { level: '', message: '', line: {} }] = lines;
+    const { ms, ...rest } = line;
+    expect([lines.length, level, message]).to.deep.equal([1, 'info', 'request']);
+    expect(rest).to.deep.equal({
+      ...{ request_id: state.id, method: 'post', path: '/a', status: 201, aborted: false, model: 'model-a' },
+    });
+    expect(ms).to.be.a('number').within(20, 5000);
+    expect(Number.isInteger(ms)).to.equal(true);
+    expect(pasts).to.deep.equal([
+      { method: 'post', route: '/{p*}', status: 201, ms, aborted: false, notes: state.notes },
+    ]);
+  });
+
+  it('has no status when none was sent, and says that the connection was lost', () => {
+    open({ statusCode: 200 }).close();
+    open({ statusCode: 206, headersSent: true }).close();
+    expect(lines.map(({ line }) => [line.status, line.aborted])).to.deep.equal([
+      [0, true],
+      [206, true],
+    ]);
+    expect(pasts.map(({ status, aborted }) => [status, aborted])).to.deep.equal([
+      [0, true],
+      [206, true],
+    ]);
+  });
+
+  it('is an error when something of ours failed', () => {
+    const err = new Error('ours');
+    open(COMPLETE, { notes: { err } }).close();
+    expect(lines[0]).to.deep.include({ level: 'error', message: 'request' });
+    expect(lines[0]?.line.err).to.equal(err);
+  });
+
+  it('waits for the call of a client that left, and has what is noted until then', () => {
+    const { state, close } = open({});
+    const call: Pick<LiveCall, 'onClosed'> = {};
+    state.call = call as LiveCall;
+    close();
+    expect([lines, pasts]).to.deep.equal([[], []]);
+    state.notes.ending = 'gone';
+    call.onClosed?.();
+    expect([lines.length, pasts.length]).to.deep.equal([1, 1]);
+    expect(lines[0]?.line).to.include({ ending: 'gone', aborted: true });
+  });
+
+  it('has the start of a path, and of names that are secret', () => {
+    const long = `/${'p'.repeat(30).concat('/').repeat(20)}`;
+    const name = `Abc123${'x'.repeat(37)}`;
+    const paths = [long, `/media/${name}.png`, `/media/${name}y/${name}`, `/media/${name.slice(1)}`];
+    for (const path of paths) open(COMPLETE, { path }).close();
+    expect(lines.map(({ line }) => line.path)).to.deep.equal([
+      long.slice(0, 256),
+      '/media/Abc123….png',
+      '/media/Abc123…/Abc123…',
+      `/media/${name.slice(1)}`,
+    ]);
+  });
+});

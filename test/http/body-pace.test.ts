@@ -1,0 +1,105 @@
+// The times that a body gets where nobody sets them, by a clock of the test's own.
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { isFault } from '../../lib/faults.ts';
+import { readBody } from '../../lib/http/body.ts';
+import { createBudget } from '../../lib/http/budget.ts';
+
+/** What a window needs at the slowest pace. */
+const WINDOW_BYTES = 10 * 1024;
+
+type Part = readonly [atS: number, bytes: number];
+
+describe('body without limits of its own', () => {
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+
+  /** A request whose body is on its way, and how reading it ends. */
+  function receive(): { request: EventEmitter; outcome: Promise<unknown> } {
+    const request = Object.assign(new EventEmitter(), {
+      headers: { 'transfer-encoding': 'chunked' },
+      readableLength: 0,
+    });
+    const share = createBudget({ bytesMax: 8 * 1024 * 1024, ownerBytesMax: 8 * 1024 * 1024 }).open('key');
+    const reading = readBody(request as unknown as IncomingMessage, { signal: new AbortController().signal, share });
+    const outcome = reading.then(
+      (bytes) => bytes.length,
+      (error: unknown) => (isFault(error) ? error.data?.code : error),
+    );
+    return { request, outcome };
+  }
+
+  it('may say nothing for ten seconds', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let ended = false;
+    const { outcome } = receive();
+    void outcome.then(() => {
+      ended = true;
+    });
+    mock.timers.tick(9_999);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).to.equal(false);
+    mock.timers.tick(1);
+    expect(await outcome).to.equal('body_timeout');
+  });
+
+  const steadily = (untilS: number): Part[] =>
+    Array.from({ length: untilS / 10 }, (_, at): Part => [10 * (at + 1), WINDOW_BYTES]);
+  const paces: readonly (readonly [name: string, parts: readonly Part[], outcome: unknown])[] = [
+    ['may take five minutes at the slowest pace', steadily(300), 30 * WINDOW_BYTES],
+    ['may not take longer', [...steadily(300), [300.001, 1]], 'body_timeout'],
+    ['may not take longer however fast it is', [...steadily(290), [300.001, 1_000_000]], 'body_timeout'],
+    ['may not be slower in one window of ten seconds', [...steadily(30), [40, WINDOW_BYTES - 1]], 'body_timeout'],
+    [
+      'may make up for a slow second within its window',
+      [...steadily(30), [31, 1], [40, WINDOW_BYTES - 1]],
+      4 * WINDOW_BYTES,
+    ],
+    [
+      'may be slower for half a minute',
+      [
+        [10, 1],
+        [20, 1],
+        [30, 1],
+        [40, WINDOW_BYTES],
+      ],
+      3 + WINDOW_BYTES,
+    ],
+    [
+      'may not go on like that',
+      [
+        [10, 1],
+        [20, 1],
+        [30, 1],
+        [40, 1],
+      ],
+      'body_timeout',
+    ],
+  ];
+  for (const [name, parts, expected] of paces) {
+    it(name, async () => {
+      let nowMs = 0;
+      mock.method(performance, 'now', () => nowMs);
+      const { request, outcome } = receive();
+      for (const [atS, bytes] of parts) {
+        nowMs = 1000 * atS;
+        request.emit('data', Buffer.alloc(bytes));
+      }
+      request.emit('end');
+      expect(await outcome).to.equal(expected);
+    });
+  }
+
+  it('leaves nothing behind on the request, however it ends', async () => {
+    for (const end of ['end', 'close', 'error']) {
+      const { request, outcome } = receive();
+      request.emit(end);
+      await outcome;
+      expect(request.eventNames(), end).to.deep.equal([]);
+    }
+  });
+});
