@@ -1,0 +1,147 @@
+// What a paid call is asked before its body is read, what its log lines say, and how it ends without an answer.
+import { EventEmitter } from 'node:events';
+import type { Request } from '@hapi/hapi';
+import { expect } from 'chai';
+import { admitBody, contextOf, endUnanswered, type PaidRequest, refuseUnpayable } from '../../lib/api/paid-route.ts';
+import type { Services } from '../../lib/api/services.ts';
+import { GONE } from '../../lib/call/context.ts';
+import { isFault } from '../../lib/faults.ts';
+import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
+import { createBudget, SMALL_BYTES } from '../../lib/http/budget.ts';
+import { openState } from '../../lib/http/context.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import type { KeyHolder } from '../../lib/store/ports/keys.ts';
+import { type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+
+const LEAST = { kind: 'text', amount: 500_000n } as const;
+
+describe('paid route', () => {
+  let opened: FaultyStore;
+  let rich: string;
+  let empty: string;
+
+  before(async () => {
+    opened = await openFaultyStore();
+    [rich, empty] = [await opened.wallet(), await opened.wallet()];
+    const { avail } = await opened.read(empty);
+    const charge = { chargeId: 'all', key: 'key', chargeKind: 'text', model: 'm', prices: '{}', usage: '{}' } as const;
+    await opened.apply({ kind: 'charge', wallet: empty, at: Date.now(), amount: avail, ...charge });
+  });
+  after(() => opened.close());
+
+  function requestOf(account: string, { headers = {}, response = {} }: { headers?: object; response?: object } = {}) {
+    const holder: Partial<KeyHolder> = { id: 'key', name: 'mine', account, limits: NO_LIMITS, budgetKey: null };
+    const raw = { req: { headers }, res: Object.assign(new EventEmitter(), response) };
+    return { app: { tollgate: openState() }, raw, auth: { credentials: { holder } } } as unknown as Request;
+  }
+
+  async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+    return promise.then(
+      () => 'admitted',
+      (error: unknown) => (isFault(error) ? error.data?.code : error),
+    );
+  }
+
+  describe('before the body is read', () => {
+    const budget = { bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX };
+
+    /** What happens to a body of a length, or of none. */
+    function admit(account: string, bytes: number | undefined, { isKnown = false, held = 0 } = {}) {
+      const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
+      const share = createBudget(budget).open('key');
+      share.take(held);
+      const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
+      const services = { store: opened.store } as Services;
+      return codeOf(admitBody({ request: requestOf(account, { headers }), services, repeat, share }, () => LEAST));
+    }
+
+    it('a short one costs no look at the store', async () => {
+      opened.always('ledger.wallet', refuse);
+      expect(await admit(empty, SMALL_BYTES)).to.equal('admitted');
+      expect(await admit(rich, SMALL_BYTES + 1)).to.equal('store_unavailable');
+      expect(await admit(rich, undefined)).to.equal('store_unavailable');
+      opened.always('ledger.wallet', undefined);
+    });
+
+    it('a long one needs money in the wallet, unless it is a repeat', async () => {
+      for (const bytes of [SMALL_BYTES + 1, BODY_BYTES_MAX, BODY_BYTES_MAX + 1, undefined]) {
+        expect(await admit(rich, bytes), `${bytes}`).to.equal('admitted');
+        expect(await admit(empty, bytes), `${bytes}`).to.equal('insufficient_balance');
+        expect(await admit(empty, bytes, { isKnown: true }), `${bytes}`).to.equal('admitted');
+      }
+      expect(await admit(await opened.wallet(0n), undefined)).to.equal('never_topped_up');
+    });
+
+    it('a long one needs room, and without it asks no store; one that is too long is refused for that', async () => {
+      opened.always('ledger.wallet', refuse);
+      expect(await admit(rich, SMALL_BYTES + 1, { held: BODY_BYTES_MAX })).to.equal('no_room');
+      expect(await admit(rich, BODY_BYTES_MAX, { held: 1 })).to.equal('no_room');
+      opened.always('ledger.wallet', undefined);
+      expect(await admit(rich, BODY_BYTES_MAX, { held: 0 })).to.equal('admitted');
+      expect(await admit(rich, BODY_BYTES_MAX + 1, { held: BODY_BYTES_MAX })).to.equal('admitted');
+    });
+  });
+
+  it('refuses what costs more than there is, and not what costs all of it', async () => {
+    const { avail } = await opened.read(rich);
+    const pay = (account: string, amount: bigint) => {
+      const request = requestOf(account);
+      const outcome = codeOf(refuseUnpayable(request, opened as never as Services, { kind: 'image', amount }));
+      return outcome.then((code) => [code, (request.app.tollgate?.waitedMs ?? 0) > 0]);
+    };
+    expect(await pay(rich, avail)).to.deep.equal(['admitted', true]);
+    expect(await pay(rich, avail + 1n)).to.deep.equal(['insufficient_balance', true]);
+    expect(await pay(await opened.wallet(0n), 1n)).to.deep.equal(['never_topped_up', true]);
+  });
+
+  it('logs with the id of the request, and notes for its line', () => {
+    const lines: unknown[] = [];
+    const logs = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
+    const log = { debug: logs('debug'), warn: logs('warn'), error: logs('error') } as unknown as Services['log'];
+    const request = requestOf(rich);
+    const call = { signal: new AbortController().signal } as PaidRequest['call'];
+    const context = contextOf({ request, services: { log }, call });
+    const { id = '', notes = {} } = request.app.tollgate ?? {};
+    for (const level of ['debug', 'warn', 'error'] as const) context.log[level]({ a: level }, `at ${level}`);
+    expect(lines).to.deep.equal(
+      ['debug', 'warn', 'error'].map((level) => [level, { request_id: id, a: level }, `at ${level}`]),
+    );
+    context.log.note({ ending: 'finish' });
+    context.onFirst();
+    expect(notes).to.include({ ending: 'finish' });
+    expect(notes.first_ms).to.be.within(0, 5000);
+    expect(context).to.include({ requestId: id, accountId: rich, keyId: 'key', waitedMs: 0, signal: call.signal });
+    expect(context).not.to.have.property('budget');
+  });
+
+  describe('without an answer', () => {
+    /** Whether it was taken care of, what is noted, and whether the reply was broken off. */
+    function end(error: unknown, response: { headersSent: boolean; destroyed: boolean }) {
+      let broken = false;
+      const destroy = () => {
+        broken = true;
+      };
+      const request = requestOf(rich, { response: { ...response, destroy } });
+      return [endUnanswered(request, error), request.app.tollgate?.notes, broken];
+    }
+    const waiting = { headersSent: false, destroyed: false };
+    const begun = { headersSent: true, destroyed: false };
+    const left = { headersSent: true, destroyed: true };
+    const error = new Error('ours');
+
+    it('is not a failure that can still be answered', () => {
+      expect(end(error, waiting)).to.deep.equal([false, {}, false]);
+    });
+
+    it('is one whose client left, which is noted', () => {
+      for (const response of [waiting, begun, left])
+        expect(end(GONE, response)).to.deep.equal([true, { ending: 'gone' }, false]);
+    });
+
+    it('is one that failed after its answer began: the reply is broken off, and the log says why', () => {
+      expect(end(error, begun)).to.deep.equal([true, { err: error }, true]);
+      expect(end(error, left)).to.deep.equal([true, {}, false]);
+      expect(end(error, { headersSent: false, destroyed: true })).to.deep.equal([true, {}, false]);
+    });
+  });
+});

@@ -1,0 +1,181 @@
+// The endpoints that only read, over a store that fails or has more to tell than usual.
+import { expect } from 'chai';
+import type { Holders } from '../../lib/accounts/holders.ts';
+import { registerAuth } from '../../lib/api/auth.ts';
+import { faceAt } from '../../lib/api/face.ts';
+import { balanceRoute } from '../../lib/api/routes/balance.ts';
+import { healthRoutes } from '../../lib/api/routes/health.ts';
+import { mediaRoute } from '../../lib/api/routes/media.ts';
+import { modelsRoutes } from '../../lib/api/routes/models.ts';
+import type { Services } from '../../lib/api/services.ts';
+import type { Catalog } from '../../lib/catalog/catalog.ts';
+import { createLiveCalls, stateOf } from '../../lib/http/context.ts';
+import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
+import { createHttp, type Http } from '../../lib/http/server.ts';
+import { NO_LIMITS } from '../../lib/money/key-limits.ts';
+import type { KeyHolder } from '../../lib/store/ports/keys.ts';
+import { type Store, StoreError } from '../../lib/store/store.ts';
+import { type Reply, send } from '../../testkit/client.ts';
+import { type Behaviour, type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { build, catalogOf } from '../catalog/folder.ts';
+import { newMedia, piecesOf } from '../contract/store/media.ts';
+import { PNG } from '../media/pictures.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+const UPSTREAM = { upstream: 'up', routes: 3, routesOpen: 1, keys: { keys: 9, limited: 4, refused: 3 } };
+
+const failWith =
+  (error: unknown): Behaviour =>
+  async () => {
+    throw error;
+  };
+
+describe('an endpoint that only reads', () => {
+  let opened: FaultyStore;
+  let http: Http;
+  let account: string;
+  let notes: Readonly<Record<string, unknown>>;
+  let catalog: Catalog;
+  let ping: Store['ping'];
+  const calls = createLiveCalls();
+
+  before(async () => {
+    opened = await openFaultyStore();
+    const holders: Pick<Holders, 'find' | 'used' | 'usage'> = {
+      find: () => ({ id: 'key', name: 'mine', account, accountStatus: 'active', limits: NO_LIMITS }) as KeyHolder,
+      used: () => undefined,
+      usage: () => ({ requestsCount: 7, lastUsedAt: 1_700_000_000_000 }),
+    };
+    const limiter = { hit: () => ({ allowed: true, retryAfterS: 1 }) };
+    const limit = { name: 'any', perMinute: 100 };
+    const services = {
+      ...{
+        store: { ...opened.store, ping: () => ping() },
+        holders,
+        limiter,
+        calls,
+        upstreams: () => [UPSTREAM],
+        catalog: () => catalog,
+      },
+      limits: { generate: limit, balance: limit, videos: limit },
+    } as unknown as Services;
+    http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
+    http.server.ext('onRequest', onRequest);
+    http.server.ext('onPreResponse', onPreResponse);
+    http.server.ext('onRequest', (request, h) => {
+      notes = stateOf(request).notes;
+      return h.continue;
+    });
+    registerAuth(http.server, services);
+    http.server.route([
+      ...[balanceRoute(services), mediaRoute(services)],
+      ...[...healthRoutes(services), ...modelsRoutes(services)],
+    ]);
+    await http.start();
+  });
+  beforeEach(async () => {
+    account = await opened.wallet();
+    [catalog, ping] = [build(catalogOf()), opened.real.ping];
+  });
+  afterEach(() => expect(calls.count()).to.equal(0));
+  after(async () => {
+    await http.close(async () => undefined);
+    await opened.close();
+  });
+
+  const ask = (path: string): Promise<Reply> =>
+    send(`http://127.0.0.1:${http.server.info.port}${path}`, { key: 'any' });
+
+  describe('/media', () => {
+    const keep = () => opened.real.media.write(newMedia({ expiresAt: Date.now() + DAY_MS }), piecesOf(PNG));
+    const failures: readonly (readonly [name: string, error: unknown, status: number])[] = [
+      ['is a 503 when the store does not answer', new StoreError('down', 'no'), 503],
+      ['is a 404 when the file is gone', new StoreError('gone', 'no', undefined, 'batch'), 404],
+      ['is a 500 when something of ours fails', new Error('ours'), 500],
+    ];
+    for (const [name, error, status] of failures) {
+      it(name, async () => {
+        const { id } = await keep();
+        for (const call of ['media.get', 'media.read'] as const) {
+          opened.next(call, failWith(error));
+          const reply = await ask(`/media/${id}.png`);
+          expect([reply.status, reply.headers.etag], call).to.deep.equal([status, undefined]);
+          expect((await ask(`/media/${id}.png`)).status).to.equal(200);
+        }
+      });
+    }
+  });
+
+  describe('/api/v1/balance', () => {
+    const PATH = '/api/v1/balance';
+
+    it('says what was spent in thirty days, and when the key was used last', async () => {
+      const charge = {
+        wallet: account,
+        key: 'key',
+        chargeKind: 'text',
+        model: 'm',
+        prices: '{}',
+        usage: '{}',
+      } as const;
+      for (const [days, rub] of [
+        [31, 100n],
+        [29, 20n],
+        [0, 3n],
+      ] as const) {
+        const at = Date.now() - days * DAY_MS;
+        await opened.apply({ kind: 'charge', ...charge, at, chargeId: `${account}-${days}`, amount: rub * 1_000_000n });
+      }
+      const { json } = await ask(PATH);
+      expect(json).to.include({ balance_rub: 877, topped_up_total_rub: 1000, spent_30d_rub: 23 });
+      expect(json.key).to.deep.equal({ name: 'mine', requests_count: 7, last_used_at: '2023-11-14T22:13:20.000Z' });
+    });
+
+    it('says what the owner wishes for automatic top-ups', async () => {
+      const wishes = { enabled: true, amount: 2_500_000_000n, threshold: 300_000_000n };
+      await opened.real.accounts.setAutoTopup(account, wishes);
+      expect((await ask(PATH)).json.auto_topup).to.deep.equal({ enabled: true, amount_rub: 2500, threshold_rub: 300 });
+    });
+
+    it('is a 503 when any part of it cannot be read', async () => {
+      for (const call of ['ledger.wallet', 'ledger.chargedAt', 'accounts.get'] as const) {
+        opened.next(call, refuse);
+        expect((await ask(PATH)).status, call).to.equal(503);
+        expect(notes.fault).to.equal('store_unavailable');
+      }
+      expect((await ask(PATH)).status).to.equal(200);
+    });
+
+    it('is our failure when there is no such account', async () => {
+      for (const call of ['ledger.wallet', 'accounts.get'] as const) {
+        opened.next(call, async () => undefined);
+        expect((await ask(PATH)).status, call).to.equal(500);
+        expect((notes.err as Error).message).to.contain(account);
+      }
+    });
+  });
+
+  it('/api/v1/models is a 503 when the wallet cannot be read', async () => {
+    opened.next('ledger.wallet', refuse);
+    expect((await ask('/api/v1/models')).status).to.equal(503);
+  });
+
+  it('/readyz is not ready without a model, nor when the store does not answer, and says which', async () => {
+    const [full, none] = [catalog, build(catalogOf({ models: [] }))];
+    const { length: models } = (await ask('/api/v1/models')).json.data;
+    const broken = () => Promise.reject(new Error('down'));
+    for (const [listed, answers, status, body] of [
+      [full, opened.real.ping, 200, { status: 'ok', store: true, models }],
+      [none, opened.real.ping, 503, { status: 'unavailable', store: true, models: 0 }],
+      [full, broken, 503, { status: 'unavailable', store: false, models }],
+    ] as const) {
+      [catalog, ping] = [listed, answers];
+      const reply = await ask('/readyz');
+      expect([reply.status, reply.json]).to.deep.equal([status, body]);
+      expect((await ask('/healthz')).json).to.deep.equal({ status: 'ok' });
+    }
+    const { upstreams } = (await ask('/readyz?verbose')).json;
+    expect(upstreams).to.deep.equal({ up: { routes: 3, routes_open: 1, keys: 9, keys_resting: 7 } });
+  });
+});
