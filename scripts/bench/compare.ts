@@ -5,6 +5,7 @@ import type { Case } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { cpuOf, type Running } from './process.ts';
 import type { Profile } from './profile.ts';
+import type { Steps } from './steps.ts';
 
 export interface Compared {
   readonly load: ChildProcess;
@@ -134,5 +135,16 @@ export async function reportFirstByte(
   for (const { name, times } of ways) {
     const more = median(times.map((time, round) => time - (floor[round] ?? 0)));
     console.log(`${`  ${name}`.padEnd(30)}${median(times).toFixed(2)} ms, +${more.toFixed(2)} ms`);
+  }
+}
+
+/** What a call passes through until the first piece of its answer has come. */
+export async function reportSteps({ gateway, load }: Compared, calls: number): Promise<void> {
+  const { url, path, key, child } = gateway;
+  await asked(child, 'steps');
+  await asked<LoadResult>(load, { url, path, key, model: 'stream-20', stream: true, calls, atOnce: 1 });
+  console.log('\nsteps of a call in the gateway, medians');
+  for (const [name, us] of Object.entries(await asked<Steps>(child, 'stepped'))) {
+    console.log(`${`  ${name}`.padEnd(72)}${fixed(us, 0)} µs`);
   }
 }

@@ -12,6 +12,7 @@ import { openBenchAccount, writeBenchCatalog } from './account.ts';
 import { heapByKind } from './heap.ts';
 import { heldMemory } from './held.ts';
 import { endProfile, startProfile } from './profile.ts';
+import { endSteps, startSteps } from './steps.ts';
 
 const upstream = process.argv[2] as string;
 const models = process.argv.slice(3);
@@ -49,6 +50,8 @@ const answers: Readonly<Record<string, () => unknown>> = {
   heap: heapByKind,
   profile: startProfile,
   profiled: endProfile,
+  steps: startSteps,
+  stepped: () => endSteps(folder),
   reload: async () => ({ reloaded: await gateway.reload() }),
   async audit() {
     const books = await openOwnStore(config);

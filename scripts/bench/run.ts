@@ -7,7 +7,7 @@ import { startReplicaSet } from '../../testkit/replica-set.ts';
 import { said } from '../../testkit/talk.ts';
 import { type Against, startAgainst } from './against.ts';
 import { type Case, casesOf, MODELS, ONE_WALLET, shortened } from './cases.ts';
-import { compare, compareAll, printHead, reportFirstByte, reportProfile } from './compare.ts';
+import { compare, compareAll, printHead, reportFirstByte, reportProfile, reportSteps } from './compare.ts';
 import { type IdleOptions, reportIdle } from './idle.ts';
 import { openStage, reportDelay, reportLeaving, reportStopped } from './pressure.ts';
 import { hasTaskset, OTHER_CORE, type Running, serve, start } from './process.ts';
@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     if (values.profile) await reportProfile(test, cast);
   }
   if (wanted('first')) await reportFirstByte(cast, quick ? 100 : 400);
+  if (wanted('first') && values.profile) await reportSteps(cast, 2000);
   if (wanted('wallet')) await oneWallet(cast);
   if (wanted('budget')) await budgets(cast);
   for (const options of wanted('idle') ? IDLE : []) await idle(cast, options);

@@ -1,0 +1,84 @@
+// The steps of a call on its way to the first byte, for calls one at a time, by what Node and undici announce.
+import { subscribe } from 'node:diagnostics_channel';
+import { closeSync, fdatasyncSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+
+/** Medians, in µs. */
+export type Steps = Readonly<Record<string, number>>;
+
+/** Each ends a step, in this order. */
+const ENDS = ['arrival', 'hold asked', 'hold made', 'upstream asked', 'upstream answers', 'first piece'] as const;
+const STEPS = [
+  'request: parser, hapi, key, limit, body, estimate, turns for company',
+  'hold: to the thread of the store and back',
+  "head of the reply, upstream's request",
+  'the upstream, with the way there',
+  'until its first piece is read',
+] as const;
+
+const SYNCS = 200;
+/** Two pages of a log. */
+const SYNCED_BYTES = 8192;
+
+const calls: number[][] = [];
+let isFollowing = false;
+
+/** Follows calls until `endSteps`; both sides of the store's thread are seen from the main one. */
+export function startSteps(): object {
+  isFollowing = true;
+  subscribe('http.server.request.start', () => calls.push([performance.now()]));
+  followThreads();
+  subscribe('undici:request:create', () => stamp('upstream asked'));
+  subscribe('undici:request:headers', () => stamp('upstream answers'));
+  subscribe('undici:request:bodyChunkReceived', () => stamp('first piece'));
+  return {};
+}
+
+/** And how long a write of two pages takes until it is durable, the file's times included or not. */
+export function endSteps(folder: string): Steps {
+  isFollowing = false;
+  const whole = calls.filter((call) => call.length === ENDS.length);
+  const steps = STEPS.map((name, at) => [name, medianOf(whole.map((call) => (call[at + 1] ?? 0) - (call[at] ?? 0)))]);
+  const syncs = { 'a write with its fsync': fsyncSync, 'a write with its fdatasync': fdatasyncSync };
+  return Object.fromEntries([...steps, ...Object.entries(syncs).map(([name, sync]) => [name, timeOf(folder, sync)])]);
+}
+
+function stamp(end: (typeof ENDS)[number]): void {
+  const call = calls.at(-1);
+  if (isFollowing && call?.length === ENDS.indexOf(end)) call.push(performance.now());
+}
+
+/** The gateway's threads are running already, so their messages are seen where they are sent. */
+function followThreads(): void {
+  const heard = new WeakSet<Worker>();
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (this: Worker, ...args: Parameters<typeof post>) {
+    if (!heard.has(this)) {
+      heard.add(this);
+      this.prependListener('message', () => stamp('hold made'));
+    }
+    stamp('hold asked');
+    return post.apply(this, args);
+  } as typeof post;
+}
+
+function timeOf(folder: string, sync: (file: number) => void): number {
+  const path = `${folder}/synced`;
+  const [file, bytes] = [openSync(path, 'w'), Buffer.alloc(SYNCED_BYTES)];
+  // The log of a store is written over: its length stays.
+  for (let at = 0; at < SYNCS; at += 1) writeSync(file, bytes);
+  fsyncSync(file);
+  const times = Array.from({ length: SYNCS }, (_, at) => {
+    const from = performance.now();
+    writeSync(file, bytes, 0, bytes.length, at * bytes.length);
+    sync(file);
+    return performance.now() - from;
+  });
+  closeSync(file);
+  rmSync(path);
+  return medianOf(times);
+}
+
+function medianOf(times: readonly number[]): number {
+  return 1000 * (times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0);
+}
