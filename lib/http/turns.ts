@@ -5,7 +5,9 @@
 export const REQUESTS_PER_TURN = 16;
 /** Of all connections that pipeline, so that they cannot take more than a fraction of the time. */
 export const PIPELINED_PER_REST = 4;
-const PIPELINED_REST_MS = 4;
+export const PIPELINED_REST_MS = 4;
+/** Where requests of others begin meanwhile, the rest is so many times as long. */
+export const PIPELINED_RESTS_MAX = 4;
 /** Otherwise the system hands over up to two MiB per connection and turn. */
 export const BYTES_PER_TURN = 512 * 1024;
 /** What is read may come in chunks of one byte: 64 KiB of them take half a millisecond, and far more by cold code. */
@@ -34,6 +36,8 @@ export function createTurns(): Turns {
   const reading = new Set<() => void>();
   let requestsLeft = REQUESTS_PER_TURN;
   let pipelinedLeft = PIPELINED_PER_REST;
+  let pipelinedRests = 0;
+  let hasFirstBegun = false;
   let bytesLeft = BYTES_PER_TURN;
   let readMs = 0;
   let isCounting = false;
@@ -75,7 +79,18 @@ export function createTurns(): Turns {
   const isAnyWaiting = () => firsts.size + others.size > 0;
   const mayPipeline = () => others.size > 0 && pipelinedLeft > 0;
 
+  function pipelineLater(): void {
+    pipelinedRests += 1;
+    hasFirstBegun = false;
+    setTimeout(pipelineOn, PIPELINED_REST_MS);
+  }
+
   function pipelineOn(): void {
+    if (hasFirstBegun && pipelinedRests < PIPELINED_RESTS_MAX) {
+      pipelineLater();
+      return;
+    }
+    pipelinedRests = 0;
     pipelinedLeft = PIPELINED_PER_REST;
     if (others.size > 0) count();
   }
@@ -88,7 +103,8 @@ export function createTurns(): Turns {
       if (requestsLeft > 0 && mayPass && (isFirst || pipelinedLeft > 0)) {
         requestsLeft -= 1;
         others.delete(again);
-        if (!isFirst && pipelinedLeft-- === PIPELINED_PER_REST) setTimeout(pipelineOn, PIPELINED_REST_MS);
+        if (isFirst) hasFirstBegun = true;
+        else if (pipelinedLeft-- === PIPELINED_PER_REST) pipelineLater();
         return true;
       }
       (isFirst ? firsts : others).add(again);

@@ -3,6 +3,8 @@ import {
   BYTES_PER_TURN,
   createTurns,
   PIPELINED_PER_REST,
+  PIPELINED_REST_MS,
+  PIPELINED_RESTS_MAX,
   READ_MS_PER_TURN,
   REQUESTS_PER_TURN,
 } from '../../lib/http/turns.ts';
@@ -78,6 +80,33 @@ describe('turns', () => {
     await turn();
     expect(begun).to.have.length(PIPELINED_PER_REST);
     await until(() => begun.length === 2 * PIPELINED_PER_REST);
+  });
+
+  it('lets pipelined ones rest for longer while others begin, but not for ever', async () => {
+    const turns = createTurns();
+    const rest = async (isBusy: boolean): Promise<number> => {
+      for (let count = 0; count < PIPELINED_PER_REST; count += 1) turns.begin(() => undefined, false);
+      let begunAt = 0;
+      const again = (): void => {
+        if (turns.begin(again, false)) begunAt = performance.now();
+      };
+      const from = performance.now();
+      again();
+      while (begunAt === 0) {
+        if (isBusy) turns.begin(() => undefined, true);
+        await turn();
+      }
+      await new Promise((resolve) => setTimeout(resolve, PIPELINED_RESTS_MAX * PIPELINED_REST_MS));
+      return begunAt - from;
+    };
+    const times = { idle: [] as number[], busy: [] as number[] };
+    for (let round = 0; round < 3; round += 1) {
+      times.idle.push(await rest(false));
+      times.busy.push(await rest(true));
+    }
+    // A timer may fire a millisecond early; a busy machine only makes them late.
+    expect(Math.min(...times.busy)).to.be.at.least(PIPELINED_RESTS_MAX * (PIPELINED_REST_MS - 1));
+    expect(Math.min(...times.idle)).to.be.below(PIPELINED_RESTS_MAX * (PIPELINED_REST_MS - 1));
   });
 
   it('passes over those that need no turn any more', async () => {
