@@ -6,8 +6,6 @@ import { freeOwn } from '../platform/free-bytes.ts';
 import { onLastReply } from '../platform/last-reply.ts';
 
 const LINGER_MS = 2000;
-/** More than any body may have: whatever a client sends beyond that is left unread. */
-const SWALLOWED_BYTES_MAX = 64 * 1024 * 1024;
 /** For all connections together: enough for one client, but no flood can keep the event loop busy. */
 const BYTES_PER_STEP = 2 * 1024 * 1024;
 const STEP_MS = 50;
@@ -30,15 +28,12 @@ let stepping: NodeJS.Timeout | undefined;
 
 /** Reads raw bytes: parsed as chunks of a body, each would cost as much as a whole request. */
 function swallow(socket: Socket): void {
-  let bytes = 0;
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     stepping ??= setInterval(step, STEP_MS).unref();
-    bytes += chunk.length;
     bytesLeft -= chunk.length;
     freeOwn(chunk);
-    if (bytes > SWALLOWED_BYTES_MAX) socket.pause();
-    else if (bytesLeft < 0) {
+    if (bytesLeft < 0) {
       socket.pause();
       paused.add(socket);
     }
