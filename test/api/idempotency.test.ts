@@ -117,6 +117,65 @@ describe('idempotency keys and a store that fails', () => {
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
   });
 
+  /** A call that is held, and settled after some time unless that is undefined. */
+  async function begin({ ageMs, endedMs }: { ageMs: number; endedMs?: number }): Promise<void> {
+    wallet = await opened.wallet();
+    const call = open();
+    await call.readBody(BODY);
+    const at = Date.now() - ageMs;
+    const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
+    const start = { kind: 'reserve', wallet, at, owner: 'me', lease: Date.now() + 60_000, ...charge } as const;
+    await opened.apply({ ...start, repeat: call.terms({ awaited: true }) });
+    if (endedMs === undefined) return;
+    const end = { at: Date.now() - endedMs, chargeId: call.id, amount: 5n, usage: '{}' };
+    await opened.apply({ kind: 'settle', wallet, ...end });
+  }
+
+  it('lets a repeat wait the longer, the longer the call has run, for a minute at most', async () => {
+    for (const [ageMs, least, most] of [
+      [0, 1, 1],
+      [20_000, 10, 12],
+      [600_000, 59, 59],
+    ] as const) {
+      await begin({ ageMs });
+      const error = await open()
+        .readBody(BODY)
+        .catch((reason: unknown) => reason);
+      const { code, detail } = (error as { data: { code: string; detail: { retryAfterS: number } } }).data;
+      expect(code).to.equal('idempotency_running');
+      expect(detail.retryAfterS).to.be.within(least, most);
+    }
+  });
+
+  it('waits ten seconds for the reply of a call that has ended', async () => {
+    await begin({ ageMs: 20_000, endedMs: 8000 });
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_running');
+    await begin({ ageMs: 20_000, endedMs: 10_001 });
+    expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');
+  });
+
+  it('keeps a key for a day', async () => {
+    const { expiresAt } = open().terms({ awaited: true });
+    expect(expiresAt - Date.now()).to.be.within(24 * 3_600_000 - 5000, 24 * 3_600_000);
+  });
+
+  it('lets others have their turns while it looks at a long body', async () => {
+    const turnsOf = async (bytes: number) => {
+      let turns = 0;
+      let isOver = false;
+      const count = () => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
+      await open(`order-${bytes}`).readBody(Buffer.alloc(bytes));
+      isOver = true;
+      return turns;
+    };
+    const once = await turnsOf(4 * 1024 * 1024);
+    expect((await turnsOf(16 * 1024 * 1024 + 1)) - once).to.be.within(3, 6);
+  });
+
   it('tells the repeat of a stream of its charge at once', async () => {
     await pay({ awaited: false });
     expect(await outcomeOf(open().readBody(BODY))).to.equal('idempotency_done');

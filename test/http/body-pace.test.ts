@@ -96,10 +96,14 @@ describe('body without limits of its own', () => {
 
   it('leaves nothing behind on the request, however it ends', async () => {
     for (const end of ['end', 'close', 'error']) {
+      const [made, cleared] = [mock.method(globalThis, 'setTimeout'), mock.method(globalThis, 'clearTimeout')];
       const { request, outcome } = receive();
       request.emit(end);
       await outcome;
       expect(request.eventNames(), end).to.deep.equal([]);
+      // It would keep what has arrived of the body.
+      expect(cleared.mock.calls.map((call) => call.arguments[0])).to.include(made.mock.calls[0]?.result);
+      mock.restoreAll();
     }
   });
 });

@@ -130,6 +130,47 @@ describe('connections', () => {
     expect(busy.map(({ closed }) => closed)).to.deep.equal([false, false]);
   });
 
+  it('that have gone have no place to give', async () => {
+    await start({ connectionsMax: 1, stallMs: 10_000 });
+    for (const asks of [true, false]) {
+      const gone = await open();
+      if (asks) await reply(gone);
+      gone.destroy();
+      await until(async () => (await count()) === 0);
+      const busy = await open();
+      answer = false;
+      busy.write(GET);
+      await sleep(20);
+      const late = await open();
+      late.resume();
+      await until(() => late.closed);
+      expect(busy.closed).to.equal(false);
+      busy.destroy();
+      await until(async () => (await count()) === 0);
+      answer = true;
+    }
+  });
+
+  it('that became tunnels bring no more requests, in no name', async () => {
+    await start({ connectionsMax: 10, stallMs: 10_000 });
+    const urls: unknown[] = [];
+    server.on('request', ({ url }) => urls.push(url));
+    const tunnelled = new Promise((resolve) => {
+      server.on('connect', (_request, socket) => resolve(socket.on('error', () => undefined).resume()));
+    });
+    const tunnel = await open();
+    tunnel.write('CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    await tunnelled;
+    // It may have got the parser that the tunnel had.
+    const next = await open();
+    tunnel.write(GET);
+    await sleep(20);
+    next.write(GET.replace('/', '/own'));
+    await until(() => urls.length > 0);
+    await sleep(20);
+    expect(urls).to.deep.equal(['/own']);
+  });
+
   it('whose readers take nothing are closed, whoever wrote the reply', async () => {
     await start({ connectionsMax: 10, stallMs: 200 });
     const still = await open();

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { faceAt } from '../../lib/api/face.ts';
 import { cannotListen, createHttp, findPort } from '../../lib/http/server.ts';
@@ -42,6 +43,30 @@ describe('http server', () => {
     expect(error.code).to.equal('ECONNREFUSED');
     drained();
     await closing;
+  });
+
+  it('closes a connection that spoke no HTTP even if its client never does', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    await http.start();
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const client = connect({ port: Number(http.server.info.port), host: '127.0.0.1', allowHalfOpen: true });
+      client.resume().write('nonsense\r\n\r\n');
+      await once(client, 'end');
+      const count = () =>
+        new Promise((resolve) => http.server.listener.getConnections((_error, many) => resolve(many)));
+      mock.timers.tick(1999);
+      expect(await count()).to.equal(1);
+      mock.timers.tick(1);
+      for (let turns = 0; turns < 1000 && (await count()) !== 0; turns += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await count()).to.equal(0);
+      client.destroy();
+    } finally {
+      mock.timers.reset();
+      await http.close(async () => undefined);
+    }
   });
 
   const reasons: readonly (readonly [code: string, variable: string, reason: string])[] = [
