@@ -7,6 +7,7 @@ import { faceAt as apiFaceAt } from './api/face.ts';
 import { createLimiter, type Limiter } from './api/limiter.ts';
 import { apiPlugin } from './api/plugin.ts';
 import type { Services } from './api/services.ts';
+import { createSolvent } from './api/solvent.ts';
 import { createRouteHealth, type RouteChange, type RouteHealth } from './call/health.ts';
 import { createPaidCalls } from './call/paid.ts';
 import { healthOfUpstreams } from './call/upstreams.ts';
@@ -143,7 +144,7 @@ async function compose(config: Config, { log, store, timings, member }: Means): 
     catalog: catalog.current,
     holders,
     limiter,
-    calls,
+    ...{ calls, solvent: createSolvent() },
     budget: createBudget({ bytesMax: config.bodyMemoryBytes, ownerBytesMax: config.bodyMemoryBytes / 2 }),
     log,
     ...media,

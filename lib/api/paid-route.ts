@@ -158,7 +158,7 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
 
 /**
  * Called before the body is read: refuses a long one if there is no room for it, which costs no look at the store, or
- * if the wallet is empty; `least` is the minimum price. A repeat under an idempotency key is read: the first call may
+ * if the wallet is empty; one that had money is not looked at again for a second. `least` is the minimum price. A repeat under an idempotency key is read: the first call may
  * have emptied the wallet.
  */
 export async function admitBody({ request, services, repeat, share }: Paying, least: () => Cost): Promise<void> {
@@ -167,7 +167,10 @@ export async function admitBody({ request, services, repeat, share }: Paying, le
   // A longer one is refused for its length.
   if (bytes !== undefined && bytes <= BODY_BYTES_MAX) share.check(bytes);
   if (repeat && (await repeat.isKnown())) return;
+  const { account } = holderOf(request);
+  if (services.solvent.has(account)) return;
   refuseEmpty(await walletOf(request, services.store), least());
+  services.solvent.note(account);
 }
 
 export function refuseEmpty(wallet: Wallet, least: Cost): void {

@@ -15,6 +15,7 @@ import type { TextEngine } from '../text/engine.ts';
 import type { VideoEngine } from '../videos/engine.ts';
 import type { BodyParser } from './body-parser.ts';
 import type { Limiter, LimitRule } from './limiter.ts';
+import type { Solvent } from './solvent.ts';
 
 export interface Services {
   readonly store: Store;
@@ -34,6 +35,7 @@ export interface Services {
   readonly calls: LiveCalls;
   /** Bounds the request bodies held at once. */
   readonly budget: Budget;
+  readonly solvent: Solvent;
   readonly log: Logger;
   readonly bodyLimits: BodyLimits;
   /** The buckets of generating endpoints, of the balance, and of video polls. */

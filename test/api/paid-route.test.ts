@@ -4,6 +4,7 @@ import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { admitBody, contextOf, endUnanswered, type PaidRequest, refuseUnpayable } from '../../lib/api/paid-route.ts';
 import type { Services } from '../../lib/api/services.ts';
+import { createSolvent } from '../../lib/api/solvent.ts';
 import { GONE } from '../../lib/call/context.ts';
 import { isFault } from '../../lib/faults.ts';
 import { BODY_BYTES_MAX } from '../../lib/http/body.ts';
@@ -46,12 +47,16 @@ describe('paid route', () => {
     const budget = { bytesMax: 2 * BODY_BYTES_MAX, ownerBytesMax: BODY_BYTES_MAX };
 
     /** What happens to a body of a length, or of none. */
-    function admit(account: string, bytes: number | undefined, { isKnown = false, held = 0 } = {}) {
+    function admit(
+      account: string,
+      bytes: number | undefined,
+      { isKnown = false, held = 0, solvent = createSolvent() } = {},
+    ) {
       const headers = bytes === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes) };
       const share = createBudget(budget).open('key');
       share.take(held);
       const repeat = isKnown ? ({ isKnown: async () => true } as PaidRequest['repeat']) : undefined;
-      const services = { store: opened.store } as Services;
+      const services = { store: opened.store, solvent } as Services;
       return codeOf(admitBody({ request: requestOf(account, { headers }), services, repeat, share }, () => LEAST));
     }
 
@@ -70,6 +75,18 @@ describe('paid route', () => {
         expect(await admit(empty, bytes, { isKnown: true }), `${bytes}`).to.equal('admitted');
       }
       expect(await admit(await opened.wallet(0n), undefined)).to.equal('never_topped_up');
+    });
+
+    it('a wallet with money is looked at once a second, one without each time', async () => {
+      const solvent = createSolvent();
+      const outcomes = async () => [
+        await admit(rich, undefined, { solvent }),
+        await admit(empty, undefined, { solvent }),
+      ];
+      expect(await outcomes()).to.deep.equal(['admitted', 'insufficient_balance']);
+      opened.always('ledger.wallet', refuse);
+      expect(await outcomes()).to.deep.equal(['admitted', 'store_unavailable']);
+      opened.always('ledger.wallet', undefined);
     });
 
     it('a long one needs room, and without it asks no store; one that is too long is refused for that', async () => {
