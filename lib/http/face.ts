@@ -1,5 +1,6 @@
 // How a group of routes answers: the headers of all its replies, and the format of its errors. A route names its face;
 // without a route, the path decides.
+import assert from 'node:assert/strict';
 import type { Request } from '@hapi/hapi';
 import type { Fault } from '../faults.ts';
 
@@ -29,6 +30,6 @@ declare module '@hapi/hapi' {
 
 export function faceOf(request: Request): Face {
   const face = request.route.settings.plugins?.face ?? request.server.settings.app?.faceAt?.(request.path);
-  if (!face) throw new Error(`no face is set for ${request.path}`);
+  assert(face, `no face is set for ${request.path}`);
   return face;
 }

@@ -14,7 +14,6 @@ export function commonHeaders(request: Request): Readonly<Record<string, string>
 }
 
 export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.ReturnValue {
-  stateOf(request);
   const { headers, httpVersion } = request.raw.req;
   if (headers.host === undefined && httpVersion === '1.1') throw fault('bad_http');
   return h.continue;

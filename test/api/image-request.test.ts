@@ -60,6 +60,20 @@ describe('image request', () => {
     });
   });
 
+  it('takes a number in a form for one only where one is wanted', () => {
+    const files = [{ name: 'image', bytes: PNG, fileName: undefined, isCut: false }];
+    const read = (n: string) =>
+      parseEditForm({
+        texts: [
+          { name: 'prompt', text: '2024' },
+          { name: 'n', text: n },
+        ],
+        files,
+      });
+    expect(read('1').prompt).to.equal('2024');
+    for (const n of ['one', '2', '1.0', ' 1']) expect(() => read(n), n).to.throw(/`n`/);
+  });
+
   it('keeps what is wrong with a picture for later, what is wrong with a field not', () => {
     const edit = parseEdit({ prompt: 'a hill', images: [uri(PNG), 'data:image/png;base64,AAAA', uri(PNG)] });
     expect(edit.pictures).to.deep.equal([]);

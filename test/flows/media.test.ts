@@ -243,6 +243,7 @@ for (const kind of longer([SQLITE], STORES)) {
       });
 
       it('come whole to a slow reader', async () => {
+        const logged = line();
         const response = await responseOf(open(gateway.url + path));
         let read = 0;
         for await (const chunk of response) {
@@ -250,6 +251,7 @@ for (const kind of longer([SQLITE], STORES)) {
           read += chunk.length;
         }
         expect(read).to.equal(bytes);
+        expect((await logged).err).to.equal(undefined);
       }).timeout(60_000);
     });
   });

@@ -256,6 +256,27 @@ describe('form', () => {
       ]);
     });
 
+    it('with a text that is too long under a name that is cut and cleaned', async () => {
+      options = { sort: () => 'text' };
+      const name = `image[<i>]${'x'.repeat(60)}`;
+      const [, message] = await refused(encode([text(name, 'x'.repeat(1001))]));
+      expect(message).to.equal(`Invalid \`image[?i?]${'x'.repeat(40)}\`: is too long.`);
+    });
+
+    it('with more than so many parts only', async () => {
+      const form = await read(encode(Array(64).fill(text('note', 'x'))));
+      expect(form.texts).to.have.length(64);
+    });
+
+    it('in part where a part has too many headers', async () => {
+      const form = (before: number) => {
+        const head = `${'x-more: 1\r\n'.repeat(before)}content-disposition: form-data; name="prompt"`;
+        return read(encode([{ head, content: 'hi' }]));
+      };
+      expect((await form(15)).texts).to.have.length(1);
+      expect((await form(16)).texts).to.have.length(0);
+    });
+
     it('with headers that are too long', async () => {
       const head = `content-disposition: form-data; name="prompt"\r\nx-long: ${'x'.repeat(9000)}`;
       expect(contents(await read(encode([{ head, content: 'hi' }])))).to.deep.equal([[['prompt', 'hi']], []]);

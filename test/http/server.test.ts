@@ -41,8 +41,51 @@ describe('http server', () => {
     const refused = connect(port, '127.0.0.1');
     const [error] = await once(refused, 'error');
     expect(error.code).to.equal('ECONNREFUSED');
+    let isClosed = false;
+    void closing.then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isClosed).to.equal(false);
     drained();
     await closing;
+  });
+
+  it('closes idle connections at once when nothing runs any more', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    http.server.route({ method: 'GET', path: '/', handler: () => 'here' });
+    await http.start();
+    const kept = connect(Number(http.server.info.port), '127.0.0.1');
+    kept.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(kept, 'data');
+    const startedAt = performance.now();
+    await http.close(async () => undefined);
+    expect(performance.now() - startedAt).to.be.below(700);
+  });
+
+  it('writes no refusal into a reply that has begun', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    http.server.route({
+      method: 'POST',
+      path: '/',
+      handler({ raw: { res } }, h) {
+        res.writeHead(200, { 'content-length': '100' }).write('half');
+        return h.abandon;
+      },
+    });
+    await http.start();
+    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
+    let text = '';
+    client.setEncoding('utf8').on('data', (part) => {
+      text += part;
+    });
+    client.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    await until(() => text.endsWith('half'));
+    const closed = once(client, 'close');
+    client.write('no chunk\r\n');
+    await closed;
+    expect(text.endsWith('half'), text).to.equal(true);
+    await http.close(async () => undefined);
   });
 
   it('closes a connection that spoke no HTTP even if its client never does', async () => {
