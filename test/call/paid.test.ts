@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type CallContext, GONE } from '../../lib/call/context.ts';
 import { createPaidCalls } from '../../lib/call/paid.ts';
-import { createLedger } from '../../lib/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../lib/ledger/ledger.ts';
 import { type FaultyStore, openFaultyStore } from '../../testkit/faulty-store.ts';
 
 const RUB = 1_000_000n;
@@ -37,6 +37,59 @@ describe('paid calls', () => {
     expect([due, paid.charged]).to.deep.equal([undefined, 0n]);
     expect(await store.store.ledger.wallet(wallet)).to.include({ held: 0n, charged: 0n });
     expect(errors[0]).to.have.property('err').that.is.instanceOf(RangeError);
+  });
+
+  it('hold with all that the ledger must know, and those of the wallet that are above their holds', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const requests: object[] = [];
+    const hold: Ledger['hold'] = (request) => {
+      requests.push(request);
+      return ledger.hold(request);
+    };
+    const calls = createPaidCalls({ ...ledger, hold });
+    const terms = { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB } as const;
+    const budget = { name: 'k', reset: 'day', zone: 'UTC', most: 100n * RUB } as const;
+    const repeat = { id: 'repeat', body: 'hash', awaited: true, expiresAt: Date.now() + 60_000 };
+    const told = { requestId: 'req-all', budget, repeat, waitedMs: 7 };
+    const inside = { ...contextOf('req-inside', wallet, new AbortController().signal) };
+    const call = { terms, owed: () => undefined };
+    await calls.run({
+      ...call,
+      context: { ...inside, ...told },
+      overshoot: (reserved) => reserved + 1n,
+      async ask() {
+        await calls.run({ ...call, context: inside, ask: async () => ({ type: 'gone' }) });
+        return { type: 'gone' };
+      },
+    });
+    await calls.run({
+      ...call,
+      context: { ...inside, requestId: 'req-after' },
+      ask: async () => ({ type: 'gone' }),
+    });
+    const common = { ...terms, wallet, key: 'key' };
+    expect(requests).to.deep.equal([
+      { ...common, chargeId: 'req-all', budget, repeat, owed: 0n, waitedMs: 7 },
+      { ...common, chargeId: 'req-inside', owed: 10n * RUB + 1n, waitedMs: 0 },
+      { ...common, chargeId: 'req-after', owed: 0n, waitedMs: 0 },
+    ]);
+  });
+
+  it('are billed at once when they have finished', async () => {
+    const wallet = await store.wallet();
+    const ledger = createLedger({ store: store.store, ownerId: 'me', leaseMs: 60_000, log: quiet });
+    const events: string[] = [];
+    await createPaidCalls(ledger).run({
+      context: contextOf('req-finished', wallet, new AbortController().signal),
+      terms: { kind: 'text', model: 'm', prices: '{}', amount: 10n * RUB },
+      async ask() {
+        setImmediate(() => events.push('a turn'));
+        return { type: 'finish', result: 'an answer' };
+      },
+      owed: () => void events.push('billed'),
+    });
+    expect(events).to.deep.equal(['billed', 'a turn']);
   });
 
   it('whose clients leave together are all over before the first of them is billed', async () => {

@@ -3,7 +3,7 @@ import { GONE } from '../../lib/call/context.ts';
 import { type Ending, endingOfAbort } from '../../lib/call/ending.ts';
 import { createRouteHealth, type RouteHealth, type Way } from '../../lib/call/health.ts';
 import { askRoutes } from '../../lib/call/routes.ts';
-import { fault } from '../../lib/faults.ts';
+import { type Fault, fault } from '../../lib/faults.ts';
 import { toClientFault } from '../../lib/plugin/client-fault.ts';
 import { upstreamFault } from '../../lib/plugin/fault.ts';
 
@@ -89,6 +89,41 @@ describe('the routes of a call', () => {
     expect([await ask({ lateMs: 1000 }), asked.join('')]).to.deep.equal([DOWN, 'a']);
     ends.a = REFUSED;
     expect([await ask(), asked.join('')]).to.deep.equal([REFUSED, 'a']);
+  });
+
+  it('that fail are logged: what will not pass by itself as an alert, and what upstreams say for debugging alone', async () => {
+    const lines: unknown[] = [];
+    const keep = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);
+    const logged = { debug: keep('debug'), warn: keep('warn'), error: keep('error'), note() {} };
+    const fails = async (error: Fault) => {
+      lines.length = 0;
+      await askRoutes<Way, string>({
+        routes: ROUTES.slice(0, 1),
+        health,
+        context: { signal: new AbortController().signal, log: logged },
+        deadline: performance.now() + 1000,
+        isCommitted: () => false,
+        attempt: async () => ({ type: 'error', fault: error }),
+      });
+      return lines;
+    };
+    const denied = upstreamFault('auth', 'no', { status: 401 });
+    expect(await fails(toClientFault(denied))).to.deep.equal([
+      ['error', { alert: 'upstream', upstream: 'a', kind: 'auth', status: 401 }, 'an upstream refuses our key'],
+      ['debug', { upstream: 'a', err: denied }, 'what the upstream said'],
+    ]);
+    const busy = upstreamFault('rate', 'no', { status: 429 });
+    expect(await fails(toClientFault(busy))).to.deep.equal([
+      ['warn', { upstream: 'a', kind: 'rate', status: 429 }, 'a route failed'],
+      ['debug', { upstream: 'a', err: busy }, 'what the upstream said'],
+    ]);
+    expect(await fails(fault('upstream_truncated'))).to.deep.equal([
+      ['warn', { upstream: 'a', fault: 'upstream_truncated' }, 'a route failed'],
+    ]);
+    const mistake = new RangeError('a prompt\nof two lines');
+    const [line] = (await fails(toClientFault(mistake))) as [[string, { at: string }, string]];
+    expect(line[1]).to.include({ upstream: 'a', fault: 'upstream_failed', error: 'RangeError' });
+    expect(line[1].at).to.match(/^at .*routes\.test\.ts/);
   });
 
   it('are not judged by calls that the client or the service ended', async () => {

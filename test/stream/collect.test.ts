@@ -41,6 +41,14 @@ describe('collector', () => {
     });
   });
 
+  it('says which stop string ended the answer, and how smart chose, where that is known', () => {
+    const smart = { tier: 'lite', score: 3, signals: ['short'] } as const;
+    const { write, reply } = createCollector();
+    write([{ type: 'start', id: 'req_2', model: 'model-b', smart }, ...block(0, 'a')]);
+    write([{ type: 'finish', reason: 'stop', sequence: 'END' }, BILLING]);
+    expect(reply()).to.deep.include({ sequence: 'END', smart, reason: 'stop', input: 0, output: 0 });
+  });
+
   it('is the same however the parts are cut', () => {
     const parts = [...HEAD, ...block(0, 'a', 'b'), ...TAIL];
     const [whole, single] = [createCollector(), createCollector()];
