@@ -127,7 +127,7 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
         onAbort();
         return;
       }
-      signal.addEventListener('abort', onAbort, { once: true });
+      signal.addEventListener('abort', onAbort);
       waiting.push(job);
       next();
     });

@@ -1,4 +1,5 @@
 // The one place that gives replies their common headers and renders every error in its route's face.
+import assert from 'node:assert/strict';
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { type Fault, fault, isFault } from '../faults.ts';
 import { markPayloadRead } from '../platform/hapi-payload.ts';
@@ -21,8 +22,7 @@ export function onRequest(request: Request, h: ResponseToolkit): Lifecycle.Retur
 
 export const onPreResponse: Lifecycle.Method = (request, h) => {
   const { response } = request;
-  // A reply written outside hapi is a symbol here.
-  if (typeof response === 'symbol') return h.continue;
+  assert(typeof response !== 'symbol', 'hapi passes over replies that were written outside it');
   const reply = 'isBoom' in response ? errorReply(request, h) : response;
   endBody(request, reply);
   const headers = commonHeaders(request);

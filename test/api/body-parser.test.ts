@@ -1,4 +1,5 @@
 // A request of any shape and size keeps the thread that serves everybody for no longer than 50 ms before its hold.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type BodyParser, createBodyParser } from '../../lib/api/body-parser.ts';
 import type { Dialect } from '../../lib/api/dialects/dialect.ts';
@@ -9,6 +10,7 @@ import { parseJson } from '../../lib/http/json.ts';
 import { route } from '../../lib/smart/route.ts';
 import { estimateInput } from '../../lib/text/estimate.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
+import { until } from '../../testkit/client.ts';
 import { itLong, longer } from '../../testkit/long.ts';
 import { watchTurns } from '../../testkit/turns.ts';
 
@@ -16,6 +18,15 @@ const BLOCKED_MS_MAX = 50;
 const LONG = 300 * 1024;
 const MIB = 1024 * 1024;
 const SIZES = longer([MIB], [MIB / 4, 2 * MIB]);
+
+/** The name of one of this process's threads, which may have ended. */
+function nameOf(thread: string): string {
+  try {
+    return readFileSync(`/proc/self/task/${thread}/comm`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 describe('body parser', () => {
   let parser: BodyParser;
@@ -138,6 +149,27 @@ describe('body parser', () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       await brief.close();
+    });
+
+    it('keeps its thread for the next one, unless one was so long that its garbage would stay', async function () {
+      // Only Linux shows threads by their names.
+      if (!existsSync('/proc/self/task')) this.skip();
+      const threads = () =>
+        readdirSync('/proc/self/task').filter((id) => nameOf(id).startsWith('tollgate-parser')).length;
+      const own = createBodyParser();
+      const before = threads();
+      const read = (bytes: number) =>
+        own.parse(bytesOf(JSON.stringify(ask('x'.repeat(bytes)))), { format: 'chat', signal: never });
+      await read(LONG);
+      expect(threads()).to.equal(before + 1);
+      await read(LONG);
+      expect(threads()).to.equal(before + 1);
+      await read(8 * MIB);
+      await until(() => threads() === before);
+      await read(LONG);
+      expect(threads()).to.equal(before + 1);
+      await own.close();
+      await until(() => threads() === before);
     });
 
     it('lets go of a call that ends before its turn', async () => {

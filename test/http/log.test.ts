@@ -195,6 +195,15 @@ describe('log', () => {
     }
   });
 
+  it('drops what it cannot hold while nothing can be written, and goes on after that', async () => {
+    // All in one turn, in which nothing is written.
+    for (let line = 0; line < 100; line += 1) log.info('x'.repeat(65_536));
+    await log.written();
+    log.info('later');
+    await until(() => read().includes('later'));
+    expect(read().length).to.be.within(3.9 * 1024 * 1024, 4 * 1024 * 1024);
+  });
+
   it('writes words that only look like a key', async () => {
     log.info('tg-sk- and tg-sk-short are no keys');
     expect(await written()).to.contain('tg-sk- and tg-sk-short are no keys');

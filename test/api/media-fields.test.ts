@@ -1,0 +1,86 @@
+// Fields of picture and video requests at their bounds: the check and the API document agree.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import type { FieldRules } from '../../lib/api/dialects/fields.ts';
+import { editFields, generationFields, parseEdit, parseGeneration } from '../../lib/api/image-request.ts';
+import { parseVideo, videoFields } from '../../lib/api/video-fields.ts';
+
+const ajv = new Ajv2020({ strict: false });
+
+type Row = readonly [fields: FieldRules, name: string, accepted: readonly unknown[], refused: readonly unknown[]];
+
+const TEXTS: readonly unknown[] = ['', 5, {}, ['a'], true];
+const ASPECTS = ['1:1', '16:9', '9:16', '4:3', '3:4'];
+const rows: readonly Row[] = [
+  [generationFields, 'prompt', ['a', ' a '], [' ', '\n', ...TEXTS]],
+  [generationFields, 'model', ['m', ' '], TEXTS],
+  [generationFields, 'size', ['1024x1024', '1792x1024', '1024x1792'], ['1024x1025', '1792x1792', ...TEXTS]],
+  [generationFields, 'aspect', ASPECTS, ['16x9', '2:3', ...TEXTS]],
+  [generationFields, 'n', [1], [0, 2, 1.5, '1']],
+  [editFields, 'prompt', ['a'], TEXTS],
+  [editFields, 'image', ['a', ''], [5, ['a']]],
+  [editFields, 'images', [[], ['a'], ['a', 'b', 'c', 'd']], ['a', { 0: 'a' }, 5]],
+  [videoFields, 'model', ['m', ' '], TEXTS],
+  [videoFields, 'prompt', ['a'], [' ', ...TEXTS]],
+  [videoFields, 'seconds', [4, 5, 10], [3, 11, 4.5, '5', true]],
+  [
+    videoFields,
+    'size',
+    ['16x16', '8192x8192', '1280x720'],
+    ['9x16', '016x16', '16X16', '16x16384', 'a16x16', ...TEXTS],
+  ],
+  [videoFields, 'aspect', ['16:9', '1:99'], ['0:9', '16:100', '16x9', ...TEXTS]],
+  [videoFields, 'resolution', ['720p', '4k', '1080p'], ['72p', '10k', '0720p', ...TEXTS]],
+  [videoFields, 'image', ['a', ''], [5, ['a']]],
+];
+
+describe('fields of pictures and videos', () => {
+  for (const [fields, name, accepted, refused] of rows) {
+    const kind = fields === videoFields ? 'a video' : fields === editFields ? 'an edit' : 'a picture';
+    it(`${name} of ${kind}`, () => {
+      const rule = fields[name];
+      const isDescribed = ajv.compile(rule?.schema ?? false);
+      const verdicts = (values: readonly unknown[]) =>
+        values.map((value) => [value, rule?.accepts(value), isDescribed(value)]);
+      expect(verdicts(accepted)).to.deep.equal(accepted.map((value) => [value, true, true]));
+      expect(verdicts(refused)).to.deep.equal(refused.map((value) => [value, false, false]));
+    });
+  }
+
+  it('has sides of a video that no pattern can tell', () => {
+    const accepts = (size: string) => videoFields.size?.accepts(size);
+    for (const size of ['15x16', '16x15', '8193x16', '16x8193']) expect(accepts(size), size).to.equal(false);
+  });
+
+  it('needs a prompt, and a video its model', () => {
+    const parsers = [parseGeneration, parseEdit, parseVideo];
+    for (const parse of parsers) expect(() => parse({ model: 'm', image: 'a' })).to.throw(/`prompt`/);
+    expect(() => parseVideo({ prompt: 'a' })).to.throw(/`model`/);
+    for (const model of [undefined, null]) expect(parseGeneration({ prompt: 'a', model }).model).to.equal(undefined);
+  });
+
+  it('are all that a video is asked for', () => {
+    const link = 'https://pictures.example/a.png';
+    const asked = {
+      model: 'm',
+      prompt: 'a',
+      seconds: 7,
+      size: '1280x720',
+      aspect: '9:16',
+      resolution: '4k',
+      image: link,
+    };
+    const { pictures, ...read } = parseVideo(asked);
+    expect(read).to.deep.equal({
+      ...{ model: 'm', prompt: 'a', seconds: 7, size: { width: 1280, height: 720 }, aspect: '9:16', resolution: '4k' },
+      refusal: undefined,
+    });
+    expect(pictures).to.deep.equal([{ type: 'picture', field: 'image', source: link }]);
+    const none = { seconds: undefined, size: undefined, aspect: undefined, resolution: undefined };
+    const nulls = { seconds: null, size: null, aspect: null, resolution: null, image: null };
+    for (const more of [{}, nulls]) {
+      const plain = parseVideo({ model: 'm', prompt: 'a', ...more });
+      expect(plain).to.deep.equal({ model: 'm', prompt: 'a', ...none, pictures: [], refusal: undefined });
+    }
+  });
+});

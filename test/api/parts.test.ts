@@ -1,0 +1,55 @@
+// How a long request is cut for its way between threads: pieces short enough to copy, pictures without a copy.
+import { expect } from 'chai';
+import { groupSteps, memoryOf, pictureStep, receivedPicture, slicesOf } from '../../lib/api/parts.ts';
+import { createImage } from '../../lib/media/image.ts';
+import { sniffImage } from '../../lib/media/sniff.ts';
+import { PNG } from '../media/pictures.ts';
+
+const MIB = 1024 * 1024;
+
+describe('parts of a request', () => {
+  /** The lengths of the groups that steps with so many characters make. */
+  const groupsOf = (characters: readonly number[]) =>
+    [
+      ...groupSteps(
+        characters.map((length) => ({ length })),
+        ({ length }) => length,
+      ),
+    ].map((group) => group.length);
+
+  it('are grouped by number and by characters', () => {
+    expect(groupsOf([])).to.deep.equal([]);
+    expect(groupsOf(Array(2500).fill(0))).to.deep.equal([1000, 1000, 500]);
+    expect(groupsOf(Array(1000).fill(1))).to.deep.equal([1000]);
+    expect(groupsOf([MIB, 1])).to.deep.equal([1, 1]);
+    expect(groupsOf([MIB - 1, 1, 1])).to.deep.equal([2, 1]);
+    expect(groupsOf([MIB / 2, MIB / 2, MIB / 2, MIB / 2, 1])).to.deep.equal([2, 2, 1]);
+  });
+
+  it('are slices of a long text', () => {
+    const lengths = (text: string) => [...slicesOf(text)].map(({ length }) => length);
+    expect(lengths('')).to.deep.equal([0]);
+    expect(lengths('a'.repeat(MIB))).to.deep.equal([MIB]);
+    expect(lengths('a'.repeat(2 * MIB + 1))).to.deep.equal([MIB, MIB, 1]);
+    const text = Array.from({ length: 200_000 }, (_, at) => `${at} `).join('');
+    expect([...slicesOf(text)].join('') === text).to.equal(true);
+  });
+
+  it('are pictures, whose memory is handed over', () => {
+    const bytes = Buffer.from(PNG);
+    const sniffed = sniffImage(bytes);
+    if (!sniffed) throw new Error('a picture is one');
+    const picture = {
+      type: 'picture',
+      field: 'image',
+      source: createImage({ bytes, release: () => undefined }, sniffed),
+    } as const;
+    const link = { type: 'picture', field: 'images[0]', source: 'https://pictures.example/a.png' } as const;
+    const [step, linkStep] = [pictureStep(picture), pictureStep(link)];
+    expect(memoryOf([{ text: 'a' }, step, linkStep, step])).to.deep.equal([bytes.buffer, bytes.buffer]);
+    expect(receivedPicture(linkStep.picture)).to.deep.equal(link);
+    const { field, source } = receivedPicture(step.picture);
+    if (typeof source === 'string') throw new Error('it is no link');
+    expect([field, source.mediaType, Buffer.compare(source.bytes, PNG)]).to.deep.equal(['image', 'image/png', 0]);
+  });
+});
