@@ -41,9 +41,9 @@ describe('idempotency keys and a store that fails', () => {
   const BODY = Buffer.from('{"a":1}');
 
   /** The first call, held and settled. */
-  async function pay({ awaited = true } = {}): Promise<ReturnType<typeof open>> {
+  async function pay({ awaited = true, body = BODY } = {}): Promise<ReturnType<typeof open>> {
     const call = open();
-    await call.readBody(BODY);
+    await call.readBody(body);
     const at = Date.now();
     const charge = { chargeId: call.id, key: 'key', chargeKind: 'text', model: 'm', prices: '{}', amount: 5n } as const;
     const start = { kind: 'reserve', wallet, at, owner: 'me', lease: at + 1000, ...charge } as const;
@@ -97,6 +97,21 @@ describe('idempotency keys and a store that fails', () => {
     expect(await open().isKnown()).to.equal(true);
     expect(await outcomeOf(open().readBody(Buffer.from('{}')))).to.equal('idempotency_mismatch');
     expect(await outcomeOf(open('order-2').readBody(BODY))).to.equal('new');
+  });
+
+  it('knows a body by every byte of it', async () => {
+    const chunk = 4 * 1024 * 1024;
+    const bytes = (different?: number) => {
+      const body = Buffer.alloc(chunk + 2, 'x');
+      if (different !== undefined) body[different] = 0;
+      return body;
+    };
+    const call = await pay({ body: bytes() });
+    await call.keep('the reply');
+    expect(await outcomeOf(open().readBody(bytes()))).to.equal('the reply');
+    for (const at of [0, 1, chunk - 1, chunk, chunk + 1]) {
+      expect(await outcomeOf(open().readBody(bytes(at))), `byte ${at}`).to.equal('idempotency_mismatch');
+    }
   });
 
   it('asks whether a video that was charged a while ago has begun', async () => {
