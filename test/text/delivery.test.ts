@@ -134,6 +134,30 @@ describe('delivery', () => {
     expect(writes).to.deep.equal([[...HEAD, OPEN, CLOSE, ...TAIL]]);
   });
 
+  it('says that it begins before the first write, once, and in its start how smart chose', () => {
+    open();
+    const smart = { tier: 'lite', score: 3, signals: ['short'] } as const;
+    const begun: number[] = [];
+    const output = { live: true, open() {}, write: (parts: readonly StreamPart[]) => void writes.push(parts) };
+    const delivery = createDelivery(
+      { ...output, keepAlive() {}, end() {} },
+      {
+        replyId: 'req_1',
+        model: 'model-a',
+        smart,
+        buffered: false,
+        inputTokens: () => 1,
+        onBegin: () => void begun.push(writes.length),
+      },
+    );
+    delivery.write([START, OPEN, delta('a')]);
+    delivery.write([delta('b')]);
+    complete(delivery);
+    expect(begun).to.deep.equal([0]);
+    expect(writes[0]?.[1]).to.deep.equal({ type: 'start', id: 'req_1', model: 'model-a', smart });
+    expect(writes.slice(1)).to.deep.equal([[delta('b')], TAIL]);
+  });
+
   it('passes heartbeats on', () => {
     open().keepAlive();
     expect(beats).to.equal(1);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { estimateInput } from '../../lib/text/estimate.ts';
-import type { TextRequest } from '../../lib/text/request.ts';
+import type { RequestContent, TextRequest } from '../../lib/text/request.ts';
 
 function request(texts: readonly string[], more: Partial<TextRequest> = {}): TextRequest {
   return {
@@ -38,6 +38,28 @@ describe('estimate of input', () => {
     expect(await tokensOf(['abcd'], { system: 'efgh' })).to.equal(2 + 4);
     const content = ['abcd', 'efgh', 'ijkl'].map((text) => ({ type: 'text' as const, text }));
     expect(await tokensOf([], { messages: [{ role: 'assistant', content }], messageCount: 1 })).to.equal(3 + 4);
+  });
+
+  it('counts tools, a schema, calls and the texts of results', async () => {
+    const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
+    expect(await tokensOf([], { tools })).to.equal(1);
+    const format = { type: 'json-schema', name: 'n', schema: { a: '12345678' } } as const;
+    expect(await tokensOf([], { format })).to.equal(4);
+    expect(await tokensOf([], { format: { type: 'json' } })).to.equal(0);
+    const content = [
+      { type: 'tool-call', id: 'x', name: 'find', json: '{"a":"b"}' },
+      { type: 'tool-result', id: 'x', content: [{ type: 'text', text: 'abc' }, { type: 'picture' }] },
+      { type: 'picture' },
+    ] as unknown as RequestContent[];
+    expect(await tokensOf([], { messages: [{ role: 'user', content }] })).to.equal(4);
+  });
+
+  it('tells counts with pictures from counts without them by half of the text', async () => {
+    expect((await estimateInput(request(['abcdefgh'], { images: 2 }))).pictures).to.deep.equal({
+      tokens: 2000,
+      countedFrom: 1 + 128,
+    });
+    expect((await estimateInput(request(['abcdefgh']))).pictures).to.equal(undefined);
   });
 
   it('adds a thousand for each image', async () => {
@@ -91,5 +113,6 @@ describe('input of a buffered model', () => {
     expect(await bufferedOf(['привет!!'])).to.equal(2);
     expect(await bufferedOf(['👋👋👋👋'], { system: '👋' })).to.equal(2);
     expect(await bufferedOf([''])).to.equal(0);
+    expect(await bufferedOf(['abcd'], { images: 2 })).to.equal(2001);
   });
 });

@@ -57,6 +57,28 @@ describe('the pictures of a request', () => {
     expect(bytesOf(whole)).to.equal('systext'.length + 9 * PNG.length);
   });
 
+  it('are fetched within results of tools as well, and a request without links stays as it is', async () => {
+    const result = (inner: RequestContent[]) =>
+      ({ type: 'tool-result', id: 'x', content: inner }) as unknown as RequestContent;
+    const call: RequestContent = { type: 'tool-call', id: 'x', name: 'find', json: '{"a":1}' };
+    const link: RequestContent = { type: 'picture', field: 'f', source: 'https://a.example/1' };
+    const content = [call, result([{ type: 'text', text: 'abc' }, link])];
+    const tools = { list: [], choice: 'auto', text: 'abcd' } as unknown as NonNullable<TextRequest['tools']>;
+    const request: TextRequest = { ...requestOf(), images: 1, tools, messages: [{ role: 'user', content }] };
+    expect(bytesOf(request)).to.equal('sys{"a":1}abcabcd'.length);
+    const whole = await fetchPictures(request, async () => image(), never);
+    expect(bytesOf(whole)).to.equal('sys{"a":1}abcabcd'.length + PNG.length);
+    const [passed] = messagesOf(whole);
+    expect(passed?.content[0]).to.equal(call);
+    const [, inner] = passed?.content ?? [];
+    expect(inner?.type === 'tool-result' && inner.content.map(({ type }) => type)).to.deep.equal(['text', 'image']);
+    letGo(whole);
+    expect([held, 'tools' in whole]).to.deep.equal([0, false]);
+    const plain = requestOf();
+    expect(await fetchPictures(plain, async () => image(), never)).to.equal(plain);
+    expect(messagesOf(plain)).to.equal(plain.messages);
+  });
+
   it('stop when one cannot be had: what runs is aborted and waited for, what is there is let go of', async () => {
     const no = new Error('no');
     let ended = 0;

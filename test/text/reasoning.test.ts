@@ -12,7 +12,9 @@ describe('reasoning', () => {
     ['low', 10_000, 2000],
     ['medium', 10_000, 5000],
     ['high', 10_000, 8000],
+    ['xhigh', 10_000, 9500],
     ['max', 10_000, 9500],
+    ['low', 1025, 1024],
     ['low', 1100, 1024],
   ] as const;
   for (const [effort, maxTokens, budgetTokens] of rows) {
@@ -28,7 +30,11 @@ describe('reasoning', () => {
   it('makes an effort of a number, which leaves room for the answer', () => {
     const made = (budgetTokens: number, maxTokens: number) => reasoningOf({ mode: 'on', budgetTokens }, maxTokens);
     expect(made(1024, 8192)).to.deep.equal({ mode: 'on', effort: 'low', budgetTokens: 1024 });
+    expect(made(4095, 8192)).to.deep.equal({ mode: 'on', effort: 'low', budgetTokens: 4095 });
     expect(made(4096, 8192)).to.deep.equal({ mode: 'on', effort: 'medium', budgetTokens: 4096 });
+    expect(made(16_383, 32_768)).to.deep.equal({ mode: 'on', effort: 'medium', budgetTokens: 16_383 });
+    expect(made(16_384, 32_768)).to.deep.equal({ mode: 'on', effort: 'high', budgetTokens: 16_384 });
+    expect(made(1, 8192)).to.deep.equal({ mode: 'on', effort: 'low', budgetTokens: 1024 });
     expect(made(30_000, 8192)).to.deep.equal({ mode: 'on', effort: 'high', budgetTokens: 8191 });
   });
 });
