@@ -72,7 +72,7 @@ async function serve({ repeats, ...asked }: Asked, handle: PaidHandler): Promise
     if (endUnanswered(request, error)) return h.abandon;
     if (!(error instanceof Replay))
       throw isFault(error) ? faultWithWallet(error, walletPage(services.publicUrl())) : error;
-    writeText(request, error.reply, { stallMs: services.clientStallMs, isReplay: true });
+    writeText(request, error.reply, { isReplay: true });
     return h.abandon;
   } finally {
     repeat?.close();
@@ -183,27 +183,20 @@ function walletOf(request: Request, store: Services['store']): Promise<Wallet> {
 }
 
 /** The reply of a paid call; with an idempotency key it is stored before it is sent. */
-export async function answerJson({ request, services, repeat }: PaidRequest, body: object): Promise<void> {
+export async function answerJson({ request, repeat }: PaidRequest, body: object): Promise<void> {
   const text = JSON.stringify(body);
   if (repeat) await repeat.keep(text);
-  writeText(request, text, { stallMs: services.clientStallMs });
-}
-
-interface Writing {
-  readonly stallMs: number;
-  readonly isReplay?: boolean;
+  writeText(request, text);
 }
 
 /** Bypasses hapi's own transmission, which costs more than the rest of the request. */
-function writeText(request: Request, text: string, { stallMs, isReplay = false }: Writing): void {
+function writeText(request: Request, text: string, { isReplay = false } = {}): void {
   const response = request.raw.res;
   const headers = isReplay ? replayHeaders(request) : commonHeaders(request);
   const type = 'application/json; charset=utf-8';
   const length = Buffer.byteLength(text);
   response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': 'no-cache', 'content-length': length });
   response.end(text);
-  // A client that reads nothing for this long is gone.
-  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
 function replayHeaders(request: Request): Readonly<Record<string, string>> {

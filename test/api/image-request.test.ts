@@ -81,6 +81,9 @@ describe('image request', () => {
     const cut = { name: 'image', bytes: PNG, fileName: undefined, isCut: true };
     const form = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [cut] });
     expect(form.refusal).to.deep.equal({ code: 'image_too_large', detail: { field: 'image', hint: '8 MiB' } });
+    const none = { name: 'image[]', bytes: Buffer.from('no picture'), fileName: undefined, isCut: false };
+    const { refusal } = parseEditForm({ texts: [{ name: 'prompt', text: 'a hill' }], files: [none] });
+    expect(refusal).to.deep.equal({ code: 'image_unsupported', detail: { field: 'image[]' } });
     expect(() => parseEdit({ prompt: '', image: 'data:' })).to.throw(/`prompt`/);
   });
 
