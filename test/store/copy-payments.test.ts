@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { verifyLedger } from '../../lib/ledger/audit.ts';
 import { type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import type { FaultyStore } from '../../testkit/faulty-store.ts';
+import type { Behaviour, FaultyStore } from '../../testkit/faulty-store.ts';
 import { applied, RUB, rejection } from '../contract/store/context.ts';
 import {
   changed,
@@ -43,6 +43,21 @@ describe('copy of payments', () => {
     const error = await rejection(copy());
     expect(error).to.be.instanceOf(OperatorError);
     expect(String(error)).to.include('payments');
+  });
+
+  it('is refused when a notice comes meanwhile, unless the store may be in use', async () => {
+    const { payments } = from.real;
+    await payments.addNotice(newNotice());
+    const late: Behaviour = async (list) => {
+      await payments.addNotice(newNotice());
+      return list();
+    };
+    from.next('settings.list', late);
+    const error = await rejection(copy());
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(String(error)).to.include('The source changed during the copy (notices)');
+    from.next('settings.list', late);
+    await copy(true);
   });
 
   it('takes each payment of a living store with the money that its wallet had when it was copied', async () => {

@@ -244,7 +244,10 @@ describe('copy of a store', () => {
     await copy();
     await breakOff();
     await copy();
-    await source.real.keys.use([{ id: 'key_1', count: 3, lastUsedAt: AT + 1 }]);
+    await source.real.keys.use([{ id: 'key_1', count: 1, lastUsedAt: AT }]);
+    await breakOff();
+    await copy();
+    await source.real.keys.use([{ id: 'key_1', count: 2, lastUsedAt: AT + 1 }]);
     await breakOff();
     expect(await copy()).to.include({ keys: 1, resumed: true });
     expect(await target.real.keys.list(wallet)).to.deep.equal(await source.real.keys.list(wallet));

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { COPY_SETTING, COPY_UNFINISHED } from '../../lib/store/copy.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { longer } from '../../testkit/long.ts';
 import { rejection } from '../contract/store/context.ts';
@@ -92,6 +93,18 @@ describe('openStore', () => {
     expect(await refused('tollgate.db')).to.include('sqlite:<path>');
     expect(await refused('sqlite:')).to.include('sqlite:<path>');
     expect(await refused('sqlite::memory:')).to.include('sqlite:<path>');
+  });
+
+  it('opens an unfinished copy for the copy only', async () => {
+    const url = `sqlite:${join(folder, 'copy.db')}`;
+    const store = await openStore(url);
+    await store.settings.set(COPY_SETTING, COPY_UNFINISHED);
+    await store.close();
+    expect(await refused(url)).to.include('an unfinished copy');
+    const copy = await openStore(url, { unfinished: true });
+    await copy.settings.set(COPY_SETTING, 'finished');
+    await copy.close();
+    await (await openStore(url)).close();
   });
 
   it('refuses a path that leads through a file', async () => {

@@ -98,6 +98,19 @@ export function archiveContract(kind: StoreKind): void {
     expect(page.openings).to.deep.equal([next]);
   });
 
+  it('opens a wallet behind a checkpoint without moving it back', async () => {
+    const { store } = context;
+    const { wallet, opening } = await opened(2);
+    const { seq, avail, held, charged, topped, adjusted } = opening;
+    const sums = { held, charged, topped, adjusted, overshoot: 0n };
+    const found = async () => (await store.checkpoints.page('', 1000)).find(({ id }) => id === wallet)?.checkpoint;
+    await store.checkpoints.put([{ wallet, seq, avail: avail - 1n, ...sums }]);
+    await store.archives.open({ ...opening, seq: seq - 2 }, 0);
+    expect(await found()).to.deep.include({ seq, avail: avail - 1n });
+    await store.archives.open(opening, seq - 2);
+    expect(await found()).to.deep.include({ seq, avail: avail - 1n });
+  });
+
   it('removes calls whole, once, and the ledger still adds up', async () => {
     const { store } = context;
     const { wallet, calls, opening } = await opened(3);
@@ -166,11 +179,15 @@ export function archiveContract(kind: StoreKind): void {
     await copy.archives.restoreRows(rows);
     const from = { ...opening, ...sums, wallet: target, lasting: 0, budgets };
     await copy.archives.restore(from);
+    const [budget] = budgets as [(typeof budgets)[number]];
+    expect(await copy.ledger.budgets([budget.key])).to.deep.equal([{ ...budget, wallet: target }]);
     await applied(copy, settle(target, `${held}-copy`));
+    const more = { key: budget.key, amount: 4n, budget: { period: budget.period, most: null } };
+    await applied(copy, charge(target, more));
     await copy.archives.restore(from);
     const { seq, held: left, charged } = await walletOf(copy, target);
-    expect({ seq, left, charged }).to.deep.equal({ seq: 6, left: 0n, charged: sums.charged + RUB });
-    expect(await copy.ledger.budgets([budgets[0]?.key ?? ''])).to.deep.equal([{ ...budgets[0], wallet: target }]);
+    expect({ seq, left, charged }).to.deep.equal({ seq: 7, left: 0n, charged: sums.charged + RUB + 4n });
+    expect(await copy.ledger.budgets([budget.key])).to.deep.equal([{ ...budget, spent: 7n, wallet: target }]);
     expect(await problemsOf(copy, target)).to.deep.equal([]);
   });
 

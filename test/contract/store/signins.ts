@@ -94,17 +94,19 @@ export function signinContract(context: StoreContext): void {
     const now = AT + 5 * MINUTE;
     const live = makeSession();
     const ended = [makeSession({ expiresAt: now }), makeSession({ idleMs: 5 * MINUTE })];
-    const [liveLink, endedLink] = [makeLink({ expiresAt: now + 1 }), makeLink({ expiresAt: now })];
+    const liveLink = makeLink({ expiresAt: now + 1 });
+    const endedLinks = [makeLink({ expiresAt: now }), makeLink({ expiresAt: now - 1 })];
     for (const session of [live, ...ended]) await sessions.add(session);
-    for (const link of [liveLink, endedLink]) await sessions.addLink(link);
-    const [recent, old] = [newId('mail'), newId('mail')];
-    await sessions.fail(recent, { now, since: 0 });
-    await sessions.fail(old, { now: AT - MINUTE, since: 0 });
+    for (const link of [liveLink, ...endedLinks]) await sessions.addLink(link);
+    const [recent, ...old] = [newId('mail'), newId('mail'), newId('mail')] as const;
+    await sessions.fail(recent, { now: AT, since: 0 });
+    for (const [index, name] of old.entries()) await sessions.fail(name, { now: AT - 1 - index, since: 0 });
     await sessions.clean({ now, since: AT });
     expect(await sessions.get(live.hash)).to.deep.equal(live);
     for (const { hash } of ended) expect(await sessions.get(hash)).to.equal(undefined);
     expect(await sessions.link(liveLink.hash)).to.deep.equal(liveLink);
-    expect(await sessions.link(endedLink.hash)).to.equal(undefined);
-    expect([(await sessions.attempts(recent))?.count, await sessions.attempts(old)]).to.deep.equal([1, undefined]);
+    for (const { hash } of endedLinks) expect(await sessions.link(hash)).to.equal(undefined);
+    expect((await sessions.attempts(recent))?.count).to.equal(1);
+    for (const name of old) expect(await sessions.attempts(name)).to.equal(undefined);
   });
 }

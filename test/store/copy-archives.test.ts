@@ -1,0 +1,105 @@
+// Copies of stores whose old calls have left: not in the middle of it, and from the opening on.
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/operator-error.ts';
+import type { Archive, Opening } from '../../lib/store/ports/archives.ts';
+import type { FaultyStore } from '../../testkit/faulty-store.ts';
+import {
+  AT,
+  applied,
+  appliedInBatches,
+  charge,
+  everythingOf,
+  newId,
+  problemsOf,
+  RUB,
+  rejection,
+  topup,
+  walletOf,
+} from '../contract/store/context.ts';
+import { addCalls, useCopies } from './copies.ts';
+
+describe('copy of a store with archives', () => {
+  let from: FaultyStore;
+  let to: FaultyStore;
+  let wallet: string;
+
+  const { copy, breakOff } = useCopies((opened) => {
+    ({ source: from, target: to, wallet } = opened);
+  });
+
+  beforeEach(() => addCalls({ source: from, wallet }));
+
+  async function refused(): Promise<string> {
+    const error = await rejection(copy());
+    expect(error).to.be.instanceOf(OperatorError);
+    return (error as OperatorError).message;
+  }
+
+  async function openAtEnd(after = 0): Promise<Opening> {
+    const { id: _id, status: _status, ...sums } = await walletOf(from.real, wallet);
+    const opening = { wallet, ...sums, overshoot: 0n, lasting: 1, budgets: [], kept: null };
+    expect(await from.real.archives.open(opening, after)).to.equal(true);
+    return opening;
+  }
+
+  it('is refused while an archive is unfinished, and takes the notes of finished ones', async () => {
+    const archive: Archive = {
+      ...{ id: newId('arc'), file: '/backup/calls.gz', before: AT, state: 'leaving', startedAt: AT, sha256: 'ab' },
+      ...{ calls: 1, entries: 2, charged: RUB, first: AT, last: AT },
+    };
+    await from.real.archives.begin({ ...archive, state: 'writing' });
+    const message =
+      'The source has an unfinished archive: run "tollgate ledger archive --to /backup/calls.gz" on it first.';
+    expect(await refused()).to.equal(message);
+    await from.real.archives.put(archive);
+    expect(await refused()).to.equal(message);
+    expect(await to.real.settings.list()).to.deep.equal([]);
+    await from.real.archives.put({ ...archive, state: 'done' });
+    await copy();
+    expect(await to.real.archives.list()).to.deep.equal([{ ...archive, state: 'done' }]);
+  });
+
+  it('goes on behind the opening, through pages and writes, however often', async () => {
+    const calls = (length: number) => Array.from({ length }, () => charge(wallet, { amount: 1n }));
+    await appliedInBatches(from.real, calls(700));
+    const opening = await openAtEnd();
+    await appliedInBatches(from.real, calls(400));
+    await copy();
+    const expectEqual = async () => {
+      expect(await to.real.archives.opening(wallet)).to.deep.equal(opening);
+      expect(await everythingOf(to.real, wallet)).to.deep.equal(await everythingOf(from.real, wallet));
+      expect(await problemsOf(to.real, wallet)).to.deep.equal([]);
+    };
+    await expectEqual();
+    await breakOff();
+    await applied(from.real, topup(wallet, RUB));
+    await copy();
+    await expectEqual();
+  }).timeout(20_000);
+
+  it('takes the folded usage of wallets with an opening only', async () => {
+    const none = { cursor: 0, hours: [] };
+    const counts = { calls: 1, charged: 1n, refunded: 0n, tokensInput: 1, tokensOutput: 1, images: 0, seconds: 0 };
+    const hours = [{ hour: 3_600_000, key: 'key_1', model: 'm', kind: 'text' as const, ...counts }];
+    await from.real.usage.add({ wallet, from: 0, to: 4, hours });
+    await copy();
+    expect(await to.real.usage.whole(wallet)).to.deep.equal(none);
+    await breakOff();
+    const folded = await from.real.usage.whole(wallet);
+    await openAtEnd();
+    expect(await refused()).to.equal(
+      `An archive took calls of ${wallet} during the copy: copy again into an empty store.`,
+    );
+    expect(await to.real.usage.whole(wallet)).to.deep.equal(folded);
+  });
+
+  it('is refused when an archive moves on in between', async () => {
+    await openAtEnd();
+    await copy();
+    await breakOff();
+    await applied(from.real, topup(wallet, RUB));
+    const { seq } = (await from.real.archives.opening(wallet)) as Opening;
+    await openAtEnd(seq);
+    expect(await refused()).to.include(`An archive took calls of ${wallet} during the copy`);
+  });
+});

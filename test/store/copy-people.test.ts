@@ -1,0 +1,46 @@
+// Copies of people: users as they are, however often, and what they did.
+import { expect } from 'chai';
+import { OperatorError } from '../../lib/operator-error.ts';
+import { type FaultyStore, lose } from '../../testkit/faulty-store.ts';
+import { AT, rejection } from '../contract/store/context.ts';
+import { makeUser } from '../contract/store/people.ts';
+import { useCopies } from './copies.ts';
+
+describe('copy of people', () => {
+  let from: FaultyStore;
+  let to: FaultyStore;
+  let wallet: string;
+
+  const { copy, breakOff } = useCopies((opened) => {
+    ({ source: from, target: to, wallet } = opened);
+  });
+
+  it('takes more than a page of users, of memberships and of what they did, in order', async () => {
+    const users = Array.from({ length: 201 }, () => makeUser());
+    for (const user of users) {
+      await from.real.users.add(user);
+      await from.real.users.join({ user: user.id, account: wallet, role: 'owner' });
+      const row = { at: AT, user: user.id, action: 'key.issue', account: wallet, target: 'k', detail: '{}' };
+      await from.real.auditLog.append({ ...row, address: '192.0.2.1' });
+    }
+    to.next('auditLog.put', lose);
+    expect(await rejection(copy())).to.have.property('message', 'lost by the test');
+    expect(await copy()).to.include({ users: 201, resumed: true });
+    const rowsOf = ({ real: { users, auditLog } }: FaultyStore) =>
+      Promise.all([users.page({ limit: 999 }), users.membersOf(wallet), auditLog.page({ limit: 999 })]);
+    const rows = await rowsOf(from);
+    expect(rows.map((list) => list.length)).to.deep.equal([201, 201, 201]);
+    expect(await rowsOf(to)).to.deep.equal(rows);
+  });
+
+  it('is refused when a user of the target is another', async () => {
+    const user = makeUser();
+    await from.real.users.add(user);
+    await copy();
+    await breakOff();
+    await to.real.users.change({ ...user, operator: true });
+    const error = await rejection(copy());
+    expect(error).to.be.instanceOf(OperatorError);
+    expect(String(error)).to.include(`The copy of the user ${user.id} does not match the source`);
+  });
+});
