@@ -45,6 +45,42 @@ describe('splitter of lines', () => {
     });
   }
 
+  it('takes CRLF for one end, also when its halves come apart, and CR twice for two', () => {
+    const linesOf = (...texts: string[]) => {
+      const lines: string[] = [];
+      const takeLine = (text: string, start: number, end: number) => {
+        lines.push(text.slice(start, end));
+        return end;
+      };
+      const splitter = new LineSplitter(LINE_LIMITS, { takeLine });
+      for (const text of texts) splitter.push(encoder.encode(text));
+      splitter.end();
+      return lines;
+    };
+    expect(linesOf('a\r\nb\r\n')).to.deep.equal(['a', 'b']);
+    expect(linesOf('a\r', '\nb')).to.deep.equal(['a', 'b']);
+    expect(linesOf('a\r', '', '\nb')).to.deep.equal(['a', 'b']);
+    expect(linesOf('a\r', 'b\n', '\nc')).to.deep.equal(['a', 'b', '', 'c']);
+    expect(linesOf('a\r', '\r\nb')).to.deep.equal(['a', '', 'b']);
+    expect(linesOf('a\n', '\nb')).to.deep.equal(['a', '', 'b']);
+  });
+
+  it('counts the pieces of a line together, and of each line anew, and takes what is just as long as allowed', () => {
+    const limits = { charsMax: 6, bytesMax: 20 };
+    const cut = (...texts: string[]) =>
+      decode(
+        texts.map((text) => encoder.encode(text)),
+        limits,
+      );
+    expect(cut('123', '456\n12', '3456', '\n123456\n')).to.include({ failure: 'the answer is longer than 20 bytes' });
+    expect(cut('123', '456\n12', '3456', '\n12345')).to.deep.equal({
+      lines: ['123456', '123456', '12345'],
+      failure: undefined,
+    });
+    expect(cut('1234', '567')).to.deep.equal({ lines: [], failure: 'a line is longer than 6 characters' });
+    expect(cut('1234', '567\n8\n').failure).to.equal('a line is longer than 6 characters');
+  });
+
   it('gives back any values, however their bytes are cut', () => {
     const ends = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
     fc.assert(

@@ -125,6 +125,13 @@ describe('delivery', () => {
     expect(writes.slice(1)).to.deep.equal([TAIL]);
   });
 
+  it('delivers with its end what is still kept back then', () => {
+    const delivery = open(true);
+    delivery.write([START, OPEN, delta('a'), CLOSE]);
+    complete(delivery);
+    expect(writes).to.deep.equal([[...HEAD, OPEN, delta('a'), CLOSE, ...TAIL]]);
+  });
+
   it('has nothing to flush of an answer without text', () => {
     const delivery = open(true);
     delivery.write([START, usage(1, 1)]);
