@@ -1,9 +1,10 @@
 // What an owner allows a key, over real HTTP: its last moment, its models and its budget, on every endpoint.
+import { request } from 'node:http';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
 import { hashKey } from '../../lib/accounts/key.ts';
 import type { WishedLimits } from '../../lib/accounts/limits.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, type Reply, send } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, type Reply, responseOf, send } from '../../testkit/client.ts';
 import { startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { EDITS, GENERATIONS } from '../../testkit/images.ts';
 import { PROMPTS } from '../../testkit/smart.ts';
@@ -166,6 +167,38 @@ describe('limits of a key', () => {
     await accounts().limitKey(id, { models: ['small'] });
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expectRefusal(await post(key, MESSAGES, ask('hi', { model: 'big' })), MESSAGES, FORBIDDEN);
+  });
+
+  it('is asked about again once the body is there, on every endpoint, before any hold', async () => {
+    const changes: readonly (readonly [status: number, change: (of: TestAccount) => Promise<unknown>])[] = [
+      [401, ({ keyId }) => accounts().revokeKey(keyId)],
+      [401, ({ keyId }) => accounts().limitKey(keyId, { expiresAt: Date.now() + 100 })],
+      [403, ({ keyId }) => accounts().limitKey(keyId, { models: ['small'] })],
+      [403, ({ id }) => accounts().suspend(id)],
+    ];
+    const begin = async (path: string, body: object) => {
+      const owner = await gateway.account();
+      const text = JSON.stringify(body);
+      const headers = { 'content-length': String(text.length), 'x-api-key': owner.key };
+      const call = request(gateway.url + path, { method: 'POST', headers, agent: false });
+      call.write(text.slice(0, 10));
+      return { path, owner, answered: responseOf(call), finish: () => call.end(text.slice(10)) };
+    };
+    const calls = await Promise.all(
+      CALLS.flatMap(([path, model, body]) =>
+        changes.map(async ([status, change]) => ({ ...(await begin(path, { ...body, model })), status, change })),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const { owner, change } of calls) await change(owner);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    for (const { path, owner, status, answered, finish } of calls) {
+      finish();
+      const response = (await answered).resume();
+      expect([path, response.statusCode]).to.deep.equal([path, status]);
+      expect((await gateway.wallet(owner)).seq).to.equal(1);
+    }
+    await gateway.checkMoney();
   });
 
   describe('budget', () => {
