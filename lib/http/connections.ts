@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { takeOver } from '../platform/late-http.ts';
 import { markOfTaken } from '../platform/socket-bytes.ts';
 import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
 import { createTurns } from './turns.ts';
@@ -63,9 +64,19 @@ interface Connection {
   takenAt: number;
 }
 
+/** One that has not sent a byte: when it came. */
+type Newcomer = number;
+
+export interface Connections {
+  /** Closes those that have not sent a byte, which the listener does not know of. */
+  closeNewcomers(): void;
+}
+
 /** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
-export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): void {
-  const all = new Map<Socket, Connection>();
+export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): Connections {
+  const all = new Map<Socket, Connection | Newcomer>();
+  // The parser, its listeners and our feed are most of a connection's memory: one that says nothing needs none of it.
+  const serve = takeOver(listener);
   const turns = createTurns();
   /** Connections without a request, longest first: those that never sent one, and idle ones. */
   const silent = new Set<Socket>();
@@ -74,9 +85,15 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
   function dropIdle(): boolean {
     const [longest] = silent.size > 0 ? silent : idle;
     if (!longest) return false;
+    // A reset leaves nothing behind that has to time out, as an end does: they may come by thousands a second.
+    if (isNewcomer(longest)) longest.resetAndDestroy();
+    else longest.destroy();
     forget(longest);
-    longest.destroy();
     return true;
+  }
+
+  function isNewcomer(socket: Socket): boolean {
+    return typeof all.get(socket) === 'number';
   }
 
   function forget(socket: Socket): void {
@@ -90,15 +107,26 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
       socket.destroy();
       return;
     }
-    socket.setMaxListeners(LISTENERS + UNANSWERED_MAX);
-    all.set(socket, { feed: createFeed(socket, turns), taken: Number.NaN, takenAt: 0 });
+    all.set(socket, performance.now());
     silent.add(socket);
     // Not `once`, which takes three times the memory: it happens only once.
-    socket.on('close', () => forget(socket));
+    socket.on('close', onClose);
+    socket.on('error', ignore).on('data', onFirstBytes).on('end', onEarlyEnd);
   });
+  function onClose(this: Socket): void {
+    forget(this);
+  }
+  function onFirstBytes(this: Socket, bytes: Buffer): void {
+    serve(this);
+    this.off('data', onFirstBytes).off('end', onEarlyEnd).off('error', ignore);
+    this.setMaxListeners(LISTENERS + UNANSWERED_MAX);
+    const feed = createFeed(this, turns);
+    all.set(this, { feed, taken: Number.NaN, takenAt: 0 });
+    feed.take(bytes);
+  }
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const feed = all.get(socket)?.feed;
+    const feed = feedOf(socket);
     if (!feed) return;
     feed.begin(request);
     silent.delete(socket);
@@ -109,18 +137,39 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
     });
   };
   for (const event of ['request', 'checkContinue']) listener.prependListener(event, onRequest);
-  const stop = (socket: Socket) => all.get(socket)?.feed.stop();
+  function feedOf(socket: Socket): Feed | undefined {
+    const connection = all.get(socket);
+    return typeof connection === 'object' ? connection.feed : undefined;
+  }
+  const stop = (socket: Socket) => feedOf(socket)?.stop();
   listener.prependListener('clientError', (_error, socket) => stop(socket as Socket));
   listener.prependListener('connect', (_request, socket) => stop(socket as Socket));
 
   const look = () => {
     const now = performance.now();
     for (const [socket, connection] of all) {
-      if (socket.writableLength > 0 && hasStalled(socket, connection, now - stallMs)) socket.destroy();
+      if (typeof connection === 'number' ? connection < now - listener.headersTimeout : stalls(socket, connection, now))
+        socket.destroy();
     }
   };
-  const looking = setInterval(look, Math.ceil(stallMs / STALL_STEPS)).unref();
+  const stalls = (socket: Socket, connection: Connection, now: number) =>
+    socket.writableLength > 0 && hasStalled(socket, connection, now - stallMs);
+  const looking = setInterval(look, Math.ceil(Math.min(stallMs, listener.headersTimeout) / STALL_STEPS)).unref();
   listener.once('close', () => clearInterval(looking));
+  return {
+    closeNewcomers() {
+      for (const socket of all.keys()) if (isNewcomer(socket)) socket.destroy();
+    },
+  };
+}
+
+function ignore(): void {
+  // It is closed too.
+}
+
+/** The client has ended it before its first byte. */
+function onEarlyEnd(this: Socket): void {
+  this.destroy();
 }
 
 /** Whether the client has read nothing since then. */

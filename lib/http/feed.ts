@@ -8,6 +8,8 @@ import { mergeChunks } from './chunks.ts';
 import type { Turns } from './turns.ts';
 
 export interface Feed {
+  /** What arrived before it was there. */
+  take(bytes: Buffer): void;
   /** A request has arrived. */
   begin(request: IncomingMessage): void;
   /** One of them has been answered. */
@@ -52,7 +54,7 @@ class SocketFeed implements Feed {
   constructor(socket: Socket, turns: Turns) {
     this.#socket = socket;
     this.#turns = turns;
-    this.#parse = replaceParser(socket, (bytes) => this.#take(bytes));
+    this.#parse = replaceParser(socket, (bytes) => this.take(bytes));
     socket.on('resume', () => this.#onResume());
   }
 
@@ -79,7 +81,7 @@ class SocketFeed implements Feed {
     this.#rest = undefined;
   }
 
-  #take(bytes: Buffer): void {
+  take(bytes: Buffer): void {
     if (this.#stopped) return;
     const { length } = bytes;
     const isLong = length >= LONG_READ_BYTES;

@@ -66,7 +66,7 @@ export function createHttp(options: HttpOptions): Http {
     // Node's own answer has neither an id nor an envelope: `onRequest` refuses it.
     requireHostHeader: false,
   });
-  watchConnections(listener, { connectionsMax, stallMs });
+  const connections = watchConnections(listener, { connectionsMax, stallMs });
   const server = Hapi.server({
     listener,
     // It would check the address with an expression that takes a thirtieth of a start to compile.
@@ -117,7 +117,7 @@ export function createHttp(options: HttpOptions): Http {
     start: () => listen(server, listener, { host, port, sharesPort }),
     close: async (drain) => {
       draining = true;
-      await closeListener(listener, drain);
+      await closeListener(listener, () => drain().finally(connections.closeNewcomers));
     },
   };
 }
