@@ -1,16 +1,25 @@
 // Waits for a quiet moment of the event loop: while other work runs, more arrives that can join the batch.
 import { performance } from 'node:perf_hooks';
 
-/** Resolves after the first turn of the loop in which nothing happened, or after `withinMs`. */
-export function lull(withinMs: number): Promise<void> {
+export interface LullLimits {
+  /** At the longest. */
+  readonly withinMs: number;
+  /** At the longest after the last arrival: what else keeps the loop busy brings nothing for the batch. */
+  readonly aloneMs: number;
+}
+
+/** Resolves after the first turn of the loop in which nothing happened, or at a limit; `arrived` counts arrivals. */
+export function lull({ withinMs, aloneMs }: LullLimits, arrived: () => number): Promise<void> {
   return new Promise((resolve) => {
-    const until = performance.now() + withinMs;
-    let events = eventsSoFar();
+    const from = performance.now();
+    let [events, count, arrivedAt] = [eventsSoFar(), arrived(), from];
     const turn = () => {
-      const now = eventsSoFar();
-      if (now === events || performance.now() >= until) resolve();
+      const [at, eventsNow, countNow] = [performance.now(), eventsSoFar(), arrived()];
+      if (countNow !== count) arrivedAt = at;
+      if (eventsNow === events || at - from >= withinMs || at - arrivedAt >= aloneMs) resolve();
       else {
-        events = now;
+        events = eventsNow;
+        count = countNow;
         setImmediate(turn);
       }
     };

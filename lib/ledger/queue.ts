@@ -69,7 +69,7 @@ const WAITING_MAX = 20_000;
  * How long a busy process gathers before committing a lane shared by all calls: a transaction costs as much as ten of
  * its operations. An idle process commits at once.
  */
-const COMPANY_MS = 8;
+const COMPANY = { withinMs: 8, aloneMs: 2 } as const;
 const TICK_MS = 100;
 /** The lane of all wallets, in a store that has only one. */
 const SHARED = '';
@@ -121,7 +121,7 @@ export function createQueue({
   async function commit(running: Running): Promise<void> {
     const { name, lane } = running;
     while ((lane.dueAt() ?? Number.POSITIVE_INFINITY) <= performance.now()) {
-      if (name === SHARED && lane.fresh() < store.batchMax) await lull(COMPANY_MS);
+      if (name === SHARED && lane.fresh() < store.batchMax) await lull(COMPANY, lane.fresh);
       const part = lane.take(performance.now());
       if (!part) continue;
       try {

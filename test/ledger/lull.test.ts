@@ -7,11 +7,11 @@ import { lull } from '../../lib/ledger/lull.ts';
 
 const MEDIAN_OF = 9;
 
-async function medianMs(withinMs: number): Promise<number> {
+async function medianMs(withinMs: number, { aloneMs = withinMs, arrived = (): number => 0 } = {}): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < MEDIAN_OF; count += 1) {
     const from = performance.now();
-    await lull(withinMs);
+    await lull({ withinMs, aloneMs }, arrived);
     times.push(performance.now() - from);
   }
   return times.sort((a, b) => a - b)[Math.floor(MEDIAN_OF / 2)] as number;
@@ -22,7 +22,7 @@ describe('lull', () => {
     expect(await medianMs(2000)).to.be.lessThan(200);
   });
 
-  it('lasts as long as every turn brings something, and never longer than it may', async () => {
+  it('lasts as long as every turn brings something and more arrives, and never longer than it may', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0);
     await once(server, 'listening');
     const address = server.address() as { port: number };
@@ -35,6 +35,15 @@ describe('lull', () => {
     }
     for (let count = 0; count < 10; count += 1) await turn();
     expect(await medianMs(60)).to.be.within(55, 2000);
+    // Nothing arrives for the batch; something does in every turn; something did at first.
+    expect(await medianMs(2000, { aloneMs: 20 })).to.be.within(19, 1000);
+    let count = 0;
+    expect(await medianMs(120, { aloneMs: 20, arrived: () => count++ })).to.be.within(115, 2000);
+    const from = performance.now();
+    expect(await medianMs(4000, { aloneMs: 40, arrived: () => Math.min(performance.now() - from, 60) })).to.be.within(
+      39,
+      2000,
+    );
     for (const socket of sockets) socket.destroy();
     server.close();
   });
