@@ -1,0 +1,52 @@
+import { expect } from 'chai';
+import { createFinishReason } from '../../lib/plugin/finish-words.ts';
+import { createHostFault } from '../../lib/plugin/host-fault.ts';
+
+const reasonOf = createFinishReason(createHostFault({ secrets: [] }));
+
+describe('words for the end of an answer', () => {
+  it('are known in any case and with something behind a colon', () => {
+    const rows = [
+      ['stop', 'stop'],
+      ['END_TURN', 'stop'],
+      ['eos_token', 'stop'],
+      ['max_tokens', 'length'],
+      ['model_context_window_exceeded', 'length'],
+      ['SAFETY', 'filter'],
+      ['content_filter: violence', 'filter'],
+      ['tool_calls', 'tool'],
+      ['function_call', 'tool'],
+      ['whatever', 'other'],
+      ['stop sign', 'other'],
+    ] as const;
+    for (const [word, reason] of rows) expect(reasonOf(word), word).to.equal(reason);
+  });
+
+  it('say nothing yet where they are none', () => {
+    for (const word of ['', 'null', 'None', 'FINISH_REASON_UNSPECIFIED', null, undefined, 1]) {
+      expect(reasonOf(word), `${word}`).to.equal(undefined);
+    }
+  });
+
+  it('are a fault where the text is not the whole answer, in the words of the upstream if it has some', () => {
+    const rows = [
+      ['error', 'server'],
+      ['Network_Error', 'server'],
+      ['cancelled', 'server'],
+      ['timeout', 'timeout'],
+      ['insufficient_system_resource', 'overloaded'],
+    ] as const;
+    for (const [word, kind] of rows) {
+      const thrown = expect(() => reasonOf(word), word).to.throw();
+      thrown.with.property('kind', kind);
+      thrown.with.property('detail', `finish reason ${word}`);
+    }
+    const told = { code: 429, message: 'slow down' };
+    expect(() => reasonOf('error', told))
+      .to.throw('slow down')
+      .with.property('kind', 'rate');
+    expect(() => reasonOf('timeout', {}))
+      .to.throw('finish reason timeout')
+      .with.property('kind', 'timeout');
+  });
+});
