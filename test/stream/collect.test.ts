@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fault } from '../../lib/faults.ts';
-import { createCollector } from '../../lib/stream/collect.ts';
+import { createCollector, replyText } from '../../lib/stream/collect.ts';
 import type { BillingPart, StreamPart } from '../../lib/stream/part.ts';
 
 const HEAD: StreamPart[] = [
@@ -47,6 +47,19 @@ describe('collector', () => {
     write([{ type: 'start', id: 'req_2', model: 'model-b', smart }, ...block(0, 'a')]);
     write([{ type: 'finish', reason: 'stop', sequence: 'END' }, BILLING]);
     expect(reply()).to.deep.include({ sequence: 'END', smart, reason: 'stop', input: 0, output: 0 });
+  });
+
+  it('has a text, which is that of its text blocks alone', () => {
+    const { write, reply } = createCollector();
+    const call = { type: 'tool', id: 'call_1', name: 'find' } as const;
+    write([...HEAD, ...block(0, 'one '), { type: 'block-start', index: 1, block: call }]);
+    write([
+      { type: 'block-delta', index: 1, text: '{}' },
+      { type: 'block-end', index: 1 },
+      ...block(2, 'two'),
+      ...TAIL,
+    ]);
+    expect(replyText(reply())).to.equal('one two');
   });
 
   it('is the same however the parts are cut', () => {

@@ -37,9 +37,9 @@ describe('text engine', () => {
     it('says when the first fragment is passed on, and how each attempt ended', async () => {
       const routes = [failing('server'), good];
       const result = await stage.call({ routes });
-      expect(result.events).to.deep.equal(['up-0: error', 'first', 'up-1: finish']);
+      expect(result.events).to.deep.equal(['up-0: error', 'spent', 'first', 'up-1: finish']);
       const buffered = await stage.call({ routes, delivery: 'buffered' });
-      expect(buffered.events).to.deep.equal(['up-0: error', 'up-1: finish', 'first']);
+      expect(buffered.events).to.deep.equal(['up-0: error', 'spent', 'up-1: finish', 'first']);
     });
 
     it('notes the model also of a call that gets no hold, and why usage is not believed', async () => {
@@ -312,6 +312,30 @@ describe('text engine', () => {
       const result = await stage.call({ routes: [answer], delivery, controller });
       expectCharged(result, cost({ input: 1, output: 500 }));
       expect(result.parts).to.deep.equal([]);
+    });
+  });
+
+  describe('a call with pictures', () => {
+    const request = { images: 1 };
+
+    it('is delivered and counted as by the model that looks at them, and charged by the one that was asked', async () => {
+      const result = await stage.call({ routes: [good], vision: 'buffered', request });
+      expect(result.charge).to.include({ model: 'model-a' });
+      expect(result.charge?.usage).to.equal(usageJson(1001, 2, { model_answered: 'sight' }));
+      const live = await stage.call({ routes: [good], vision: 'stream', delivery: 'buffered', request });
+      expect(live.events.slice(0, 2)).to.deep.equal(['spent', 'first']);
+    });
+
+    it('says that nobody can look at them, unless the client can mend that, or has something of the answer', async () => {
+      const failed = await stage.call({ routes: [failing('server')], vision: 'stream', live: false, request });
+      expect(codeOf(failed)).to.equal('vision_unavailable');
+      const refused = await stage.call({ routes: [failing('request')], vision: 'stream', live: false, request });
+      expect(codeOf(refused)).to.equal('upstream_refused');
+      const begun = playing([START, OPEN, delta('a')], upstreamError('server'));
+      const broken = await stage.call({ routes: [begun], vision: 'stream', live: false, request });
+      expect(codeOf(broken)).to.equal('upstream_failed');
+      const blind = await stage.call({ routes: [failing('server')], live: false });
+      expect(codeOf(blind)).to.equal('upstream_failed');
     });
   });
 

@@ -37,6 +37,8 @@ export interface CallOptions {
   readonly live?: boolean;
   readonly request?: Partial<TextRequest>;
   readonly timeouts?: Partial<TextTimeouts>;
+  /** How the model delivers that looks at pictures; without it there is none. */
+  readonly vision?: 'stream' | 'buffered';
   /** The balance of the new account that calls; a call can also go on with an account. */
   readonly balance?: Micro;
   readonly account?: string;
@@ -63,7 +65,7 @@ export interface CallResult {
   /** What each route was asked, in order. */
   readonly asked: readonly number[];
   readonly warnings: readonly object[];
-  /** The first fragment and the end of each attempt, as they were told. */
+  /** The first fragment, that the request is spent, and the end of each attempt, as they were told. */
   readonly events: readonly string[];
   readonly notes: Readonly<Record<string, unknown>>;
   readonly charge: Charge | undefined;
@@ -141,6 +143,7 @@ export class Stage {
     const notes: Record<string, unknown> = {};
     const note = (fields: object) => void Object.assign(notes, fields);
     const warn = (fields: object) => void warnings.push(fields);
+    const onSpent = () => void events.push('spent');
     const onFirst = () => void events.push('first');
     const onAttempt = (upstream: string, { type }: Ending) => void events.push(`${upstream}: ${type}`);
     const { store } = this;
@@ -161,7 +164,7 @@ export class Stage {
     });
     const { signal } = options.controller ?? new AbortController();
     const log = { debug: () => undefined, warn, error: warn, note };
-    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, log };
+    const context = { requestId, accountId: account, keyId: 'key', signal, onFirst, onSpent, log };
     const { output, seen } = outputOf(options);
     const startedAt = performance.now();
     const thrown = await engine.run({ ...REQUEST, ...options.request }, context, output).then(
@@ -186,7 +189,7 @@ export class Stage {
   }
 }
 
-function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: number) => void): Catalog {
+function catalogOf({ routes, delivery = 'stream', vision }: CallOptions, onAsk: (route: number) => void): Catalog {
   const providers = new Map<string, OpenUpstream>();
   for (const [index, answer] of routes.entries()) {
     const text = (call: TextCall, signal: AbortSignal) => {
@@ -196,30 +199,30 @@ function catalogOf({ routes, delivery = 'stream' }: CallOptions, onAsk: (route: 
     providers.set(`up-${index}`, { provider: { text }, origin: undefined });
   }
   const names = [...providers.keys()];
+  const model = {
+    id: 'model-a',
+    aliases: [],
+    type: 'text',
+    provider: 'Test',
+    order: 'listed',
+    delivery,
+    vision: false,
+    tools: false,
+    demands: false,
+    json: false,
+    schema: false,
+    reasoning: false,
+    price: { input: '1000', output: '5000' },
+    routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),
+  } as const;
+  const seeing = vision ? [{ ...model, id: 'sight', vision: true, delivery: vision }] : [];
   return buildCatalog(
     {
       upstreams: Object.fromEntries(names.map((name) => [name, { plugin: 'test', settings: {}, sandbox: false }])),
       payments: {},
-      models: [
-        {
-          id: 'model-a',
-          aliases: [],
-          type: 'text',
-          provider: 'Test',
-          order: 'listed',
-          delivery,
-          vision: false,
-          tools: false,
-          demands: false,
-          json: false,
-          schema: false,
-          reasoning: false,
-          price: { input: '1000', output: '5000' },
-          routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),
-        },
-      ],
+      models: [model, ...seeing],
       smart: { lite: [], standard: [], heavy: [] },
-      vision: [],
+      vision: seeing.map(({ id }) => id),
       defaults: { image: [], edit: [] },
       retired: {},
     },
