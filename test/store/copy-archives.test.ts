@@ -13,6 +13,8 @@ import {
   problemsOf,
   RUB,
   rejection,
+  reserve,
+  settle,
   topup,
   walletOf,
 } from '../contract/store/context.ts';
@@ -61,13 +63,20 @@ describe('copy of a store with archives', () => {
 
   it('goes on behind the opening, through pages and writes, however often', async () => {
     const calls = (length: number) => Array.from({ length }, () => charge(wallet, { amount: 1n }));
-    await appliedInBatches(from.real, calls(700));
+    const [within, across] = [newId('req'), newId('req')];
+    await applied(from.real, ...[within, across].map((chargeId) => reserve(wallet, { chargeId })));
+    await appliedInBatches(from.real, calls(1000));
+    await applied(from.real, settle(wallet, within));
     const opening = await openAtEnd();
-    await appliedInBatches(from.real, calls(400));
+    await appliedInBatches(from.real, calls(200));
+    await applied(from.real, settle(wallet, across));
     await copy();
     const expectEqual = async () => {
       expect(await to.real.archives.opening(wallet)).to.deep.equal(opening);
       expect(await everythingOf(to.real, wallet)).to.deep.equal(await everythingOf(from.real, wallet));
+      for (const id of [within, across]) {
+        expect(await to.real.ledger.charge(id)).to.deep.equal(await from.real.ledger.charge(id));
+      }
       expect(await problemsOf(to.real, wallet)).to.deep.equal([]);
     };
     await expectEqual();
@@ -76,6 +85,16 @@ describe('copy of a store with archives', () => {
     await copy();
     await expectEqual();
   }).timeout(20_000);
+
+  it('takes the folded usage of every wallet with an opening, also behind the first page', async () => {
+    const opening = await openAtEnd();
+    const ids = Array.from({ length: 501 }, (_, index) => `acc_${String(index).padStart(4, '0')}`);
+    for (const id of ids) await from.real.archives.open({ ...opening, wallet: id }, 0);
+    const last = ids.toSorted().at(-1) as string;
+    await from.real.usage.add({ wallet: last, from: 0, to: 4, hours: [] });
+    await copy();
+    expect((await to.real.usage.whole(last)).cursor).to.equal(4);
+  });
 
   it('takes the folded usage of wallets with an opening only', async () => {
     const none = { cursor: 0, hours: [] };

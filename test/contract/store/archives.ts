@@ -79,6 +79,15 @@ export function archiveContract(kind: StoreKind): void {
     expect(await archives.list()).to.deep.equal([copied, { ...leaving, state: 'done' }]);
   });
 
+  it('is refused when the store does not take its note, at its beginning and later', async () => {
+    const { archives } = context.store;
+    const before = await archives.list();
+    const wrong = note({ state: 'odd' as 'done' });
+    expect(await rejection(archives.put(wrong))).to.be.instanceOf(StoreError);
+    expect(await rejection(archives.begin(wrong))).to.be.instanceOf(StoreError);
+    expect(await archives.list()).to.deep.equal(before);
+  });
+
   it('opens a wallet from where it was, and takes its checkpoint along', async () => {
     const { store } = context;
     const { wallet, opening } = await opened(2);
@@ -213,6 +222,8 @@ export function archiveContract(kind: StoreKind): void {
     await usage.put(target, whole);
     expect(await usage.whole(target)).to.deep.include({ cursor: 4 });
     expect((await usage.whole(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
+    await usage.put(target, { cursor: 1, hours: [] });
+    expect(await usage.whole(target)).to.deep.equal({ cursor: 1, hours: [] });
     await usage.put(target, { cursor: 0, hours: [] });
     expect(await usage.whole(target)).to.deep.equal({ cursor: 0, hours: [] });
   });

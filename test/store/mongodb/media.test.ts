@@ -74,6 +74,19 @@ describe('MongoDB: media', () => {
       .with.property('message', 'a media file was removed while it was written');
   });
 
+  it('that broke off wait while there is enough that has expired', async () => {
+    const { file, written, gate } = await begin();
+    await age(file, HOUR_MS + 60_000);
+    const { id } = await store.media.write(newMedia({ expiresAt: Date.now() - 1 }), piecesOf(PNG));
+    expect(await store.media.clean(Date.now(), 1)).to.equal(1);
+    expect(await store.media.get(id)).to.equal(undefined);
+    expect(await counts()).to.deep.equal([1, 2]);
+    expect(await store.media.clean(Date.now(), 1)).to.equal(1);
+    expect(await counts()).to.deep.equal([0, 0]);
+    gate.open();
+    await rejection(written);
+  });
+
   it('cannot go on once a cleaner has begun with them', async () => {
     const { media, file, written, gate } = await begin();
     await files().updateOne({ _id: file._id }, { $set: { uploadDate: new Date(0) } });
