@@ -109,7 +109,6 @@ export function createBodyParser({ idleMs = IDLE_MS }: { readonly idleMs?: numbe
     const job = running;
     running = joining = undefined;
     if (isLarge) void thread.stop();
-    isLarge = false;
     if (job) settle(job);
     next();
   }

@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccounts } from '../../lib/accounts/accounts.ts';
-import { ask, CHAT, DIALECTS, MESSAGES, send, until } from '../../testkit/client.ts';
+import { ask, CHAT, DIALECTS, MESSAGES, open as request, send, until } from '../../testkit/client.ts';
 import { chatCatalog, startGateway, type TestAccount, type TestGateway } from '../../testkit/gateway.ts';
 import { cpuMs } from '../../testkit/turns.ts';
-import { chatAnswer, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
+import { chatAnswer, chatStall, startUpstream, type TestUpstream } from '../../testkit/upstream.ts';
 
 const MIB = 1024 * 1024;
 
@@ -121,6 +121,21 @@ describe('edges', () => {
         expect(await open(head(path, accounts[4] as TestAccount, endless)).status()).to.equal(413);
       });
     }
+
+    it('count as long as their call may need their text', async function () {
+      this.timeout(30_000);
+      const account = await gateway.account('100000');
+      // One key has half of 96 MiB.
+      const options = { key: account.key, body: ask('x'.repeat(25 * MIB)) };
+      upstream.behave(chatStall());
+      const arrived = upstream.nextCall();
+      const waiting = request(gateway.url + CHAT, options).on('error', () => undefined);
+      await arrived;
+      expect((await send(gateway.url + CHAT, options)).status).to.equal(503);
+      waiting.destroy();
+      upstream.behave(chatAnswer('Hello.'));
+      await until(async () => (await gateway.wallet(account)).held === 0n);
+    });
 
     it('of 600 KB answers like a short one', async () => {
       const { key } = await gateway.account();
