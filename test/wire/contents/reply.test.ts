@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import type { AnswerWriter } from '../../../lib/plugin/contract.ts';
+import type { AnswerWriter, JsonObject, ProviderPart } from '../../../lib/plugin/contract.ts';
 import { createFinishReason } from '../../../lib/plugin/finish-words.ts';
 import { createHostFault } from '../../../lib/plugin/host-fault.ts';
-import { createContentsReader } from '../../../lib/wire/contents/reply.ts';
+import { Writer } from '../../../lib/plugin/writer.ts';
+import { createContentsReader, picturesOf } from '../../../lib/wire/contents/reply.ts';
 
 const fault = createHostFault({ secrets: [] });
 
@@ -26,4 +27,77 @@ describe('replies in the contents format', () => {
       expect(told).to.deep.equal([counts]);
     });
   }
+
+  const kit = { fault, finishReason: createFinishReason(fault) };
+  const candidate = (parts: unknown, more: object = {}) => ({ candidates: [{ content: { parts }, ...more }] });
+  const read = (...chunks: readonly JsonObject[]) => {
+    const parts: ProviderPart[] = [];
+    const out = new Writer();
+    out.into(parts);
+    const reader = createContentsReader(kit);
+    for (const chunk of chunks) reader.take(chunk, out, () => '');
+    out.close();
+    return parts;
+  };
+
+  it('have texts without thoughts, and calls that are whole, each by itself', () => {
+    const call = (name: string) => ({ functionCall: { id: name, name, args: { at: 1 } }, thoughtSignature: 's' });
+    const parts = read(
+      {
+        responseId: 'r',
+        modelVersion: 'm',
+        ...candidate([{ text: 'hm', thought: true }, { text: 'So' }, { text: 1 }, null]),
+      },
+      candidate([call('a'), call('b')]),
+      candidate('none', { finishReason: 'STOP' }),
+    );
+    const json = '{"at":1}';
+    const block = (index: number, block: object, text: string) => [
+      { type: 'block-start', index, block },
+      { type: 'block-delta', index, text },
+      { type: 'block-end', index },
+    ];
+    expect(parts).to.deep.equal([
+      { type: 'start', id: 'r', model: 'm' },
+      ...block(0, { type: 'text' }, 'So'),
+      ...block(1, { type: 'tool', id: 'a', name: 'a', state: 's' }, json),
+      ...block(2, { type: 'tool', id: 'b', name: 'b', state: 's' }, json),
+      { type: 'finish', reason: 'stop', raw: 'STOP' },
+    ]);
+  });
+
+  it('are refused by an error, and by a reason to block the prompt', () => {
+    expect(() => read({ error: { code: 429, message: 'slow down' } }))
+      .to.throw('slow down')
+      .with.property('kind', 'rate');
+    const blocked = { promptFeedback: { blockReason: 'SAFETY' } };
+    for (const refused of [() => read(blocked), () => picturesOf(blocked, kit)]) {
+      expect(refused).to.throw('prompt blocked: SAFETY').that.includes({ kind: 'request', about: 'content' });
+    }
+    expect(read({ promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } })).to.deep.equal([]);
+  });
+
+  it('have pictures without drafts, and a refusal only where there are none', () => {
+    const picture = (text: string, more: object = {}) => ({ inlineData: { data: btoa(text) }, ...more });
+    const drawn = (parts: unknown, more: object = {}) =>
+      picturesOf(candidate(parts, more), kit).map((source) => 'bytes' in source && `${source.bytes}`);
+    const parts = [
+      picture('draft', { thought: true }),
+      picture('one'),
+      { text: 'x' },
+      { inlineData: {} },
+      picture('two'),
+    ];
+    expect(drawn(parts)).to.deep.equal(['one', 'two']);
+    expect(drawn(parts, { finishReason: 'SAFETY' })).to.deep.equal(['one', 'two']);
+    expect(drawn([], { finishReason: 'STOP' })).to.deep.equal([]);
+    for (const [finishMessage, says] of [
+      ['not this', 'SAFETY: not this'],
+      [undefined, 'SAFETY: '],
+    ] as const) {
+      expect(() => drawn([picture('draft', { thought: true })], { finishReason: 'SAFETY', finishMessage }))
+        .to.throw()
+        .that.includes({ kind: 'request', about: 'content', detail: says.trim() });
+    }
+  });
 });
