@@ -20,6 +20,8 @@ import { expect } from 'chai';
 import { makeSecret } from '../../../lib/base62.ts';
 import type { SqliteOptions } from '../../../lib/store/sqlite/store.ts';
 import { type Store, StoreError } from '../../../lib/store/store.ts';
+import { until } from '../../../testkit/client.ts';
+import { makeGate } from '../../../testkit/faulty-store.ts';
 import { rejection } from '../../contract/store/context.ts';
 import { bytesOf, isGone, newMedia, piecesOf } from '../../contract/store/media.ts';
 import { PNG } from '../../media/pictures.ts';
@@ -194,6 +196,50 @@ describe('sqlite media files', () => {
     db.exec('ALTER TABLE media RENAME COLUMN other TO media_type');
     await keep();
     expect(await store.media.page({ limit: 10 })).to.have.length(2);
+  });
+
+  it('are gone at once when another process does not let their row be written', async () => {
+    const busy = await open(path, { busyMs: 20 });
+    const db = folder.raw(path);
+    db.exec('BEGIN IMMEDIATE');
+    const written = busy.media.write(newMedia({ expiresAt: Date.now() + HOUR_MS }), piecesOf(PNG));
+    expect(await rejection(written))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'store');
+    db.exec('ROLLBACK');
+    expect(files()).to.deep.equal([]);
+  });
+
+  it('stay when a slower writer of the same finds their row', async () => {
+    const gate = makeGate();
+    const one = newMedia({ expiresAt: Date.now() + HOUR_MS });
+    async function* slow() {
+      await gate.opened;
+      yield PNG;
+    }
+    const late = store.media.write(one, slow());
+    await until(() => files().length === 1);
+    await store.media.write(one, piecesOf(PNG));
+    gate.open();
+    expect(await rejection(late))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'batch');
+    expect((await bytesOf(store, one.id)).equals(PNG)).to.equal(true);
+  });
+
+  it('of which many are lost are removed in steps, after those that have expired', async () => {
+    for (let count = 0; count < 3; count += 1) await keep();
+    folder.raw(path).exec('DELETE FROM media');
+    await keep();
+    const steps: number[][] = [];
+    for (let step = 0; step < 3; step += 1) {
+      steps.push([await store.media.clean(Date.now() + 2 * HOUR_MS, step + 1), files().length]);
+    }
+    expect(steps).to.deep.equal([
+      [1, 3],
+      [2, 1],
+      [1, 0],
+    ]);
   });
 
   it('are read to their end by whoever has begun, also while they are cleaned', async () => {
