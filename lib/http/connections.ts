@@ -70,6 +70,7 @@ type Newcomer = number;
 export interface Connections {
   /** Closes those that have not sent a byte, which the listener does not know of. */
   closeNewcomers(): void;
+  sockets(): readonly Socket[];
 }
 
 /** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
@@ -160,6 +161,7 @@ export function watchConnections(listener: Server, { connectionsMax, stallMs }: 
     closeNewcomers() {
       for (const socket of all.keys()) if (isNewcomer(socket)) socket.destroy();
     },
+    sockets: () => [...all.keys()],
   };
 }
 

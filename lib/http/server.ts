@@ -6,7 +6,7 @@ import { type Fault, fault } from '../faults.ts';
 import { OperatorError } from '../operator-error.ts';
 import { createServer as createListener, STATUS_CODES } from '../platform/node-http.ts';
 import { stopListening } from '../platform/stop-listening.ts';
-import { connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
+import { type Connections, connectionsFor, readDescriptorLimit, watchConnections } from './connections.ts';
 import { openState } from './context.ts';
 import type { FaceAt } from './face.ts';
 import { destroyLater } from './linger.ts';
@@ -117,7 +117,7 @@ export function createHttp(options: HttpOptions): Http {
     start: () => listen(server, listener, { host, port, sharesPort }),
     close: async (drain) => {
       draining = true;
-      await closeListener(listener, () => drain().finally(connections.closeNewcomers));
+      await closeListener(listener, { drain, connections, latest });
     },
   };
 }
@@ -163,15 +163,29 @@ export function cannotListen(error: unknown, at: { host: string; port: number; v
   return new OperatorError(`Cannot listen on ${at.host}:${at.port} (${variable}): ${reason}`);
 }
 
-async function closeListener(listener: Listener, drain: () => Promise<void>): Promise<void> {
+interface Closing {
+  readonly drain: () => Promise<void>;
+  readonly connections: Connections;
+  /** The reply to the latest request of each connection. */
+  readonly latest: WeakMap<Socket, ServerResponse>;
+}
+
+async function closeListener(listener: Listener, { drain, connections, latest }: Closing): Promise<void> {
   // Idle connections stay open: a call from a proxy may be on its way.
   const closed = stopListening(listener);
-  await drain();
+  await drain().finally(connections.closeNewcomers);
+  const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
+  // Node takes a connection for idle although its reply is not sent in full.
+  await Promise.all(connections.sockets().map((socket) => sent(latest.get(socket))));
   // Now the idle ones too, and the timer that checks for slow ones.
   listener.close();
-  const forced = setTimeout(() => listener.closeAllConnections(), LAST_WRITES_MS);
   await closed;
   clearTimeout(forced);
+}
+
+/** Resolves when a reply that has ended is with the system, or its connection is lost. */
+async function sent(reply: ServerResponse | undefined): Promise<void> {
+  if (reply?.writableEnded && !reply.closed) await new Promise((resolve) => reply.once('close', resolve));
 }
 
 const refused = new WeakSet<Socket>();

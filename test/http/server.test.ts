@@ -88,24 +88,72 @@ describe('http server', () => {
     await http.close(async () => undefined);
   });
 
+  it('sends a reply whole that has ended but is not read yet', async () => {
+    const bytes = 16 * 1024 * 1024;
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(bytes) });
+    await http.start();
+    const client = connect(Number(http.server.info.port), '127.0.0.1');
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(client, 'readable');
+    const closing = http.close(async () => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    let received = 0;
+    for await (const { length } of client) received += length;
+    await closing;
+    expect(received).to.be.above(bytes);
+  });
+
+  it('gives the last replies a second, and a client that reads nothing no longer', async () => {
+    const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
+    http.server.route({ method: 'GET', path: '/', handler: () => 'x'.repeat(32 * 1024 * 1024) });
+    await http.start();
+    const client = connect(Number(http.server.info.port), '127.0.0.1').on('error', () => undefined);
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(client, 'readable');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      let isClosed = false;
+      const closing = http
+        .close(async () => undefined)
+        .then(() => {
+          isClosed = true;
+        });
+      const turns = async () => {
+        for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
+      };
+      await turns();
+      mock.timers.tick(999);
+      await turns();
+      expect(isClosed).to.equal(false);
+      mock.timers.tick(1);
+      await closing;
+    } finally {
+      mock.timers.reset();
+      client.destroy();
+    }
+  });
+
   it('closes a connection that spoke no HTTP even if its client never does', async () => {
     const http = createHttp({ faceAt, host: '127.0.0.1', port: 0 });
     await http.start();
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
-      const client = connect({ port: Number(http.server.info.port), host: '127.0.0.1', allowHalfOpen: true });
-      client.resume().write('nonsense\r\n\r\n');
-      await once(client, 'end');
+      const port = Number(http.server.info.port);
+      const clients = [1, 2, 3].map(() => connect({ port, host: '127.0.0.1', allowHalfOpen: true }));
+      const ends = clients.map((client) => once(client, 'end'));
+      for (const client of clients) client.resume().write('nonsense\r\n\r\n');
+      await Promise.all(ends);
       const count = () =>
         new Promise((resolve) => http.server.listener.getConnections((_error, many) => resolve(many)));
       mock.timers.tick(1999);
-      expect(await count()).to.equal(1);
+      expect(await count()).to.equal(3);
       mock.timers.tick(1);
       for (let turns = 0; turns < 1000 && (await count()) !== 0; turns += 1) {
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(await count()).to.equal(0);
-      client.destroy();
+      for (const client of clients) client.destroy();
     } finally {
       mock.timers.reset();
       await http.close(async () => undefined);
