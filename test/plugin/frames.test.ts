@@ -322,4 +322,9 @@ describe('writer of an answer', () => {
       { numRuns: 2000 },
     );
   });
+
+  it('says what a field named error says', () => {
+    expect(read('error: quite busy \n').error).to.include({ kind: 'server', detail: 'quite busy' });
+    expect(read('error: {"message":"quite busy"}\n').error).to.include({ detail: 'quite busy' });
+  });
 });

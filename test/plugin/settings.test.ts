@@ -228,4 +228,28 @@ describe('settings of an upstream', () => {
     await made.close();
     expect(steps).to.deep.equal(['provider']);
   });
+
+  it("go with the plugin's own words and texts for faults", () => {
+    const own = { faultWords: { quota: 'empty_purse' }, faultTexts: { content: /nsfw/ } };
+    const { fault } = open(usual, { apiKey: 'key' }, own).host;
+    expect(fault.ofComplaint({ error: { code: 'empty_purse', message: 'x' } })).to.include({ kind: 'quota' });
+    expect(fault.ofComplaint({ error: 'nsfw' })).to.include({ kind: 'request', about: 'content' });
+  });
+
+  it('hold until the upstream is closed, even for a request that is under way', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const server = createServer(() => arrived.resolve());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { host, open: made } = open(usual, { apiKey: 'key', baseUrl });
+      const asked = host.json(baseUrl, { method: 'GET', signal: new AbortController().signal }).catch((error) => error);
+      await arrived.promise;
+      await made.close();
+      expect(await asked).to.include({ name: 'UpstreamFault', kind: 'network' });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
 });

@@ -241,4 +241,72 @@ describe('answers in the chat format', () => {
     expect(joined(open({ isCumulative: true }).push(lines))).to.equal('Hello');
     expect(joined(open().push(lines))).to.equal('HelHelloHello');
   });
+
+  const whole = (message: object, more: object = {}) =>
+    `data: ${JSON.stringify({ choices: [{ message, finish_reason: 'stop' }], ...more })}`;
+
+  it('takes the text of a whole message, unless deltas have said it', () => {
+    expect(joined(open().push([whole({ content: 'Hello' })]))).to.equal('Hello');
+    expect(joined(open().push([whole({ content: [{ text: 'Hel' }, { type: 'image' }, 'lo'] })]))).to.equal('Hello');
+    expect(joined(open().push([text('Hel'), text('lo'), whole({ content: 'Hello' })]))).to.equal('Hello');
+  });
+
+  const calls = (parts: readonly ProviderPart[]) =>
+    parts.flatMap((part) => (part.type === 'block-start' && part.block.type === 'tool' ? [part.block] : []));
+
+  it('takes calls of either kind, in deltas and in a whole message', () => {
+    const modern = { tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{"at":1}' } }, null] };
+    const legacy = { function_call: { name: 'look', arguments: '{"at":1}' } };
+    for (const said of [modern, legacy, { ...modern, ...legacy }]) {
+      for (const lines of [[line(said), line({}, 'tool_calls')], [whole(said)]]) {
+        const reply = open();
+        const parts = [...reply.push(lines), ...reply.end()];
+        expect(joined(parts)).to.equal('{"at":1}');
+        expect(calls(parts)).to.have.length(1);
+        expect(calls(parts)[0]).to.include({ name: 'look', ...('tool_calls' in said && { id: 'a' }) });
+      }
+    }
+  });
+
+  it('tells calls apart by index or id, and gives the last one what has neither', () => {
+    const piece = (json: string, more: object = {}, name?: string) =>
+      line({ tool_calls: [{ ...more, function: { name, arguments: json } }] });
+    for (const [a, b] of [
+      [
+        { id: 'a', index: 0 },
+        { id: 'b', index: 1 },
+      ],
+      [
+        { id: 'a', index: 0 },
+        { id: 'b', index: 0 },
+      ],
+      [{ id: 'a' }, { id: 'b' }],
+    ] as const) {
+      const rest = 'index' in b ? { index: b.index } : {};
+      const reply = open();
+      const lines = [piece('{"at"', a, 'look'), piece(':1}', a), piece('{"to"', b, 'walk'), piece(':2}', rest)];
+      const parts = [...reply.push([...lines, line({}, 'tool_calls')]), ...reply.end()];
+      expect(calls(parts).map(({ id, name }) => `${id} ${name}`)).to.deep.equal(['a look', 'b walk']);
+      expect(joined(parts)).to.equal('{"at":1}{"to":2}');
+    }
+  });
+
+  it('takes the rest of a call whose id comes again without an index', () => {
+    const piece = (id: string, json: string, name?: string) =>
+      line({ tool_calls: [{ id, function: { name, arguments: json } }] });
+    const reply = open();
+    const lines = [piece('a', '{"at"', 'look'), piece('b', '{}', 'walk'), piece('a', ':1}'), line({}, 'tool_calls')];
+    const parts = [...reply.push(lines), ...reply.end()];
+    expect(calls(parts).map(({ id }) => id)).to.deep.equal(['a', 'b']);
+    expect(joined(parts)).to.equal('{"at":1}{}');
+  });
+
+  it('takes a refusal as text, and says that as the reason', () => {
+    for (const lines of [[line({ refusal: 'No.' }), line({}, 'stop')], [whole({ content: null, refusal: 'No.' })]]) {
+      const reply = open();
+      const parts = [...reply.push([...lines, 'data: [DONE]'])];
+      expect(joined(parts)).to.equal('No.');
+      expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'filter', raw: 'refusal' });
+    }
+  });
 });
