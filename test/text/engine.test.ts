@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GONE } from '../../lib/call/context.ts';
 import { fault } from '../../lib/faults.ts';
+import { readBase64 } from '../../lib/media/inline.ts';
+import type { TextRequest } from '../../lib/text/request.ts';
 import { until } from '../../testkit/client.ts';
+import { PNG } from '../media/pictures.ts';
 import { codeOf, expectCharged, expectReleased, isRefunded, MINIMUM } from './outcome.ts';
 import {
   type Answer,
@@ -324,6 +327,21 @@ describe('text engine', () => {
       expect(result.charge?.usage).to.equal(usageJson(1001, 2, { model_answered: 'sight' }));
       const live = await stage.call({ routes: [good], vision: 'stream', delivery: 'buffered', request });
       expect(live.events.slice(0, 2)).to.deep.equal(['spent', 'first']);
+    });
+
+    it('lets go of them at the first text', async () => {
+      let held = 1;
+      const giveBack = () => {
+        held = 0;
+      };
+      const budget = { take: () => giveBack };
+      const source = readBase64(PNG.toString('base64'), { field: 'x', budget });
+      const messages: TextRequest['messages'] = [{ role: 'user', content: [{ type: 'picture', field: 'x', source }] }];
+      const seen: number[] = [];
+      const look = () => void seen.push(held);
+      const answer = playing(look, [START, OPEN], look, [delta('a')], look, [CLOSE, FINISH]);
+      await stage.call({ routes: [answer], vision: 'stream', request: { images: 1, messages } });
+      expect(seen).to.deep.equal([1, 1, 0]);
     });
 
     it('says that nobody can look at them, unless the client can mend that, or has something of the answer', async () => {
