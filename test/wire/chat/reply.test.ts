@@ -309,4 +309,14 @@ describe('answers in the chat format', () => {
       expect(parts.at(-1)).to.deep.equal({ type: 'finish', reason: 'filter', raw: 'refusal' });
     }
   });
+
+  it('takes a refusal that no reason follows, and the first of several choices', () => {
+    expect(
+      open()
+        .push([line({ refusal: 'No.' }), 'data: [DONE]'])
+        .at(-1),
+    ).to.include({ reason: 'filter' });
+    const choices = [1, 0].map((index) => ({ index, delta: { content: `${index}` } }));
+    expect(joined(open().push([`data: ${JSON.stringify({ choices })}`]))).to.equal('0');
+  });
 });
