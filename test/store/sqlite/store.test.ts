@@ -1,5 +1,5 @@
 // What only the SQLite store has: locks of other processes, threads that die, copies that open.
-import { statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -113,6 +113,22 @@ describe('sqlite store', () => {
       other.exec('ROLLBACK');
       expect((await store.ledger.apply(batch))[0]?.status).to.equal('done');
       expect(balances(await walletOf(store, wallet))).to.deep.equal([999, 1, 0, 1000, 0]);
+    });
+
+    it('and finds no database any more is a store that fails, not one that was configured wrongly', async () => {
+      const path = folder.file();
+      const store = await folder.open(path);
+      await store.settings.set('a', 'b');
+      await workers.last('tollgate-writer').terminate();
+      renameSync(path, `${path}-away`);
+      mkdirSync(path);
+      expect(await rejection(store.settings.set('a', 'c')))
+        .to.be.instanceOf(StoreError)
+        .with.property('applied', 'no');
+      rmdirSync(path);
+      renameSync(`${path}-away`, path);
+      await store.settings.set('a', 'c');
+      expect(await store.settings.get('a')).to.equal('c');
     });
 
     it('costs a reader nothing but the calls under way', async () => {
