@@ -90,6 +90,21 @@ describe('faults by what an upstream says', () => {
     [400, error('x', 'e_filter'), 'request/content'],
     [429, error('x', 1113), 'quota'],
     [400, error('x', 'oops'), 'rate'],
+    // By the code alone.
+    [400, error('x', 'insufficient_balance'), 'quota'],
+    [400, error('x', 'model_not_found'), 'missing'],
+    [400, error('x', 'permission_denied'), 'auth'],
+    [400, error('x', 'too_many_requests'), 'rate'],
+    [400, error('x', 'model_overloaded'), 'overloaded'],
+    [400, error('x', 'deadline_exceeded'), 'timeout'],
+    [400, error('x', 'invalid_image_format'), 'request/picture'],
+    [400, error('x', 'context_length_exceeded'), 'request/length'],
+    // The more significant of two.
+    [400, error('x', 'rate_limit_error', 'insufficient_quota'), 'quota'],
+    [400, error('x', 'overloaded_error', 'rate_limit_error'), 'rate'],
+    [400, error('x', 'timeout', 'overloaded_error'), 'overloaded'],
+    [400, error(`${'x'.repeat(1000)} model not found`), 'request'],
+    [400, error(`${'x'.repeat(980)} model not found`), 'missing'],
   ];
   for (const [status, body, expected] of replies) {
     it(`${status} ${JSON.stringify(body)} is ${expected}`, () => {
@@ -169,6 +184,10 @@ describe('faults by what an upstream says', () => {
     [{ 'retry-after-ms': '250', 'retry-after': '12' }, 250],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '999999999' }, 86_400_000],
+    [{ 'retry-after': ' 3 ' }, 3_000],
+    [{ 'retry-after-ms': '0.2' }, 1],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': new Date(Date.now() + 10 * 86_400_000).toUTCString() }, 86_400_000],
     [{ 'retry-after': new Date(now - 60_000).toUTCString() }, 0],
   ];
   for (const [headers, ms] of waits) {
