@@ -27,7 +27,7 @@ export const chatFace: Face = {
 };
 
 /** Stored media: open to pages of any origin, but never a page itself, whatever the bytes are. */
-const mediaFace: Face = {
+export const mediaFace: Face = {
   headers: {
     ...CORS,
     'access-control-expose-headers': `${CORS['access-control-expose-headers']}, accept-ranges, content-range, etag`,

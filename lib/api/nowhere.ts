@@ -2,6 +2,7 @@
 import type { ServerRoute } from '@hapi/hapi';
 import { fault } from '../faults.ts';
 import { MEDIA_PATH } from '../media/results.ts';
+import { faceAt } from './face.ts';
 
 /** Every path refuses methods it does not support. */
 export function refuseOtherMethods(routes: readonly ServerRoute[]): readonly ServerRoute[] {
@@ -73,4 +74,14 @@ function baseFor(path: string): string | undefined {
 
 function adviceOf(path: string, base: string): string {
   return `${path.slice(0, PATH_SHOWN_MAX)} was called: set the base URL of your client to ${base}`;
+}
+
+/** Gives each route the face of its path, unless it names one. */
+export function withFaces(routes: readonly ServerRoute[]): ServerRoute[] {
+  return routes.map((route) => {
+    const options = typeof route.options === 'object' ? route.options : {};
+    // A catch-all route answers by the path requested.
+    const face = route.path.includes('{') ? {} : { face: faceAt(route.path) };
+    return { ...route, options: { ...options, plugins: { ...face, ...options.plugins } } };
+  });
 }

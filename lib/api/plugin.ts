@@ -1,7 +1,7 @@
 // The API as a hapi plugin: all endpoints behind the key, and answers to everything else.
 import type { Plugin } from '@hapi/hapi';
 import { registerAuth } from './auth.ts';
-import { nothingHere, preflights, refuseOtherMethods } from './nowhere.ts';
+import { nothingHere, preflights, refuseOtherMethods, withFaces } from './nowhere.ts';
 import { balanceRoute } from './routes/balance.ts';
 import { countTokensRoute } from './routes/count-tokens.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -28,6 +28,6 @@ export const apiPlugin: Plugin<Services> = {
       openapiRoute(services),
       mediaRoute(services),
     ];
-    server.route([...routes, ...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl)]);
+    server.route(withFaces([...routes, ...refuseOtherMethods(routes), ...preflights, nothingHere(services.publicUrl)]));
   },
 };

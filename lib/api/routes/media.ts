@@ -9,13 +9,14 @@ import { fileOf, MEDIA_PATH } from '../../media/results.ts';
 import { extensionOf } from '../../media/sniff.ts';
 import type { ByteRange, StoredMedia } from '../../store/ports/media.ts';
 import { StoreError } from '../../store/store.ts';
+import { mediaFace } from '../face.ts';
 import type { Services } from '../services.ts';
 
 export function mediaRoute(services: Services): ServerRoute {
   return {
     method: 'GET',
     path: `${MEDIA_PATH}/{file}`,
-    options: { auth: false },
+    options: { auth: false, plugins: { face: mediaFace } },
     handler: async (request, h) => {
       const call = services.calls.open(request);
       try {
