@@ -1,6 +1,7 @@
 // The steps of a call on its way to the first byte, for calls one at a time, by what Node and undici announce.
 import { subscribe } from 'node:diagnostics_channel';
 import { closeSync, fdatasyncSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 /** Medians, in µs. */
@@ -17,6 +18,8 @@ const STEPS = [
 ] as const;
 
 const SYNCS = 200;
+/** Longer than the system's clock for a file's times stands still: within it, the second write changes none. */
+const SYNC_PAUSE_MS = 5;
 /** Two pages of a log. */
 const SYNCED_BYTES = 8192;
 
@@ -35,12 +38,16 @@ export function startSteps(): object {
 }
 
 /** And how long a write of two pages takes until it is durable, the file's times included or not. */
-export function endSteps(folder: string): Steps {
+export async function endSteps(folder: string): Promise<Steps> {
   isFollowing = false;
   const whole = calls.filter((call) => call.length === ENDS.length);
-  const steps = STEPS.map((name, at) => [name, medianOf(whole.map((call) => (call[at + 1] ?? 0) - (call[at] ?? 0)))]);
+  const steps = STEPS.map((name, at): [string, number] => [
+    name,
+    medianOf(whole.map((call) => (call[at + 1] ?? 0) - (call[at] ?? 0))),
+  ]);
   const syncs = { 'a write with its fsync': fsyncSync, 'a write with its fdatasync': fdatasyncSync };
-  return Object.fromEntries([...steps, ...Object.entries(syncs).map(([name, sync]) => [name, timeOf(folder, sync)])]);
+  for (const [name, sync] of Object.entries(syncs)) steps.push([name, await timeOf(folder, sync)]);
+  return Object.fromEntries(steps);
 }
 
 function stamp(end: (typeof ENDS)[number]): void {
@@ -62,18 +69,20 @@ function followThreads(): void {
   } as typeof post;
 }
 
-function timeOf(folder: string, sync: (file: number) => void): number {
+async function timeOf(folder: string, sync: (file: number) => void): Promise<number> {
   const path = `${folder}/synced`;
   const [file, bytes] = [openSync(path, 'w'), Buffer.alloc(SYNCED_BYTES)];
   // The log of a store is written over: its length stays.
   for (let at = 0; at < SYNCS; at += 1) writeSync(file, bytes);
   fsyncSync(file);
-  const times = Array.from({ length: SYNCS }, (_, at) => {
+  const times: number[] = [];
+  for (let at = 0; at < SYNCS; at += 1) {
+    await sleep(SYNC_PAUSE_MS);
     const from = performance.now();
     writeSync(file, bytes, 0, bytes.length, at * bytes.length);
     sync(file);
-    return performance.now() - from;
-  });
+    times.push(performance.now() - from);
+  }
   closeSync(file);
   rmSync(path);
   return medianOf(times);

@@ -1,0 +1,173 @@
+// What one poll of a job finds, what is said of it, and how long the next has to wait.
+import { expect } from 'chai';
+import type { Catalog } from '../../lib/catalog/catalog.ts';
+import { createLook, type Found, type Sight } from '../../lib/jobs/look.ts';
+import type { Job } from '../../lib/money/job-rules.ts';
+import type { UpstreamFaultKind, VideoState } from '../../lib/plugin/contract.ts';
+import { upstreamFault } from '../../lib/plugin/fault.ts';
+
+interface Stage {
+  readonly poll: (ref: unknown) => Promise<VideoState>;
+  readonly keep?: () => Promise<{ id: string; mediaType: string }>;
+  readonly resultPatienceMs?: number;
+  readonly models?: readonly object[];
+}
+
+const JOB: Partial<Job> = { id: 'job', wallet: 'w', model: 'film', upstream: 'up', shown: 'processing', progress: 40 };
+const RESULT = { type: 'url', url: 'https://up.example/v.mp4' } as const;
+
+describe('a look at a job', () => {
+  const told: { found: [string, Found][]; warned: string[]; alerted: string[]; kept: object[] } = {
+    ...{ found: [], warned: [], alerted: [], kept: [] },
+  };
+  beforeEach(() => {
+    for (const list of Object.values(told)) list.splice(0);
+  });
+
+  const routeTo = (poll: Stage['poll'], upstream = 'up') => ({
+    ...{ upstream, origin: `https://${upstream}.example`, proxy: undefined },
+    provider: { video: { poll } },
+  });
+
+  function open({ poll, keep = async () => ({ id: 'file', mediaType: 'video/mp4' }), ...more }: Stage) {
+    const { models = [{ id: 'film', type: 'video', routes: [routeTo(poll)] }], resultPatienceMs } = more;
+    const look = createLook({
+      catalog: () => ({ models }) as unknown as Catalog,
+      results: {
+        keep: async (_source, request) => {
+          told.kept.push(request);
+          return keep() as never;
+        },
+      },
+      log: {
+        debug: () => undefined,
+        warn: (_fields, message) => void told.warned.push(message),
+        error: (_fields, message) => void told.alerted.push(message),
+      },
+      resultPatienceMs,
+      onPoll: (upstream, found) => void told.found.push([upstream, found]),
+    });
+    return (more: Partial<Job> = {}): Promise<Sight> =>
+      look({ ref: '{"id":"there"}', ...JOB, ...more } as Job, new AbortController().signal);
+  }
+  const failing =
+    (kind: UpstreamFaultKind, facts = {}) =>
+    async () => {
+      throw upstreamFault(kind, 'no', facts);
+    };
+
+  it('asks by the reference of the job, and shows what it finds', async () => {
+    const asked: unknown[] = [];
+    const look = open({
+      poll: async (ref) => {
+        asked.push(ref);
+        return { status: 'queued', progress: 7, retryAfterMs: 900 };
+      },
+    });
+    const sight = { kind: 'unfinished', shown: 'queued', progress: 7, retryAfterMs: 900, failed: false };
+    expect(await look()).to.deep.equal(sight);
+    expect(asked).to.deep.equal([{ id: 'there' }]);
+    expect(told.found).to.deep.equal([['up', 'processing']]);
+    const bare = await open({ poll: async () => ({ status: 'processing' }) })();
+    expect(bare).to.deep.equal({ ...sight, shown: 'processing', progress: 0, retryAfterMs: undefined });
+  });
+
+  it('keeps a result for the account, from the upstream it may come from', async () => {
+    const sight = await open({ poll: async () => ({ status: 'completed', result: RESULT }) })();
+    expect(sight).to.deep.equal({ kind: 'completed', result: '{"id":"file","mediaType":"video/mp4"}' });
+    expect(told.found).to.deep.equal([['up', 'completed']]);
+    expect(told.kept[0]).to.include({ kind: 'video', account: 'w', upstreamOrigin: 'https://up.example' });
+  });
+
+  it('ends a job by the verdict of its upstream', async () => {
+    const fault = upstreamFault('request', 'no', { about: 'content' });
+    const sight = await open({ poll: async () => ({ status: 'failed', fault }) })();
+    expect(sight.kind).to.equal('failed');
+    expect(told.found).to.deep.equal([['up', 'failed']]);
+    expect(told.warned).to.deep.equal([]);
+  });
+
+  it('says nothing of the job when the poll fails, and waits as the upstream wants', async () => {
+    const unknown = { kind: 'unfinished', shown: 'processing', progress: 40, failed: true };
+    const rate = open({ poll: failing('rate', { retryAfterMs: 30_000 }) });
+    expect(await rate()).to.deep.equal({ ...unknown, retryAfterMs: 30_000 });
+    expect(await rate({ shown: 'queued' })).to.include({ shown: 'queued' });
+    expect(told.found).to.deep.equal([1, 2].map(() => ['up', 'unknown']));
+    const broken = open({
+      poll: async () => {
+        throw new TypeError('ours');
+      },
+    });
+    expect(await broken()).to.deep.equal({ ...unknown, retryAfterMs: undefined });
+  });
+
+  it('says each reason once a minute, and calls the operator for what does not pass', async () => {
+    const look = open({ poll: failing('timeout') });
+    for (let count = 0; count < 3; count += 1) await look();
+    expect(told.warned).to.deep.equal(['could not poll a video']);
+    const refused = open({ poll: failing('auth') });
+    await refused();
+    await refused();
+    expect(told.alerted).to.deep.equal(['an upstream refuses our key']);
+    expect(told.warned).to.have.length(1);
+  });
+
+  describe('whose result cannot be stored', () => {
+    const completed = async () => ({ status: 'completed', result: RESULT }) as const;
+    const passing: readonly UpstreamFaultKind[] = ['network', 'timeout', 'rate', 'overloaded', 'server'];
+    for (const kind of passing) {
+      it(`goes on when that may pass: ${kind}`, async () => {
+        const sight = await open({ poll: completed, keep: failing(kind, { retryAfterMs: 700 }) })();
+        const wanted = { kind: 'unfinished', shown: 'processing', progress: 99, retryAfterMs: 700, failed: true };
+        expect(sight).to.deep.equal(wanted);
+        expect(told.warned).to.have.length(1);
+      });
+    }
+    it('fails for what the upstream will not mend', async () => {
+      for (const kind of ['protocol', 'missing', 'request'] as const) {
+        expect((await open({ poll: completed, keep: failing(kind) })()).kind, kind).to.equal('failed');
+      }
+    });
+  });
+
+  it('lets a job be completed without its result for a while only, counted from the first time', async () => {
+    let lacksResult = true;
+    const look = open({
+      poll: async () => ({ status: 'processing', ...(lacksResult && { lacksResult: true }) }),
+      resultPatienceMs: 40,
+    });
+    expect((await look()).kind).to.equal('unfinished');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await look({ id: 'another' })).kind).to.equal('unfinished');
+    lacksResult = false;
+    expect((await look()).kind).to.equal('unfinished');
+    lacksResult = true;
+    expect((await look()).kind).to.equal('unfinished');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await look()).kind).to.equal('failed');
+  });
+
+  describe('whose model has left the catalog', () => {
+    const poll = (status: 'queued' | 'processing') => async () => ({ status });
+    it('is asked by another route to its upstream', async () => {
+      const models = [
+        { id: 'words', type: 'text', routes: [routeTo(poll('queued'))] },
+        { id: 'other', type: 'video', routes: [routeTo(poll('queued'), 'far'), routeTo(poll('processing'))] },
+      ];
+      expect(await open({ poll: poll('queued'), models })({ shown: 'queued' })).to.include({ shown: 'processing' });
+    });
+    it('prefers the route of its own model', async () => {
+      const models = [
+        { id: 'other', type: 'video', routes: [routeTo(poll('processing'))] },
+        { id: 'film', type: 'video', routes: [routeTo(poll('queued'))] },
+      ];
+      expect(await open({ poll: poll('queued'), models })()).to.include({ shown: 'queued' });
+    });
+    it('waits for its deadline if no route is left', async () => {
+      const sight = await open({ poll: poll('queued'), models: [] })({ shown: 'queued' });
+      expect(sight).to.deep.include({ kind: 'unfinished', shown: 'queued', progress: 40, failed: true });
+      expect(told.warned[0]).to.match(/no longer in the catalog/);
+      expect(told.found).to.deep.equal([]);
+    });
+  });
+});
