@@ -106,7 +106,7 @@ export function createLook({ catalog, results, log, resultPatienceMs, onPoll }: 
       const state = await polls(() => poll(job, route, signal));
       onPoll?.(upstream, state.status === 'queued' ? 'processing' : state.status);
       if (state.status === 'failed') return failedBy(state.fault);
-      if (state.status === 'completed') return await keep(job, state.result, route, signal);
+      if (state.status === 'completed') return keep(job, state.result, route, signal);
       const { progress = 0, retryAfterMs, lacksResult = false } = state;
       if (patience.isOver(job.id, lacksResult)) return failedBy(fault('upstream_empty'));
       return unfinished({ shown: state.status, progress, ...(retryAfterMs !== undefined && { retryAfterMs }) });

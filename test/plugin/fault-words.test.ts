@@ -176,6 +176,13 @@ describe('faults by what an upstream says', () => {
     expect(detail).to.equal('invalid_api_key: no such key: [secret]');
   });
 
+  it('reads whatever comes with an error status as its complaint', () => {
+    const details = [JSON.stringify('Slow down'), JSON.stringify({ note: 'x', title: 'Slow down' }), 'Slow down'].map(
+      (text) => host.ofReply(429, {}, text).detail,
+    );
+    expect(details).to.deep.equal(['Slow down', 'Slow down', 'Slow down']);
+  });
+
   const now = Date.parse('2026-01-01T00:00:00Z');
   const waits: readonly (readonly [headers: Record<string, string>, ms: number | undefined])[] = [
     [{}, undefined],

@@ -1,0 +1,51 @@
+// That an operation can be read back from the entry it made, which copies and verification rely on.
+import { expect } from 'chai';
+import type { Charge, Operation } from '../../lib/money/decide.ts';
+import { chargeOfEntry, operationOf } from '../../lib/money/replay.ts';
+import { newBooks, operation, run } from '../ledger/books.ts';
+
+describe('an operation read back from its entry', () => {
+  const books = newBooks();
+  const steps: readonly Operation[] = [
+    operation('topup', 't1', 1000),
+    operation('pay', 'p1', 500),
+    operation('adjust', 'a1', 7),
+    operation('reserve', 'c1', 20),
+    operation('settle', 'c1', 15),
+    operation('reserve', 'c2', 30),
+    operation('release', 'c2', 0),
+    operation('reserve', 'c3', 30),
+    { ...operation('expire', 'c3', 0), at: 100_000 },
+    operation('charge', 'c4', 40),
+    operation('refund', 'c4', 0),
+    operation('payback', 'r1', 100),
+    operation('dispute', 'd1', 50),
+  ];
+  const outcomes = steps.map((op) => run(books, op));
+
+  it('is made of steps that all apply', () => {
+    expect(outcomes).to.deep.equal(steps.map(() => 'done'));
+  });
+
+  for (const [at, op] of steps.entries()) {
+    it(`is the same: ${op.kind} at step ${at + 1}`, () => {
+      const entry = books.journal[at] as (typeof books.journal)[number];
+      const id = chargeOfEntry(entry);
+      const found = operationOf(entry, id === undefined ? undefined : (books.charges.get(id) as Charge));
+      // A wallet stays suspended by itself; a hold that has ended no longer has its holder.
+      const lost = {
+        payback: { suspend: false },
+        dispute: { suspend: false },
+        reserve: { owner: 'copied', lease: op.at },
+      };
+      const wanted = { ...op, ...lost[op.kind as keyof typeof lost] };
+      expect(found).to.deep.equal(wanted);
+    });
+  }
+
+  it('needs its charge where it began one', () => {
+    const begun = books.journal.find(({ kind }) => kind === 'reserve') as (typeof books.journal)[number];
+    expect(operationOf(begun, undefined)).to.equal(undefined);
+    expect(chargeOfEntry(books.journal[0] as (typeof books.journal)[number])).to.equal(undefined);
+  });
+});
