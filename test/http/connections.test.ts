@@ -2,23 +2,25 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { connectionsFor, readDescriptorLimit, watchConnections } from '../../lib/http/connections.ts';
+import { type Connections, connectionsFor, readDescriptorLimit, watchConnections } from '../../lib/http/connections.ts';
 import { until } from '../../testkit/client.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
 describe('connections', () => {
   let server: Server;
+  let connections: Connections;
   let sockets: Socket[];
   let answer: boolean;
 
-  async function start(limits: { connectionsMax: number; stallMs: number }): Promise<void> {
+  async function start(limits: { connectionsMax: number; stallMs: number }, headersTimeout = 60_000): Promise<void> {
     sockets = [];
     answer = true;
     server = createServer((_request, response) => {
       if (answer) response.end(Buffer.alloc(64 * 1024, 'x'));
     });
-    watchConnections(server, limits);
+    server.headersTimeout = headersTimeout;
+    connections = watchConnections(server, limits);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   }
   afterEach(() => {
@@ -181,6 +183,76 @@ describe('connections', () => {
     const asking = setInterval(() => reading.write(GET), 20);
     await until(async () => (await count()) === 1, 5000).finally(() => clearInterval(asking));
     expect(reading.closed).to.equal(false);
+  });
+
+  describe('without a byte', () => {
+    it('are closed when the time for a head is over, and no others', async () => {
+      await start({ connectionsMax: 10, stallMs: 10_000 }, 160);
+      const asked = await open();
+      await reply(asked);
+      const silent = await open();
+      silent.resume();
+      await sleep(60);
+      expect(silent.closed).to.equal(false);
+      await until(() => silent.closed, 5000);
+      expect(asked.closed).to.equal(false);
+    });
+
+    it('are closed by themselves, before their time', async () => {
+      await start({ connectionsMax: 10, stallMs: 10_000 });
+      const [asked, silent] = [await open(), await open()];
+      await reply(asked);
+      silent.resume();
+      connections.closeNewcomers();
+      await until(() => silent.closed);
+      expect([asked.closed, connections.sockets().length]).to.deep.equal([false, 1]);
+    });
+
+    it('are forgotten when their clients end or reset them', async () => {
+      await start({ connectionsMax: 10, stallMs: 10_000 });
+      const [ended, reset] = [await open(), await open()];
+      ended.resume();
+      ended.end();
+      reset.resetAndDestroy();
+      await until(() => connections.sockets().length === 0);
+      await until(() => ended.closed);
+      await reply(await open());
+    });
+
+    it('lose their place by a reset, those that have asked by an end', async () => {
+      await start({ connectionsMax: 1, stallMs: 10_000 });
+      const silent = await open();
+      let code: string | undefined;
+      silent.on('error', (error: NodeJS.ErrnoException) => {
+        code = error.code;
+      });
+      silent.resume();
+      const asked = await open();
+      await until(() => silent.closed);
+      await reply(asked);
+      let hasFailed = false;
+      asked.on('error', () => {
+        hasFailed = true;
+      });
+      await open();
+      await until(() => asked.closed);
+      expect([code, hasFailed]).to.deep.equal(['ECONNRESET', false]);
+    });
+
+    it('are served from the first one on, however little it is', async () => {
+      await start({ connectionsMax: 10, stallMs: 10_000 });
+      const slow = await open();
+      let text = '';
+      slow.on('data', (bytes) => {
+        text += bytes;
+      });
+      for (const piece of [GET.slice(0, 1), GET.slice(1, 20), GET.slice(20)]) {
+        slow.write(piece);
+        await sleep(5);
+      }
+      await until(() => text.endsWith('x'.repeat(100)));
+      expect(text).to.match(/^HTTP\/1\.1 200 /);
+    });
   });
 
   const count = () => new Promise<number>((resolve) => server.getConnections((_error, many) => resolve(many)));
