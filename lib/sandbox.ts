@@ -17,7 +17,7 @@ export async function decideSandbox(
   { facts, log }: { readonly facts: CatalogFacts; readonly log: Pick<Log, 'warn'> },
 ): Promise<boolean> {
   const before = await store.settings.get(MODE);
-  const unused = before === undefined && (await store.accounts.page({ limit: 1 })).length === 0;
+  const unused = before === undefined && !(await hasAccounts(store));
   const byItself = !facts.real && (before === 'sandbox' || unused);
   const sandbox = config.sandbox === 'auto' ? byItself : config.sandbox === 'on';
   // An override never turns a store that has been in real use into a sandbox.
@@ -32,8 +32,7 @@ const LEFT =
 
 /** The key of a new demo account with 1000 RUB; undefined if the store has accounts or ever had a demo account. */
 export async function makeDemoAccount(store: Store, config: Config): Promise<string | undefined> {
-  if ((await store.settings.get(DEMO)) !== undefined || (await store.accounts.page({ limit: 1 })).length > 0)
-    return undefined;
+  if ((await store.settings.get(DEMO)) !== undefined || (await hasAccounts(store))) return undefined;
   const accounts = createAccounts({ store, keyPrefix: config.keyPrefix });
   const { id } = await accounts.create('demo');
   const { key } = await accounts.issueKey(id, 'demo');
@@ -48,4 +47,8 @@ export async function findDemoAccount(store: Store): Promise<string | undefined>
   const id = await store.settings.get(DEMO);
   const account = id === undefined ? undefined : await store.accounts.get(id);
   return account?.status === 'active' ? account.id : undefined;
+}
+
+async function hasAccounts(store: Store): Promise<boolean> {
+  return (await store.accounts.page({ limit: 1 })).length > 0;
 }

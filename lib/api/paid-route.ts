@@ -158,8 +158,8 @@ export async function refuseUnpayable(request: Request, { store }: Services, cos
 
 /**
  * Called before the body is read: refuses a long one if there is no room for it, which costs no look at the store, or
- * if the wallet is empty; one that had money is not looked at again for a second. `least` is the minimum price. A repeat under an idempotency key is read: the first call may
- * have emptied the wallet.
+ * if the wallet is empty; one that had money is not looked at again for a second. `least` is the minimum price. A repeat
+ * under an idempotency key is read: the first call may have emptied the wallet.
  */
 export async function admitBody({ request, services, repeat, share }: Paying, least: () => Cost): Promise<void> {
   const bytes = announcedBytes(request.raw.req);

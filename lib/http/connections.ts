@@ -70,13 +70,14 @@ type Newcomer = number;
 export interface Connections {
   /** Closes those that have not sent a byte, which the listener does not know of. */
   closeNewcomers(): void;
+  /** All of them, newcomers too. */
   sockets(): readonly Socket[];
 }
 
 /** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
 export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): Connections {
   const all = new Map<Socket, Connection | Newcomer>();
-  // The parser, its listeners and our feed are most of a connection's memory: one that says nothing needs none of it.
+  // One that says nothing needs neither a parser nor a feed.
   const serve = takeOver(listener);
   const turns = createTurns();
   /** Connections without a request, longest first: those that never sent one, and idle ones. */

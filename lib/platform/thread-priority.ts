@@ -6,8 +6,7 @@ const YIELDING = 10;
 
 /**
  * Lets the process's other threads go first when cores are scarce; only on Linux. Cannot be taken back. Not for V8's own
- * threads: with a lower priority, or one instead of four, code is compiled so late that a call on a busy core costs a
- * quarter more.
+ * threads, which the options of `npm start` limit: the main thread waits for some of their work.
  */
 export function yieldToOthers(): void {
   if (process.platform === 'linux' && getPriority() < YIELDING) setPriority(YIELDING);

@@ -144,7 +144,7 @@ export async function reportSteps({ gateway, load }: Compared, calls: number): P
   await asked(child, 'steps');
   await asked<LoadResult>(load, { url, path, key, model: 'stream-20', stream: true, calls, atOnce: 1 });
   console.log('\nsteps of a call in the gateway, medians');
-  for (const [name, us] of Object.entries(await asked<Steps>(child, 'stepped'))) {
-    console.log(`${`  ${name}`.padEnd(72)}${fixed(us, 0)} µs`);
+  for (const [name, times] of Object.entries(await asked<Steps>(child, 'stepped'))) {
+    console.log(`${`  ${name}`.padEnd(72)}${fixed(1000 * median(times), 0)} µs`);
   }
 }

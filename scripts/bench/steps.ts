@@ -4,8 +4,8 @@ import { closeSync, fdatasyncSync, fsyncSync, openSync, rmSync, writeSync } from
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-/** Medians, in µs. */
-export type Steps = Readonly<Record<string, number>>;
+/** What each step took, in ms. */
+export type Steps = Readonly<Record<string, readonly number[]>>;
 
 /** Each ends a step, in this order. */
 const ENDS = ['arrival', 'hold asked', 'hold made', 'upstream asked', 'upstream answers', 'first piece'] as const;
@@ -41,9 +41,9 @@ export function startSteps(): object {
 export async function endSteps(folder: string): Promise<Steps> {
   isFollowing = false;
   const whole = calls.filter((call) => call.length === ENDS.length);
-  const steps = STEPS.map((name, at): [string, number] => [
+  const steps = STEPS.map((name, at): [string, number[]] => [
     name,
-    medianOf(whole.map((call) => (call[at + 1] ?? 0) - (call[at] ?? 0))),
+    whole.map((call) => (call[at + 1] ?? 0) - (call[at] ?? 0)),
   ]);
   const syncs = { 'a write with its fsync': fsyncSync, 'a write with its fdatasync': fdatasyncSync };
   for (const [name, sync] of Object.entries(syncs)) steps.push([name, await timeOf(folder, sync)]);
@@ -69,7 +69,7 @@ function followThreads(): void {
   } as typeof post;
 }
 
-async function timeOf(folder: string, sync: (file: number) => void): Promise<number> {
+async function timeOf(folder: string, sync: (file: number) => void): Promise<number[]> {
   const path = `${folder}/synced`;
   const [file, bytes] = [openSync(path, 'w'), Buffer.alloc(SYNCED_BYTES)];
   // The log of a store is written over: its length stays.
@@ -85,9 +85,5 @@ async function timeOf(folder: string, sync: (file: number) => void): Promise<num
   }
   closeSync(file);
   rmSync(path);
-  return medianOf(times);
-}
-
-function medianOf(times: readonly number[]): number {
-  return 1000 * (times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0);
+  return times;
 }

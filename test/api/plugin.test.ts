@@ -3,14 +3,13 @@ import { expect } from 'chai';
 import { apiPlugin } from '../../lib/api/plugin.ts';
 import type { Services } from '../../lib/api/services.ts';
 import type { Face } from '../../lib/http/face.ts';
-import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
-import { createHttp, type Http } from '../../lib/http/server.ts';
 import { send } from '../../testkit/client.ts';
+import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 
 const STRANGE: Face = { headers: {}, renderFault: () => ({ type: 'text/plain', body: 'strange' }) };
 
 describe('the plugin of the API', () => {
-  let http: Http;
+  let http: TestHttp;
 
   before(async () => {
     const limit = { name: 'any', perMinute: 100 };
@@ -19,9 +18,7 @@ describe('the plugin of the API', () => {
       limits: { generate: limit, balance: limit, videos: limit },
       publicUrl: () => 'http://here',
     };
-    http = createHttp({ host: '127.0.0.1', port: 0, faceAt: () => STRANGE });
-    http.server.ext('onRequest', onRequest);
-    http.server.ext('onPreResponse', onPreResponse);
+    http = openTestHttp(() => STRANGE);
     await http.server.register({ plugin: apiPlugin, options: services as Services });
     await http.start();
   });

@@ -2,21 +2,19 @@
 import { expect } from 'chai';
 import type { Holders } from '../../lib/accounts/holders.ts';
 import { registerAuth } from '../../lib/api/auth.ts';
-import { faceAt } from '../../lib/api/face.ts';
 import { balanceRoute } from '../../lib/api/routes/balance.ts';
 import { healthRoutes } from '../../lib/api/routes/health.ts';
 import { mediaRoute } from '../../lib/api/routes/media.ts';
 import { modelsRoutes } from '../../lib/api/routes/models.ts';
 import type { Services } from '../../lib/api/services.ts';
 import type { Catalog } from '../../lib/catalog/catalog.ts';
-import { createLiveCalls, stateOf } from '../../lib/http/context.ts';
-import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
-import { createHttp, type Http } from '../../lib/http/server.ts';
+import { createLiveCalls } from '../../lib/http/context.ts';
 import { NO_LIMITS } from '../../lib/money/key-limits.ts';
 import type { KeyHolder } from '../../lib/store/ports/keys.ts';
 import { type Store, StoreError } from '../../lib/store/store.ts';
 import { type Reply, send, until } from '../../testkit/client.ts';
 import { type Behaviour, type FaultyStore, openFaultyStore, refuse } from '../../testkit/faulty-store.ts';
+import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 import { build, catalogOf } from '../catalog/folder.ts';
 import { newMedia, piecesOf } from '../contract/store/media.ts';
 import { PNG } from '../media/pictures.ts';
@@ -33,9 +31,8 @@ const failWith =
 
 describe('an endpoint that only reads', () => {
   let opened: FaultyStore;
-  let http: Http;
+  let http: TestHttp;
   let account: string;
-  let notes: Readonly<Record<string, unknown>>;
   let catalog: Catalog;
   let ping: Store['ping'];
   const calls = createLiveCalls();
@@ -60,13 +57,7 @@ describe('an endpoint that only reads', () => {
       },
       limits: { generate: limit, balance: limit, videos: limit },
     } as unknown as Services;
-    http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
-    http.server.ext('onRequest', onRequest);
-    http.server.ext('onPreResponse', onPreResponse);
-    http.server.ext('onRequest', (request, h) => {
-      notes = stateOf(request).notes;
-      return h.continue;
-    });
+    http = openTestHttp();
     registerAuth(http.server, services);
     http.server.route([
       ...[balanceRoute(services), mediaRoute(services)],
@@ -143,7 +134,7 @@ describe('an endpoint that only reads', () => {
       for (const call of ['ledger.wallet', 'ledger.chargedAt', 'accounts.get'] as const) {
         opened.next(call, refuse);
         expect((await ask(PATH)).status, call).to.equal(503);
-        expect(notes.fault).to.equal('store_unavailable');
+        expect(http.notes().fault).to.equal('store_unavailable');
       }
       expect((await ask(PATH)).status).to.equal(200);
     });
@@ -152,7 +143,7 @@ describe('an endpoint that only reads', () => {
       for (const call of ['ledger.wallet', 'accounts.get'] as const) {
         opened.next(call, async () => undefined);
         expect((await ask(PATH)).status, call).to.equal(500);
-        expect((notes.err as Error).message).to.contain(account);
+        expect((http.notes().err as Error).message).to.contain(account);
       }
     });
   });

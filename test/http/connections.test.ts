@@ -38,6 +38,13 @@ describe('connections', () => {
     return socket;
   }
 
+  /** A new connection that finds no place. */
+  async function refused(): Promise<void> {
+    const late = await open();
+    late.resume();
+    await until(() => late.closed);
+  }
+
   async function reply(socket: Socket): Promise<void> {
     socket.write(GET);
     await new Promise((resolve) => socket.once('data', resolve));
@@ -75,9 +82,7 @@ describe('connections', () => {
     const busy = [await open(), await open()];
     for (const socket of busy) socket.write(GET);
     await sleep(50);
-    const late = await open();
-    late.resume();
-    await until(() => late.closed);
+    await refused();
     expect(busy.map(({ closed }) => closed)).to.deep.equal([false, false]);
     busy[0]?.destroy();
     await sleep(50);
@@ -95,9 +100,7 @@ describe('connections', () => {
     await new Promise((resolve) => busy.once('data', resolve));
     busy.resume();
     await sleep(20);
-    const late = await open();
-    late.resume();
-    await until(() => late.closed);
+    await refused();
     expect(busy.closed).to.equal(false);
   });
 
@@ -108,9 +111,7 @@ describe('connections', () => {
     answer = false;
     busy.write(GET);
     await sleep(20);
-    const late = await open();
-    late.resume();
-    await until(() => late.closed);
+    await refused();
     expect(busy.closed).to.equal(false);
   });
 
@@ -126,9 +127,7 @@ describe('connections', () => {
     const busy = [await open(), await open()];
     for (const socket of busy) socket.write(GET);
     await sleep(20);
-    const late = await open();
-    late.resume();
-    await until(() => late.closed);
+    await refused();
     expect(busy.map(({ closed }) => closed)).to.deep.equal([false, false]);
   });
 
@@ -143,9 +142,7 @@ describe('connections', () => {
       answer = false;
       busy.write(GET);
       await sleep(20);
-      const late = await open();
-      late.resume();
-      await until(() => late.closed);
+      await refused();
       expect(busy.closed).to.equal(false);
       busy.destroy();
       await until(async () => (await count()) === 0);

@@ -1,28 +1,18 @@
 import { Boom, badGateway, badImplementation, forbidden } from '@hapi/boom';
 import { expect } from 'chai';
-import { faceAt } from '../../lib/api/face.ts';
 import { preflights } from '../../lib/api/nowhere.ts';
 import { fault } from '../../lib/faults.ts';
-import { stateOf } from '../../lib/http/context.ts';
-import { onPreResponse, onRequest } from '../../lib/http/reply.ts';
-import { createHttp, type Http } from '../../lib/http/server.ts';
 import { CHAT, MESSAGES, type Reply, type SendOptions, send } from '../../testkit/client.ts';
+import { openTestHttp, type TestHttp } from '../../testkit/http.ts';
 
 const PREFLIGHT = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
 
 describe('reply', () => {
-  let http: Http;
-  let notes: Readonly<Record<string, unknown>>;
+  let http: TestHttp;
   let failure: () => unknown;
 
   before(async () => {
-    http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
-    http.server.ext('onRequest', onRequest);
-    http.server.ext('onPreResponse', onPreResponse);
-    http.server.ext('onRequest', (request, h) => {
-      notes = stateOf(request).notes;
-      return h.continue;
-    });
+    http = openTestHttp();
     for (const path of [MESSAGES, CHAT, '/api/v1/models', '/healthz']) {
       http.server.route({ method: ['GET', 'POST'], path, handler: () => failure() as object });
     }
@@ -151,8 +141,8 @@ describe('reply', () => {
         const { status, json, text } = await failing(MESSAGES, thrown);
         expect([status, json.error.type]).to.deep.equal([500, 'api_error']);
         expect(text).not.to.contain('secret');
-        expect(notes.fault).to.equal('internal');
-        expect(notes.err).to.be.instanceOf(Error);
+        expect(http.notes().fault).to.equal('internal');
+        expect(http.notes().err).to.be.instanceOf(Error);
       });
     }
 
@@ -164,15 +154,15 @@ describe('reply', () => {
 
     it('is noted for the log without what an upstream said, which may quote a prompt', async () => {
       await failing(MESSAGES, fault('upstream_failed', {}, new Error('why')));
-      expect(notes).to.deep.equal({ fault: 'upstream_failed' });
+      expect(http.notes()).to.deep.equal({ fault: 'upstream_failed' });
     });
 
     it('is noted for the log with its cause', async () => {
       const cause = new Error('why');
       await failing(MESSAGES, fault('store_unavailable', {}, cause));
-      expect(notes).to.deep.equal({ fault: 'store_unavailable', err: cause });
+      expect(http.notes()).to.deep.equal({ fault: 'store_unavailable', err: cause });
       await failing(MESSAGES, fault('missing_key'));
-      expect(notes).to.deep.equal({ fault: 'missing_key' });
+      expect(http.notes()).to.deep.equal({ fault: 'missing_key' });
     });
   });
 

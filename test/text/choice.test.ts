@@ -6,6 +6,7 @@ import type { Provider } from '../../lib/plugin/contract.ts';
 import { route } from '../../lib/smart/route.ts';
 import { chooseModel, modelsFor } from '../../lib/text/choice.ts';
 import type { TextRequest } from '../../lib/text/request.ts';
+import { NO_ABILITIES } from './stage.ts';
 
 const IDS = ['small', 'middle', 'big'];
 const TIERS: SmartEntry = { lite: ['small'], standard: ['middle'], heavy: ['big'] };
@@ -26,12 +27,7 @@ function catalogOf(smart: SmartEntry = TIERS, usable: readonly string[] = IDS, a
     provider: 'Test',
     order: 'listed' as const,
     delivery: 'stream' as const,
-    vision: false,
-    tools: false,
-    demands: false,
-    json: false,
-    schema: false,
-    reasoning: false,
+    ...NO_ABILITIES,
     ...able[id],
     price: { input: '1', output: '2' },
     routes: [{ upstream: usable.includes(id) ? 'up' : 'off', model: id, options: {} }],

@@ -189,6 +189,16 @@ export class Stage {
   }
 }
 
+/** What the catalog says of a model that can do nothing but text. */
+export const NO_ABILITIES = {
+  vision: false,
+  tools: false,
+  demands: false,
+  json: false,
+  schema: false,
+  reasoning: false,
+} as const;
+
 function catalogOf({ routes, delivery = 'stream', vision }: CallOptions, onAsk: (route: number) => void): Catalog {
   const providers = new Map<string, OpenUpstream>();
   for (const [index, answer] of routes.entries()) {
@@ -206,12 +216,7 @@ function catalogOf({ routes, delivery = 'stream', vision }: CallOptions, onAsk: 
     provider: 'Test',
     order: 'listed',
     delivery,
-    vision: false,
-    tools: false,
-    demands: false,
-    json: false,
-    schema: false,
-    reasoning: false,
+    ...NO_ABILITIES,
     price: { input: '1000', output: '5000' },
     routes: names.map((upstream) => ({ upstream, model: 'up-model', options: {} })),
   } as const;

@@ -1,0 +1,24 @@
+// The HTTP server as the gateway composes it, without a gateway: its replies, and the notes of the latest request.
+import { faceAt as apiFaceAt } from '../lib/api/face.ts';
+import { stateOf } from '../lib/http/context.ts';
+import type { FaceAt } from '../lib/http/face.ts';
+import { onPreResponse, onRequest } from '../lib/http/reply.ts';
+import { createHttp, type Http } from '../lib/http/server.ts';
+
+export interface TestHttp extends Http {
+  /** Notes for the log line of the latest request. */
+  notes(): Readonly<Record<string, unknown>>;
+}
+
+/** Not started: routes are added first. */
+export function openTestHttp(faceAt: FaceAt = apiFaceAt): TestHttp {
+  const http = createHttp({ host: '127.0.0.1', port: 0, faceAt });
+  let notes: Readonly<Record<string, unknown>> = {};
+  http.server.ext('onRequest', onRequest);
+  http.server.ext('onPreResponse', onPreResponse);
+  http.server.ext('onRequest', (request, h) => {
+    notes = stateOf(request).notes;
+    return h.continue;
+  });
+  return { ...http, notes: () => notes };
+}
