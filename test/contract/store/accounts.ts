@@ -75,6 +75,13 @@ export function accountContract(context: StoreContext): void {
     expect(made.map(({ name }) => name)).to.deep.equal(['old', 'middle', 'young']);
     expect(listed.map(({ createdAt }) => createdAt)).to.deep.equal(listed.map((row) => row.createdAt).toSorted());
     expect(made[0]).to.deep.equal(await store.accounts.get(old));
+    const twins = ['b', 'c', 'a'].map((letter) => newId(`acc_${letter}`));
+    for (const id of twins) await store.accounts.create({ id, name: 'twin', createdAt: AT + 4 });
+    const found = (await store.accounts.list()).filter(({ id }) => twins.includes(id));
+    expect(
+      found.map(({ id }) => id),
+      'of one moment',
+    ).to.deep.equal(twins.toSorted());
   });
 
   it('pages through all accounts by id, with what it says of each', async () => {

@@ -77,6 +77,10 @@ export function archiveContract(kind: StoreKind): void {
     const copied = note({ state: 'done', sha256: 'cd', startedAt: AT - 1 });
     await archives.put(copied);
     expect(await archives.list()).to.deep.equal([copied, { ...leaving, state: 'done' }]);
+    const twins = ['b', 'c', 'a'].map((letter) => ({ ...copied, id: newId(`arc_${letter}`), startedAt: AT - 2 }));
+    for (const twin of twins) await archives.put(twin);
+    const ids = (await archives.list()).slice(0, 3).map(({ id }) => id);
+    expect(ids, 'of one moment').to.deep.equal(twins.map(({ id }) => id).toSorted());
   });
 
   it('is refused when the store does not take its note, at its beginning and later', async () => {

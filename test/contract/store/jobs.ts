@@ -226,6 +226,16 @@ export function jobContract(kind: StoreKind): void {
       expect(result.status, 'decided on before the claim').to.equal('stale');
     });
 
+    it('take those of one moment in order of id', async () => {
+      const { store } = context;
+      const wallet = await newWallet(store);
+      const jobs: Job[] = [];
+      for (let count = 0; count < 6; count += 1) jobs.push(await running(wallet, 7));
+      const ids = jobs.map(({ id }) => id).toSorted();
+      expect((await claim(newId('own'), { limit: 3 })).map(({ id }) => id)).to.deep.equal(ids.slice(0, 3));
+      expect((await claim(newId('own'), { limit: 3 })).map(({ id }) => id)).to.deep.equal(ids.slice(3));
+    });
+
     it('leave alone what somebody works on', async () => {
       const { store } = context;
       const wallet = await newWallet(store);

@@ -66,6 +66,10 @@ function addTests(context: StoreContext): void {
     const listed = await store.keys.list(account);
     expect(listed.map((row) => row.id)).to.deep.equal([second.id, first.id]);
     expect(listed[0]).to.deep.equal({ ...second, ...UNUSED });
+    const twins = ['b', 'c', 'a'].map((letter) => ({ ...newKey(account, AT + 2), id: newId(`key_${letter}`) }));
+    for (const twin of twins) await store.keys.add(twin, MAX);
+    const ids = (await store.keys.list(account)).map((row) => row.id);
+    expect(ids.slice(2), 'of one moment').to.deep.equal(twins.map(({ id }) => id).toSorted());
     expect(await store.keys.list(newId('acc'))).to.deep.equal([]);
   });
 

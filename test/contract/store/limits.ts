@@ -53,6 +53,9 @@ export function limitContract(context: StoreContext): void {
     await Promise.all(hits);
     expect(windows.find((window) => window.bucket === bucket)).to.deep.equal({ bucket, endsAt: AT + MINUTE, count: 5 });
     expect(windows.find((window) => window.bucket === ended)).to.equal(undefined);
+    for (const letter of ['b', 'c', 'a']) await limits.hit(newId(letter), MINUTE, AT);
+    const buckets = (await limits.open(AT)).map((window) => window.bucket);
+    expect(buckets, 'in order').to.deep.equal(buckets.toSorted());
   });
 
   describe('merge', () => {

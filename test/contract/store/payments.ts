@@ -213,11 +213,14 @@ export function paymentContract(context: StoreContext): void {
       expect(await store.payments.find('other', ref)).to.equal(undefined);
       const list = await store.payments.list({ wallet, limit: 10 });
       expect(list.map(({ createdAt }) => createdAt - AT)).to.deep.equal([3, 2, 2, 1]);
+      const twins = list.slice(1, 3).map(({ id }) => id);
+      expect(twins, 'of one moment').to.deep.equal(twins.toSorted().toReversed());
       const [, second] = list as [Payment, Payment];
       const rest = await store.payments.list({ wallet, before: second, limit: 10 });
       expect(rest).to.deep.equal(list.slice(2));
       expect(await store.payments.list({ wallet, phases: ['pending'], limit: 10 })).to.deep.equal([begun]);
       expect(await store.payments.list({ wallet, provider: 'other', limit: 10 })).to.deep.equal([]);
+      expect(await store.payments.list({ wallet, provider: 'till', limit: 10 })).to.have.length(4);
       expect((await store.payments.list({ limit: 2 })).length).to.equal(2);
     });
 
@@ -291,6 +294,33 @@ export function paymentContract(context: StoreContext): void {
       expect((await store.payments.method(method.id))?.removedAt).to.equal(AT + 5);
       expect(await store.payments.autoTopup(wallet)).to.include({ enabled: false, method: null, version: 2 });
       expect((await store.accounts.get(wallet))?.autoTopup.enabled).to.equal(false);
+    });
+
+    it('methods and consents are listed newest first, those of one moment by id, and only the wallet’s own', async () => {
+      const { payments } = context.store;
+      const [wallet, other] = [await newAccount(context.store), await newAccount(context.store)];
+      const ages = { b: 2, c: 2, a: 2, d: 1, e: 3 };
+      const given = { wallet, user: 'usr_1', kind: 'k', textVersion: '1', text: 't', address: '' };
+      for (const [letter, age] of Object.entries(ages)) {
+        await payments.saveMethod(newMethod(wallet, { id: newId(letter), createdAt: AT + age }));
+        await payments.addConsent({ id: newId(letter), ...given, at: AT + age });
+      }
+      await payments.saveMethod(newMethod(other));
+      await payments.addConsent({ id: newId('con'), ...given, wallet: other, at: AT });
+      for (const rows of [await payments.methods(wallet), await payments.consents(wallet)]) {
+        expect(rows.map(({ id }) => id.charAt(0))).to.deep.equal(['e', 'c', 'b', 'a', 'd']);
+      }
+    });
+
+    it('an automatic top-up goes on when a method is removed that it does not charge', async () => {
+      const { payments } = context.store;
+      const wallet = await newAccount(context.store);
+      const [used, unused] = [newMethod(wallet), newMethod(wallet)];
+      for (const method of [used, unused]) await payments.saveMethod(method);
+      await payments.changeAutoTopup(newAuto(wallet, { method: used.id }));
+      expect(await payments.removeMethod(unused.id, AT)).to.equal(true);
+      expect(await payments.autoTopup(wallet)).to.include({ enabled: true, method: used.id, version: 1 });
+      expect((await payments.method(used.id))?.removedAt).to.equal(null);
     });
 
     it('an automatic top-up changes in one version only, and begins one order', async () => {

@@ -113,5 +113,12 @@ export function peopleContract(context: StoreContext): void {
     expect(whole).to.include({ account: null });
     await auditLog.put([{ ...(whole as NonNullable<typeof whole>), detail: 'changed' }]);
     expect((await auditLog.page({ limit: 1 }))[0]).to.deep.equal(whole);
+    await auditLog.put([]);
+    const foreign = [8, 9].map((ahead) => ({ ...row, address: `${ahead}`, seq: (whole?.seq ?? 0) + ahead }));
+    await auditLog.put(foreign);
+    await auditLog.append({ ...row, address: 'behind them' });
+    const last = await auditLog.page({ limit: 3, account });
+    expect(last.map(({ address }) => address)).to.deep.equal(['behind them', '9', '8']);
+    expect(last.slice(1)).to.deep.equal(foreign.toReversed());
   });
 }

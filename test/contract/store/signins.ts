@@ -26,6 +26,11 @@ export function signinContract(context: StoreContext): void {
     for (const session of [old, young, makeSession()]) await sessions.add(session);
     expect(await sessions.get(young.hash)).to.deep.equal(young);
     expect(await sessions.list(user)).to.deep.equal([young, old]);
+    const twins = [`b_${newId('hash')}`, `a_${newId('hash')}`].map((hash) =>
+      makeSession({ hash, user, createdAt: AT + 2 }),
+    );
+    for (const session of twins) await sessions.add(session);
+    expect(await sessions.list(user)).to.deep.equal([...twins.toReversed(), young, old]);
     expect(await sessions.get(newId('hash'))).to.equal(undefined);
   });
 
@@ -77,6 +82,20 @@ export function signinContract(context: StoreContext): void {
     for (const link of [otherPurpose, otherUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
   });
 
+  it('removes links sent to an address, and to no other', async () => {
+    const { sessions } = context.store;
+    const email = `${newId('ann')}@example.com`;
+    const [sent, other, ofUser] = [
+      makeLink({ email }),
+      makeLink({ email: `${newId('bob')}@example.com` }),
+      makeLink({ email, user: newId('usr') }),
+    ];
+    for (const link of [sent, other, ofUser]) await sessions.addLink(link);
+    await sessions.removeLinks({ purpose: 'reset', email });
+    expect(await sessions.link(sent.hash)).to.equal(undefined);
+    for (const link of [other, ofUser]) expect(await sessions.link(link.hash)).to.deep.equal(link);
+  });
+
   it('counts failures in a row, all of many at once', async () => {
     const { sessions } = context.store;
     const name = newId('mail');
@@ -84,6 +103,7 @@ export function signinContract(context: StoreContext): void {
     await Promise.all(Array.from({ length: 5 }, () => fail(AT)));
     expect(await sessions.attempts(name)).to.deep.equal({ count: 5, lastAt: AT });
     expect(await fail(AT + MINUTE)).to.deep.equal({ count: 6, lastAt: AT + MINUTE });
+    expect(await fail(AT + 16 * MINUTE), 'to the millisecond').to.deep.equal({ count: 7, lastAt: AT + 16 * MINUTE });
     expect(await fail(AT + 60 * MINUTE)).to.deep.equal({ count: 1, lastAt: AT + 60 * MINUTE });
     await sessions.forget(name);
     expect(await sessions.attempts(name)).to.equal(undefined);
