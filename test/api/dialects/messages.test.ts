@@ -2,6 +2,11 @@
 import { expect } from 'chai';
 import { joinSystem, readMessages, readSystem } from '../../../lib/api/dialects/messages.ts';
 
+const picture = { type: 'image_url', image_url: 'https://x.example/a.png' };
+const USE = { role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'f' }] };
+const resultWith = (content: readonly object[]) => ({ type: 'tool_result', tool_use_id: 'x', content });
+const prompt = { role: 'user', content: 'hi' };
+
 /** The texts of one user message with this content beside a prompt. */
 function textsIn(block: object): readonly string[] {
   const content = [block, { type: 'text', text: 'hi' }];
@@ -49,5 +54,62 @@ describe('texts of messages', () => {
     expect(joinSystem(readSystem('a'))).to.equal('a');
     expect(joinSystem(readSystem(undefined))).to.equal(undefined);
     expect(joinSystem(['a', 'b'])).to.equal('a\n\nb');
+  });
+});
+
+describe('pictures of messages', () => {
+  it('are counted with those of a result, of which one message has four', () => {
+    const talk = (inside: number, beside: number) => [
+      prompt,
+      USE,
+      { role: 'user', content: [resultWith(Array(inside).fill(picture)), ...Array(beside).fill(picture)] },
+    ];
+    expect(readMessages([...talk(3, 1), prompt]).images).to.equal(4);
+    expect(() => readMessages(talk(3, 2))).to.throw('Invalid `messages[2].content`: a message may contain at most 4');
+    expect(() => readMessages(talk(5, 0))).to.throw('a message may contain at most 4 images');
+  });
+
+  it('come from users and tools, never from others', () => {
+    const calls = [{ id: 'x', function: { name: 'f' } }];
+    const tool = { role: 'tool', tool_call_id: 'x', content: [picture] };
+    expect(readMessages([prompt, { role: 'assistant', tool_calls: calls }, tool]).images).to.equal(1);
+    expect(readMessages([prompt, { role: 'function', content: [picture] }]).images).to.equal(1);
+    for (const role of ['assistant', 'system', 'developer']) {
+      expect(() => readMessages([prompt, { role, content: [picture] }])).to.throw('only user messages');
+    }
+  });
+});
+
+describe('roles of messages', () => {
+  it('are a user, an assistant or the system', () => {
+    const { system, messages } = readMessages([
+      { role: 'system', content: 'a' },
+      { role: 'developer', content: 'b' },
+      prompt,
+      { role: 'function', content: 'c' },
+      { role: 'assistant', content: 'd' },
+      { role: 'assistant', content: '' },
+      { role: 'assistant' },
+    ]);
+    expect(system).to.deep.equal(['a', 'b']);
+    expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'user', 'assistant']);
+  });
+
+  it('are refused without content unless the assistant has none', () => {
+    for (const role of ['user', 'system', 'function']) {
+      expect(() => readMessages([prompt, { role, content: null }])).to.throw(
+        'Invalid `messages[1].content`: must be a',
+      );
+    }
+  });
+
+  it('end with a user who says something', () => {
+    expect(() => readMessages([{ role: 'assistant', content: 'a' }])).to.throw('Invalid `messages`: must contain');
+    for (const content of ['', [], [{ type: 'other' }]]) {
+      expect(() => readMessages([prompt, { role: 'user', content }])).to.throw(
+        'Invalid `messages[1].content`: the last',
+      );
+    }
+    expect(readMessages([{ role: 'user', content: '' }, prompt]).messages).to.have.length(1);
   });
 });

@@ -28,6 +28,8 @@ const CHAT: readonly (readonly [more: object, read: object])[] = [
     chatForm({ name: 'place', schema: SCHEMA, strict: true, description: 'A place.' }),
     { format: named({ strict: true, description: 'A place.' }) },
   ],
+  [chatForm({ name: 'place', schema: SCHEMA, strict: false }), { format: named({ strict: false }) }],
+  [chatForm({ name: 'a'.repeat(64), schema: SCHEMA }), { format: named({ name: 'a'.repeat(64) }) }],
   [{ reasoning_effort: 'none' }, { reasoning: { mode: 'off' } }],
   [{ reasoning_effort: 'xhigh' }, { reasoning: { mode: 'on', effort: 'xhigh' } }],
   // Those of the other dialect.
@@ -46,6 +48,11 @@ const MESSAGE: readonly (readonly [more: object, read: object])[] = [
   [{ thinking: { type: 'adaptive', display: 'omitted' } }, { reasoning: { mode: 'auto' } }],
   [{ thinking: { type: 'between_tools' } }, { reasoning: { mode: 'auto' } }],
   [{ thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { mode: 'on', budgetTokens: 2048 } }],
+  [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, { reasoning: { mode: 'on', budgetTokens: 1024 } }],
+  [
+    { thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'low' } },
+    { reasoning: { mode: 'on', budgetTokens: 2048 } },
+  ],
   [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'on', effort: 'low' } }],
   [{ thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { mode: 'off' } }],
   [{ response_format: 5, reasoning_effort: 5 }, {}],
@@ -58,6 +65,7 @@ const CHAT_WRONG: readonly (readonly [more: object, field: string])[] = [
   [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema'],
   [chatForm({}), 'response_format.json_schema.name'],
   [chatForm({ name: 'a b' }), 'response_format.json_schema.name'],
+  [chatForm({ name: 'a'.repeat(65) }), 'response_format.json_schema.name'],
   [chatForm({ name: 'a', schema: [] }), 'response_format.json_schema.schema'],
   [chatForm({ name: 'a', description: 5 }), 'response_format.json_schema.description'],
   [chatForm({ name: 'a', strict: 'yes' }), 'response_format.json_schema.strict'],

@@ -39,6 +39,8 @@ const fc = (more: object = {}, inner: object = {}) => ({
 });
 const gives = (more: object = {}) => ({ role: 'tool', tool_call_id: 'x', content: 'y', ...more });
 
+const ID_LONGEST = 'x'.repeat(128 * 1024);
+
 const allow = (allowed: unknown) => ({ tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
 
 type Row = readonly [dialect: keyof typeof PARSERS, fields: object, field: string, words: RegExp];
@@ -112,6 +114,8 @@ const ROWS: readonly Row[] = [
   ['chat', { tools: [called()], parallel_tool_calls: 'no' }, 'parallel_tool_calls', /boolean/],
   ['message', talk(says(use(5))), 'messages[1].content[0].id', /string/],
   ['message', talk(says(use(''))), 'messages[1].content[0].id', /empty/],
+  ['message', talk(says(use(ID_LONGEST), use(`${ID_LONGEST}x`))), 'messages[1].content[1].id', /at most 131072 char/],
+  ['message', talk(says(use('x', { name: 'n'.repeat(257) }))), 'messages[1].content[0].name', /at most 256 char/],
   ['message', talk(says(use('x', { name: 5 }))), 'messages[1].content[0].name', /string/],
   ['message', talk(says(use('x', { input: '{}' }))), 'messages[1].content[0].input', /object/],
   ['message', talk(says(use(), use())), 'messages[1].content[1].id', /another call/],
@@ -149,6 +153,8 @@ const ROWS: readonly Row[] = [
   ['chat', talk(makes(fc()), gives(), gives()), 'messages[3].tool_call_id', /no unanswered/],
   ['chat', talk(makes(fc()), user), 'messages[1].tool_calls[0].id', /without a result/],
   ['chat', talk({ ...makes(), tool_calls: {} }), 'messages[1].tool_calls', /array/],
+  ['chat', { tools: [5] }, 'tools[0]', /object/],
+  ['chat', talk(makes(5 as never)), 'messages[1].tool_calls[0]', /object/],
   ['chat', talk(makes({ id: 'x', type: 'function' })), 'messages[1].tool_calls[0].function', /object/],
   ['chat', talk(makes(fc({ type: 'custom' }))), 'messages[1].tool_calls[0].type', /function/],
   ['chat', talk(makes(fc({}, { arguments: {} }))), 'messages[1].tool_calls[0].function.arguments', /string/],
@@ -197,6 +203,79 @@ describe('tools of a request', () => {
         expect(parse({ model: 'm', messages: [user], ...fields })).to.not.have.any.keys('tools', 'hasCalls');
       }
     }
+  });
+
+  it('takes as many tools as there may be, each with a name as long as it may be', () => {
+    const tools = Array.from({ length: TOOLS_MAX }, (_, at) => tool({ name: String(at).padStart(128, '0') }));
+    expect(refusal('message', { tools })).to.equal('taken');
+    const whole = { name: 'f', input_schema: {} };
+    const rest = TOOLS_CHARACTERS_MAX - 'f\n\n{}'.length;
+    expect(refusal('message', { tools: [{ ...whole, description: 'x'.repeat(rest) }] })).to.equal('taken');
+    expect(refusal('message', { tools: [{ ...whole, description: 'x'.repeat(rest + 1) }] })).to.match(/in all/);
+  });
+
+  it('reads what each dialect may leave out or set to null', () => {
+    const nothing = { type: null, description: null, strict: null };
+    const message = parseMessageRequest({ model: 'm', messages: [user], tools: [tool(nothing)] });
+    expect(message.tools?.list).to.deep.equal([{ name: 'f', schema }]);
+    const { type: _, ...untyped } = called({ parameters: null, description: 'Does.', strict: false });
+    const chat = parseChatRequest({ model: 'm', messages: [user], tools: [untyped] });
+    const empty = { type: 'object', properties: {} };
+    expect(chat.tools?.list).to.deep.equal([{ name: 'f', description: 'Does.', schema: empty, strict: false }]);
+    expect(chat.tools).to.include({ text: `f\nDoes.\n${JSON.stringify(empty)}` });
+    const { input: __, ...bare } = use();
+    const used = parseMessageRequest({ model: 'm', ...talk(says(bare), answers(result('x', { is_error: null }))) });
+    expect(used.messages[1]?.content).to.deep.equal([{ type: 'tool-call', id: 'x', name: 'f', json: '{}' }]);
+    expect(used.messages[2]?.content[0]).to.include({ isError: false });
+    const made = parseChatRequest({
+      model: 'm',
+      ...talk(makes({ id: 'x', function: { name: 'n'.repeat(256) } }), gives(), { ...makes(), tool_calls: null }),
+    });
+    expect(made.messages[1]?.content).to.deep.equal([
+      { type: 'tool-call', id: 'x', name: 'n'.repeat(256), json: '{}' },
+    ]);
+  });
+
+  it('reads whom a choice names, and whether one call is the most', () => {
+    const chat = (more: object) => parseChatRequest({ model: 'm', messages: [user], tools: [called()], ...more }).tools;
+    const message = (choice: object) =>
+      parseMessageRequest({ model: 'm', messages: [user], tools: [tool()], tool_choice: choice }).tools;
+    expect(chat({ tool_choice: { type: 'function', function: { name: 'f' } } })?.choice).to.deep.equal({ name: 'f' });
+    for (const [given, choice] of Object.entries({ none: 'none', auto: 'auto', required: 'any' })) {
+      expect(chat({ tool_choice: given })).to.include({ choice });
+    }
+    expect(chat({ parallel_tool_calls: false }))
+      .to.include({ single: true })
+      .and.not.to.have.property('choice');
+    expect(chat({ parallel_tool_calls: true })).not.to.have.property('single');
+    expect(message({ type: 'tool', name: 'f' })?.choice).to.deep.equal({ name: 'f' });
+    for (const type of ['none', 'auto', 'any']) expect(message({ type })).to.include({ choice: type });
+    expect(message({ type: 'any', disable_parallel_tool_use: true })).to.include({ single: true });
+    for (const single of [false, null]) {
+      expect(message({ type: 'any', disable_parallel_tool_use: single })).not.to.have.property('single');
+    }
+  });
+
+  it('lets an assistant speak on before the results come', () => {
+    const more = says({ type: 'text', text: 'a' });
+    expect(refusal('message', talk(says(use()), more, answers(result())))).to.equal('taken');
+  });
+
+  it('leaves calls of a user and results of an assistant alone, but for their text', () => {
+    const { messages, hasCalls } = parseMessageRequest({
+      model: 'm',
+      ...talk(says(result()), answers(use()), user),
+    });
+    expect(messages.map(({ content }) => content)).to.deep.equal([
+      [{ type: 'text', text: 'hi' }],
+      [{ type: 'text', text: 'y' }],
+      [{ type: 'text', text: 'hi' }],
+    ]);
+    expect(hasCalls).to.equal(undefined);
+  });
+
+  it('takes an id that begins with the mark of a state as it is', () => {
+    expect(readWireId('__state_abc')).to.deep.equal({ id: '__state_abc' });
   });
 
   it('puts results of calls that were made together into one message', () => {
