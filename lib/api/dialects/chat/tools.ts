@@ -68,7 +68,10 @@ export const chatToolRules: FieldRules = {
         named('The tool that must be called.'),
         object({
           type: constant('allowed_tools'),
-          allowed_tools: object({ mode: choice(['auto', 'required']), tools: list(named('A tool of `tools`.')) }),
+          allowed_tools: object({
+            mode: choice(['auto', 'required']),
+            tools: list(named('A tool of `tools`.'), { minItems: 1 }),
+          }),
         }),
       ],
     },
