@@ -214,6 +214,8 @@ describe('a call with several keys', () => {
     replies['key-a'] = reply(429, { 'retry-after': '20' });
     const { status } = await host.request(origin, { method: 'POST', auth, signal });
     expect([status, asked, host.keyHealth().rate]).to.deep.equal([429, ['key-a'], 1]);
+    const fields = { upstream: 'acme', key: '1 of 2', kind: 'rate', status, for_ms: 20_000 };
+    expect(told).to.deep.equal([['warn', fields]]);
     expect(await answer()).to.equal('Hi');
     expect(asked).to.deep.equal(['key-a', 'key-b']);
   });

@@ -75,6 +75,18 @@ describe('settings of an upstream', () => {
       expect(open(usual, {}, account(true)).settings).to.deep.equal({ baseUrl: 'https://api.example.com/v1' });
     });
 
+    it('have one key or several, each without spaces around it, and perhaps a proxy', () => {
+      const proxy = 'http://127.0.0.1:3128/';
+      const { settings, open: made } = open(usual, { apiKey: ['one-key'], proxy }, account(false));
+      expect(settings)
+        .to.include({ proxy })
+        .and.to.deep.include({ apiKey: ['one-key'] });
+      expect([made.proxy, made.secrets]).to.deep.equal([proxy, ['one-key']]);
+      for (const apiKey of [[], ' one-key', ['one-key ']]) {
+        expect(refusal(() => open(usual, { apiKey }, account(false)))).to.include('`apiKey');
+      }
+    });
+
     it('lead to URLs', () => {
       expect(refusal(() => open(usual, { apiKey: 'k', baseUrl: 'ftp://a' }, account(false)))).to.include('`baseUrl`');
     });

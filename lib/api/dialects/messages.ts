@@ -131,7 +131,7 @@ function checkMessage(item: unknown, field: string): WireMessage {
   const { role, content = null } = message;
   if (!(ROLES as readonly unknown[]).includes(role))
     throw invalidField(`${field}.role`, `must be one of ${NAMED_ROLES}`);
-  return { ...message, role: role as string, content };
+  return { ...message, content } as WireMessage;
 }
 
 /** Context for reading blocks. */

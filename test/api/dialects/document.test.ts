@@ -63,7 +63,9 @@ const CHOOSING: Json = {
 };
 
 const api = readDocument(describeApi('https://gateway.example'), { open: true });
-const VALUES = [undefined, null, 5, 1.5, '', 'x', 'a b', {}, [], true];
+/** Longer than an id may be. */
+const LONG = 'x'.repeat(128 * 1024 + 1);
+const VALUES = [undefined, null, 5, 1.5, '', 'x', 'a b', LONG, {}, [], true];
 
 /** What a schema does not say: how parts of a request belong together, and what is inside a text. */
 const BEYOND =
@@ -82,7 +84,7 @@ function* changesOf(body: Json, node = body, place: readonly string[] = []): Gen
       if (other !== undefined) parent[name] = other;
       else if (Array.isArray(parent)) parent.splice(Number(name), 1);
       else delete parent[name];
-      yield [`${path.join('.')} = ${JSON.stringify(other)}`, copy];
+      yield [`${path.join('.')} = ${JSON.stringify(other)?.slice(0, 9)}`, copy];
     }
     if (typeof value === 'object') yield* changesOf(body, value, path);
   }

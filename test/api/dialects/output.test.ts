@@ -97,6 +97,13 @@ for (const [name, parse, read, wrong] of [
         expect(readBy(parse, more)).to.deep.equal(expected);
       });
     }
+    it('names the field that asked for a form, for refusals', () => {
+      const fieldOf = (more: object) => parse(body(more)).formatField;
+      for (const [more, { format: wanted }] of read as readonly (readonly [object, Read])[]) {
+        const field = name === 'chat' ? 'response_format' : 'output_config.format';
+        expect(fieldOf(more), JSON.stringify(more)).to.equal(wanted ? field : undefined);
+      }
+    });
     for (const [more, field] of wrong) {
       it(`refuses ${JSON.stringify(more)}`, () => {
         expect(() => parse(body(more))).to.throw(`Invalid \`${field}\`: must be `);

@@ -1,6 +1,7 @@
 // What only a chat-style request has: images by `image_url`, and no system field.
 import { expect } from 'chai';
 import { parseChatRequest } from '../../../../lib/api/dialects/chat/request.ts';
+import { MAX_TOKENS_DEFAULT, MAX_TOKENS_MAXIMUM } from '../../../../lib/text/request.ts';
 import { PNG } from '../../../media/pictures.ts';
 
 const BASE64 = PNG.toString('base64');
@@ -10,6 +11,24 @@ const body = (content: unknown, more: object = {}) => ({ model: 'm', messages: [
 describe('chat-style request', () => {
   it('does not know a system field', () => {
     expect(parseChatRequest(body('hi', { system: 5 })).system).to.equal(undefined);
+  });
+
+  it('holds for as many tokens as are asked for, up to the most, by either name', () => {
+    const rows: readonly (readonly [more: object, maxTokens: number])[] = [
+      [{ max_tokens: 7, max_completion_tokens: 8 }, 7],
+      [{ max_tokens: null, max_completion_tokens: 8 }, 8],
+      [{ max_tokens: MAX_TOKENS_MAXIMUM + 1 }, MAX_TOKENS_MAXIMUM],
+      [{ max_completion_tokens: 1e300 }, MAX_TOKENS_MAXIMUM],
+      [{}, MAX_TOKENS_DEFAULT],
+    ];
+    for (const [more, maxTokens] of rows) expect(parseChatRequest(body('hi', more))).to.include({ maxTokens });
+  });
+
+  it('streams only if it says so', () => {
+    expect(parseChatRequest(body('hi', { stream: true }))).to.include({ stream: true });
+    for (const stream of [undefined, null, false]) {
+      expect(parseChatRequest(body('hi', { stream }))).to.include({ stream: false });
+    }
   });
 
   for (const url of [
