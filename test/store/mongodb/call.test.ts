@@ -81,6 +81,12 @@ describe('calls to MongoDB', () => {
     expect(tries.count).to.be.within(2, 6);
   });
 
+  it('end in their time also when an attempt could last longer', async () => {
+    const from = performance.now();
+    await failureOf(call({ repeatable: true, attemptMs: 20_000, callMs: 30 }, never));
+    expect(performance.now() - from).to.be.below(10_000);
+  });
+
   it('leave the signal of a call alone that has its answer', async () => {
     let kept: AbortSignal | undefined;
     const answer = await within(20, async (signal) => {

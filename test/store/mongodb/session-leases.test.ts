@@ -1,0 +1,167 @@
+// The sessions of a process: how many there are, when their lease is written, and what becomes of broken ones.
+import { expect } from 'chai';
+import type { ClientSession, Document } from 'mongodb';
+import type { Connection } from '../../../lib/store/mongodb/connection.ts';
+import { createSessions, type Sessions } from '../../../lib/store/mongodb/sessions.ts';
+import { rejection } from '../../contract/store/context.ts';
+
+const SESSIONS_MAX = 48;
+const LEASE_MS = 2000;
+
+const numberOf = (session: ClientSession) => (session.id as Document).id;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('sessions of MongoDB transactions', () => {
+  const { now: realNow } = performance;
+  let now: number;
+  let started: number;
+  let ended: number[];
+  let sent: Document[];
+  /** Rows of other processes whose lease is over. */
+  let left: Document[];
+  let refused: (command: Document) => boolean;
+  let sessions: Sessions;
+
+  beforeEach(() => {
+    [now, started, ended, sent, left, refused] = [10_000, 0, [], [], [], () => false];
+    performance.now = () => now;
+    sessions = createSessions(fake());
+  });
+  afterEach(() => {
+    performance.now = realNow;
+  });
+
+  function fake(): Connection {
+    const command = async (document: Document) => {
+      sent.push(document);
+      if (refused(document)) throw new Error('refused');
+      return { n: 1 };
+    };
+    const startSession = () => {
+      const number = ++started;
+      return { id: { id: number }, endSession: async () => ended.push(number) };
+    };
+    const find = (_: Document, { signal }: Document) => {
+      expect(signal).to.be.instanceOf(AbortSignal);
+      return { toArray: async () => left };
+    };
+    const collection = () => ({ find });
+    return { client: { startSession, db: () => ({ command }) }, db: { command, collection } } as unknown as Connection;
+  }
+
+  const records = () => sent.filter(({ update }) => update === 'sessions');
+  const recorded = () =>
+    records().map(({ updates }) => updates[0].u[0].$set.sessions.$literal.map(({ id }: Document) => id));
+  const kills = () => sent.flatMap(({ killSessions }) => (killSessions ? [killSessions] : []));
+  const removed = () => sent.filter((command) => command.delete === 'sessions');
+
+  it('are written down before their first use, and not again while the lease lasts', async () => {
+    const session = await sessions.take();
+    expect(recorded()).to.deep.equal([[1]]);
+    expect(records()[0]?.updates[0]).to.deep.include({ upsert: true });
+    sessions.give(session, 'idle');
+    expect(await sessions.take()).to.equal(session);
+    expect(recorded()).to.deep.equal([[1]]);
+    await sessions.take();
+    expect(recorded()).to.deep.equal([[1], [1, 2]]);
+  });
+
+  it('have their lease renewed when a third of it is over, and are not used when most of it is', async () => {
+    sessions.give(await sessions.take(), 'idle');
+    now += LEASE_MS / 3 + 1;
+    sessions.give(await sessions.take(), 'idle');
+    expect(records()).to.have.length(2);
+    await turn();
+    now += (LEASE_MS * 2) / 3 + 1;
+    refused = () => true;
+    expect(await rejection(sessions.take())).to.have.property('message', 'refused');
+    refused = () => false;
+    await sessions.take();
+    expect(started, 'the one that could not be written down is used later').to.equal(1);
+  });
+
+  it('are 48 at most: who comes later has the first that is given back', async () => {
+    const taken: ClientSession[] = [];
+    for (let count = 0; count < SESSIONS_MAX; count += 1) taken.push(await sessions.take());
+    const [first, second] = taken as [ClientSession, ClientSession];
+    const waiting = [sessions.take(), sessions.take()] as const;
+    await turn();
+    expect(started).to.equal(SESSIONS_MAX);
+    sessions.give(first, 'idle');
+    expect(await waiting[0]).to.equal(first);
+    sessions.give(second, 'broken');
+    expect(numberOf(await waiting[1]), 'in the place of a broken one').to.equal(SESSIONS_MAX + 1);
+  });
+
+  it('are killed and ended when they are broken, and used by nobody', async () => {
+    sessions.give(await sessions.take(), 'broken');
+    await turn();
+    expect(kills()).to.deep.equal([[{ id: 1 }]]);
+    expect(ended).to.deep.equal([1]);
+    expect(numberOf(await sessions.take())).to.equal(2);
+  });
+
+  it('stay written down until the server has confirmed that they are dead', async () => {
+    refused = ({ killSessions }) => killSessions !== undefined;
+    sessions.give(await sessions.take(), 'broken');
+    await turn();
+    await sessions.take();
+    expect(recorded().at(-1)).to.deep.equal([2, 1]);
+    expect(ended).to.deep.equal([]);
+    refused = () => false;
+    await sessions.reap();
+    expect(kills().at(-1)).to.deep.equal([{ id: 1 }]);
+    expect(ended).to.deep.equal([1]);
+    await sessions.reap();
+    expect(kills(), 'once').to.have.length(2);
+  });
+
+  it('of dead processes are killed with their row, at most four times a second', async () => {
+    left = [
+      { _id: 'ses_1', until: 5, sessions: [{ id: 'a' }, { id: 'b' }] },
+      { _id: 'ses_2', until: 6, sessions: [] },
+    ];
+    await sessions.reap();
+    expect(kills()).to.deep.equal([[{ id: 'a' }, { id: 'b' }]]);
+    const rows = removed().map(({ deletes }) => deletes[0].q);
+    expect(rows).to.deep.equal([
+      { _id: 'ses_1', until: 5 },
+      { _id: 'ses_2', until: 6 },
+    ]);
+    now += 250;
+    await sessions.reap();
+    expect(kills()).to.have.length(1);
+    now += 1;
+    await Promise.all([sessions.reap(), sessions.reap()]);
+    expect(kills(), 'both wait for the same').to.have.length(2);
+  });
+
+  it('leave no row when they close, unless one of them may be alive', async () => {
+    const idle = await sessions.take();
+    sessions.give(idle, 'idle');
+    await sessions.close();
+    const [row] = records();
+    expect(removed().map(({ deletes }) => deletes[0])).to.deep.equal([{ q: row?.updates[0].q, limit: 1 }]);
+    sent = [];
+    const others = createSessions(fake());
+    refused = ({ killSessions }) => killSessions !== undefined;
+    others.give(await others.take(), 'broken');
+    await others.close();
+    expect(removed()).to.deep.equal([]);
+  });
+
+  it('are killed at the latest when they close', async () => {
+    refused = ({ killSessions }) => killSessions !== undefined;
+    sessions.give(await sessions.take(), 'broken');
+    await turn();
+    refused = () => false;
+    await sessions.close();
+    expect(kills()).to.deep.equal([[{ id: 1 }], [{ id: 1 }]]);
+    expect(removed()).to.have.length(1);
+  });
+
+  it('write nothing when none was used', async () => {
+    await sessions.close();
+    expect(sent).to.deep.equal([]);
+  });
+});

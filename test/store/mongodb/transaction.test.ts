@@ -1,0 +1,137 @@
+// Transactions: what is begun anew and how often, what is told of their end, and what becomes of their session.
+import { expect } from 'chai';
+import { type ClientSession, type Db, MongoNetworkError, MongoServerError } from 'mongodb';
+import { createTransactions, type Transactions } from '../../../lib/store/mongodb/transaction.ts';
+import { rejection } from '../../contract/store/context.ts';
+
+const WRITE_CONFLICT = 112;
+const DUPLICATE = 11_000;
+const NOT_PRIMARY = 10_107;
+const KILLED = 11_601;
+const BAD_VALUE = 2;
+const failed = (code: number) => new MongoServerError({ code, message: `code ${code}`, ok: 0 });
+
+describe('transactions on MongoDB', () => {
+  const { now: realNow } = performance;
+  const { random: realRandom } = Math;
+  let aheadMs: number;
+  let events: string[];
+  let given: string[];
+  let inStep: (Error | undefined)[];
+  let inCommit: (Error | undefined)[];
+  let inAbort: (Error | undefined)[];
+  let isOpen: boolean;
+  let transactions: Transactions;
+
+  beforeEach(() => {
+    [aheadMs, events, given, inStep, inCommit, inAbort, isOpen] = [0, [], [], [], [], [], true];
+    performance.now = () => realNow.call(performance) + aheadMs;
+    Math.random = () => 0;
+    const next = (list: (Error | undefined)[], name: string) => async () => {
+      events.push(name);
+      const error = list.shift();
+      if (error) throw error;
+      return { n: 1 };
+    };
+    const session = {
+      startTransaction: (options: unknown) => options,
+      inTransaction: () => isOpen,
+      commitTransaction: next(inCommit, 'commit'),
+      abortTransaction: next(inAbort, 'abort'),
+    };
+    const sessions = {
+      take: async () => session as unknown as ClientSession,
+      give: (_: ClientSession, state: string) => void given.push(state),
+      reap: async () => void events.push('reap'),
+      close: async () => undefined,
+    };
+    transactions = createTransactions({ command: next(inStep, 'step') } as unknown as Db, sessions);
+  });
+  afterEach(() => {
+    performance.now = realNow;
+    Math.random = realRandom;
+  });
+
+  const run = () =>
+    transactions.run({
+      steps: async (step) => (await step({ ping: 1 })).n as number,
+      onCommit: () => void events.push('committing'),
+      onConflict: () => void events.push('conflict'),
+    });
+
+  it('are committed once, after their steps, and leave a session that can be used', async () => {
+    expect(await run()).to.equal(1);
+    expect(events).to.deep.equal(['step', 'committing', 'commit']);
+    expect(given).to.deep.equal(['idle']);
+  });
+
+  it('begin anew after a conflict, also of the commit, on a session that was rolled back', async () => {
+    inStep.push(failed(WRITE_CONFLICT));
+    inCommit.push(failed(WRITE_CONFLICT));
+    expect(await run()).to.equal(1);
+    const again = ['step', 'committing', 'commit'];
+    expect(events).to.deep.equal(['step', 'abort', 'conflict', ...again, 'abort', 'conflict', ...again]);
+    expect(given).to.deep.equal(['idle', 'idle', 'idle']);
+  });
+
+  it('give away no session that could not be rolled back, or has no transaction any more', async () => {
+    inStep.push(failed(WRITE_CONFLICT));
+    inAbort.push(failed(BAD_VALUE));
+    await run();
+    expect(given).to.deep.equal(['broken', 'idle']);
+    isOpen = false;
+    inStep.push(failed(WRITE_CONFLICT));
+    await run();
+    expect(given.slice(2)).to.deep.equal(['broken', 'idle']);
+  });
+
+  for (const [what, code] of [
+    ['another member has to take', NOT_PRIMARY],
+    ['a killed session ended', KILLED],
+  ] as const) {
+    it(`that ${what} begin anew before the commit, on another session, and have perhaps happened after it`, async () => {
+      inStep.push(failed(code));
+      expect(await run()).to.equal(1);
+      expect(events.filter((event) => event === 'conflict')).to.deep.equal([]);
+      expect(given).to.deep.equal(['broken', 'idle']);
+      inCommit.push(failed(code));
+      expect(await rejection(run())).to.include({ name: 'StoreError', applied: 'unknown', blames: 'store' });
+      expect(given).to.deep.equal(['broken', 'idle', 'broken']);
+    });
+  }
+
+  it('have not happened when a step is refused, and are not tried again', async () => {
+    for (const error of [failed(BAD_VALUE), new MongoNetworkError('reset'), new RangeError('too large')]) {
+      events = [];
+      inStep.push(error);
+      expect(await rejection(run())).to.include({ name: 'StoreError', applied: 'no', cause: error });
+      expect(events.filter((event) => event === 'step')).to.have.length(1);
+    }
+    expect(given).to.deep.equal(['broken', 'broken', 'broken']);
+  });
+
+  it('end at a duplicate that lasts, which is the fault of their batch, and not at one that passes', async () => {
+    inStep.push(...Array.from({ length: 9 }, () => failed(DUPLICATE)));
+    expect(await rejection(run())).to.include({ applied: 'no', blames: 'batch' });
+    expect(events.filter((event) => event === 'step')).to.have.length(9);
+    inStep.push(...Array.from({ length: 8 }, () => failed(DUPLICATE)), failed(WRITE_CONFLICT), failed(DUPLICATE));
+    expect(await run(), 'in a row').to.equal(1);
+  });
+
+  it('look for dead processes once conflicts have lasted a while, and give up in the end', async () => {
+    const patient = (ms: number) => {
+      inStep.push(failed(WRITE_CONFLICT));
+      return transactions.run({
+        steps: async (step) => {
+          aheadMs += inStep.length > 0 ? ms : 0;
+          return step({ ping: 1 });
+        },
+      });
+    };
+    await patient(100);
+    expect(events).to.not.include('reap');
+    await patient(250);
+    expect(events.filter((event) => event === 'reap')).to.have.length(1);
+    expect(await rejection(patient(5000))).to.include({ applied: 'no', blames: 'store' });
+  });
+});

@@ -1,0 +1,54 @@
+// The backup of a SQLite store: how far it is, and what it does about media files that cannot be read.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { copyDatabase } from '../../../lib/store/sqlite/backup.ts';
+import { StoreError } from '../../../lib/store/store.ts';
+import { rejection } from '../../contract/store/context.ts';
+import { newMedia, piecesOf } from '../../contract/store/media.ts';
+import { PNG } from '../../media/pictures.ts';
+import { useFolder } from './folder.ts';
+
+describe('backup of a SQLite store', () => {
+  const folder = useFolder();
+  const open = (path: string) => folder.open(path, { here: true });
+  const namesOf = (file: string) =>
+    readdirSync(dirname(file)).filter((name) => join(dirname(file), name).startsWith(file));
+
+  it('tells the pages it has copied, step by step', async () => {
+    const path = folder.file();
+    await (await open(path)).close();
+    folder.raw(path).exec('CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(20000000))');
+    const told: number[][] = [];
+    const pages = { set: (counts: number[]) => told.push(counts) } as unknown as Int32Array;
+    await copyDatabase({ path, mediaFolder: `${path}.media` }, folder.file(), pages);
+    const [[first = 0, total = 0] = []] = told;
+    expect(first).to.be.above(0).and.below(total);
+    expect(told.at(-1)).to.deep.equal([total, total]);
+  });
+
+  it('has no row of a media file that is lost', async () => {
+    const path = folder.file();
+    const store = await open(path);
+    const write = () => store.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
+    const [kept, lost] = [await write(), await write()];
+    rmSync(join(`${path}.media`, lost.id.slice(0, 2), lost.id));
+    const file = folder.file();
+    await store.backup(file);
+    expect(await (await open(file)).media.page({ limit: 10 })).to.deep.equal([kept]);
+  });
+
+  it('is none when a media file cannot be read', async () => {
+    const path = folder.file();
+    const store = await open(path);
+    const { id } = await store.media.write(newMedia({ expiresAt: Date.now() + 3_600_000 }), piecesOf(PNG));
+    const at = join(`${path}.media`, id.slice(0, 2), id);
+    rmSync(at);
+    mkdirSync(at);
+    const file = folder.file();
+    expect(await rejection(store.backup(file)))
+      .to.be.instanceOf(StoreError)
+      .with.property('blames', 'store');
+    expect(namesOf(file)).to.deep.equal([]);
+  });
+});
