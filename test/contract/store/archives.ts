@@ -228,6 +228,11 @@ export function archiveContract(kind: StoreKind): void {
     expect((await usage.whole(target)).hours).to.have.deep.members([hour, { ...hour, model: 'n' }]);
     await usage.put(target, { cursor: 1, hours: [] });
     expect(await usage.whole(target)).to.deep.equal({ cursor: 1, hours: [] });
+    const many = Array.from({ length: 1001 }, (_, at) => ({ ...hour, charged: 3n, hour: at * 3_600_000 }));
+    await usage.put(target, { cursor: 5, hours: many });
+    expect((await usage.whole(target)).hours).to.have.length(1001);
+    const [sums] = await usage.sums(target, { by: 'key' });
+    expect(sums).to.deep.include({ group: 'key_1', calls: 2002, charged: 3003n });
     await usage.put(target, { cursor: 0, hours: [] });
     expect(await usage.whole(target)).to.deep.equal({ cursor: 0, hours: [] });
   });
