@@ -37,6 +37,8 @@ export function fields(properties: Document, ...rules: readonly Document[]): Doc
  * condition on the type also requires the field.
  */
 export const isText = { $type: 'string' };
+/** With the type: otherwise the server would not use an index that covers only rows with a text. */
+export const isExactly = (value: string) => ({ $eq: value, ...isText });
 export const isTime = { $type: 'number', $gte: 0 };
 export const isMoney = { $type: 'long' };
 export const isAmount = { $type: 'long', $gte: 0 };

@@ -7,6 +7,7 @@ import { call, MAJORITY, read, send } from './call.ts';
 import { type Claimable, createClaims, replacement, replaceRows } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicate, StaleRead } from './failure.ts';
+import { isExactly } from './fields.ts';
 import { COLLECTION_OF } from './payment-schema.ts';
 import { type Row, toLong } from './rows.ts';
 import { firstBatch, type Step, type Transactions } from './transaction.ts';
@@ -39,7 +40,7 @@ export function paymentStore(connection: Connection, transactions: Transactions)
       });
     },
     get,
-    find: (provider, ref) => one('payments', { provider, ref }),
+    find: (provider, ref) => one('payments', { provider, ref: isExactly(ref) }),
     list({ before, limit, wallet, provider, phases }) {
       const { createdAt = 0, id = '' } = before ?? {};
       const older = { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: id } }] };
@@ -173,7 +174,7 @@ async function removeMethod(step: Step, id: string, removedAt: number): Promise<
   const gone = { q: { _id: id, removedAt: null }, u: { $set: { removedAt } } };
   const { n } = await step({ update: COLLECTION_OF.methods, updates: [gone] });
   if (n !== 1) return false;
-  const [row] = await firstBatch(step(findOne('autoTopups', { method: id })));
+  const [row] = await firstBatch(step(findOne('autoTopups', { method: isExactly(id) })));
   if (row) await changeAuto(step, { ...rowOf('autoTopups', row), enabled: false, method: null });
   return true;
 }

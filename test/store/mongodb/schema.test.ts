@@ -1,6 +1,7 @@
 // The rules that hold behind the store's back: validators refuse what the ledger would never write, and indexes are used.
 import { expect } from 'chai';
 import { type Document, Long, MongoClient } from 'mongodb';
+import { isExactly } from '../../../lib/store/mongodb/fields.ts';
 import { CHARGING } from '../../../lib/store/mongodb/schema.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -81,6 +82,26 @@ describe('MongoDB: schema', () => {
     expect((error as Document).code).to.equal(DUPLICATE);
   });
 
+  it('has once what can be there once, whoever writes it', async () => {
+    const found = await Promise.all(
+      (await client.db().listCollections({}, { nameOnly: true }).toArray()).map(async ({ name }) => {
+        const unique = (await rows(name).indexes()).filter((index) => index.unique);
+        return unique.map(({ key, partialFilterExpression: of }) => [name, Object.keys(key), ...(of ? [of] : [])]);
+      }),
+    );
+    expect(found.flat()).to.have.deep.members([
+      ['keys', ['hash']],
+      ['entries', ['wallet', 'seq']],
+      ['payments', ['provider', 'ref'], { ref: { $type: 'string' } }],
+      ['saved_methods', ['provider', 'ref']],
+      ['media.files', ['filename'], { 'metadata.whole': true }],
+      ['media.chunks', ['files_id', 'n']],
+      ['archives', ['open'], { open: true }],
+      ['users', ['email']],
+      ['memberships', ['user', 'account']],
+    ]);
+  });
+
   it('has an index for every question', async () => {
     const over = { $or: [{ lease: { $lt: AT } }, { lease: { $gt: AT + 30_000 } }] };
     const questions: readonly [string, Document, Document, string][] = [
@@ -91,6 +112,30 @@ describe('MongoDB: schema', () => {
       ['keys', { hash: 'a' }, {}, 'hash'],
       ['keys', { account: wallet, revokedAt: null }, {}, 'of_account'],
       ['limits', { endsAt: { $gt: AT } }, {}, 'by_end'],
+      ['budgets', { wallet: { $in: [wallet] } }, {}, 'of_wallet'],
+      ['jobs', { dueAt: { $gt: 0, $lte: AT } }, { dueAt: 1, _id: 1 }, 'due'],
+      ['payments', { dueAt: { $gt: 0, $lte: AT } }, { dueAt: 1, _id: 1 }, 'due'],
+      ['payments', { provider: 'till', ref: isExactly('a') }, {}, 'by_ref'],
+      ['payments', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
+      ['payments', {}, { createdAt: -1, _id: -1 }, 'by_time'],
+      ['saved_methods', { provider: 'till', ref: 'a' }, {}, 'by_ref'],
+      ['saved_methods', { wallet }, { createdAt: -1, _id: -1 }, 'of_wallet'],
+      ['consents', { wallet }, { at: -1, _id: -1 }, 'of_wallet'],
+      ['auto_topups', { method: isExactly('pm_1') }, {}, 'by_method'],
+      ['notices', { at: { $lt: AT } }, {}, 'by_time'],
+      ['media.files', { filename: 'a', 'metadata.whole': true }, {}, 'whole'],
+      ['media.files', { 'metadata.whole': true, 'metadata.expiresAt': { $lte: AT } }, {}, 'by_end'],
+      ['media.files', { 'metadata.whole': false, uploadDate: { $lt: new Date(AT) } }, {}, 'unfinished'],
+      ['media.chunks', { files_id: 'a', n: 3 }, {}, 'of_file'],
+      ['usage_hours', { wallet, hour: { $gte: 0, $lt: AT } }, {}, 'of_wallet'],
+      ['archives', { open: true }, {}, 'unfinished'],
+      ['users', { email: 'ann@example.com' }, {}, 'email'],
+      ['memberships', { user: 'a' }, { account: 1 }, 'of_user'],
+      ['memberships', { account: 'a' }, { user: 1 }, 'of_account'],
+      ['signins', { user: 'a' }, {}, 'of_user'],
+      ['audit_log', { account: 'a' }, { _id: -1 }, 'of_account'],
+      ['alarms', { account: 'a' }, { subject: 1 }, 'of_account'],
+      ['repeats', { expiresAt: { $lte: AT } }, { expiresAt: 1 }, 'by_end'],
     ];
     for (const [name, filter, sort, index] of questions) {
       const { queryPlanner } = await rows(name).find(filter).sort(sort).explain('queryPlanner');
