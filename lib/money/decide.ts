@@ -218,7 +218,7 @@ function payBack(wallet: Wallet, prior: Entry | undefined, op: PaybackOp): Decis
   // When the journal is replayed, nothing may be left of it.
   assert(op.amount >= 0n);
   if (prior) return { status: prior.wallet === op.wallet && prior.note === op.order ? 'exists' : 'id_taken', wallet };
-  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => (a < b ? -1 : 1));
+  const [least = 0n] = [op.amount, wallet.avail, wallet.topped].sort((a, b) => Number(a - b));
   const taken = least > 0n ? least : 0n;
   const status = op.suspend && taken < op.amount ? 'suspended' : wallet.status;
   return write({ ...wallet, status }, undefined, op, { avail: -taken, topped: -taken, note: op.order });
