@@ -147,6 +147,8 @@ describe('the life of a job', () => {
     expect([10, 40.9, 55.7, 100, 150, -3, Number.NaN, Number.POSITIVE_INFINITY].map(progress)).to.deep.equal([
       40, 40, 55, 99, 99, 40, 40, 40,
     ]);
+    const fresh = { ...(change('advance', running.version) as object), progress: Number.NaN } as JobChange;
+    expect(decideJob({ ...running, progress: 0 }, fresh).job?.progress).to.equal(0);
     const back = { ...(change('advance', running.version) as object), shown: 'queued' } as JobChange;
     expect(decideJob(running, back).job?.shown).to.equal('processing');
   });

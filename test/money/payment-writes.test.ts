@@ -1,0 +1,63 @@
+// What each change of a payment leaves in its row, besides the phase it leads to.
+import { expect } from 'chai';
+import { decidePayment, disputeOf, newPayment, type Payment, refundsOf } from '../../lib/money/payment-rules.ts';
+
+const AT = 1_800_000_000_000;
+const WAITING = newPayment({
+  ...{ id: 'pay_1', wallet: 'w', provider: 'till', amount: 1000n, shop: 's', test: false, origin: 'manual' },
+  ...{ facts: '{}', createdAt: AT, owner: 'own_1', lease: AT + 10 },
+});
+const base = { id: 'pay_1', version: 1, at: AT + 5 };
+const link = { ref: 'ref_1', payUrl: 'https://till/', expiresAt: AT + 9, dueAt: AT + 7 };
+const PENDING: Payment = { ...WAITING, ...link, phase: 'pending' };
+const CREDITED: Payment = { ...PENDING, phase: 'credited', credited: 1000n, dueAt: null };
+
+describe('a change of a payment', () => {
+  const rows: readonly [Payment, change: Parameters<typeof decidePayment>[1], written: Partial<Payment>][] = [
+    [WAITING, { kind: 'begin', ...base, ...link }, link],
+    [WAITING, { kind: 'succeed', ...base, ref: 'r', state: '{"a":1}' }, { ref: 'r', state: '{"a":1}', dueAt: AT + 5 }],
+    [
+      PENDING,
+      { kind: 'cancel', ...base, reason: 'no', state: '{"b":1}' },
+      { reason: 'no', state: '{"b":1}', dueAt: null },
+    ],
+    [PENDING, { kind: 'expire', ...base, reason: 'late', dueAt: AT + 99 }, { reason: 'late', dueAt: AT + 99 }],
+    [PENDING, { kind: 'fail', ...base, reason: 'refused' }, { reason: 'refused', dueAt: null }],
+    [
+      { ...PENDING, phase: 'succeeded' },
+      { kind: 'review', ...base, reason: 'sum' },
+      { reason: 'sum', dueAt: null },
+    ],
+    [
+      { ...PENDING, phase: 'review' },
+      { kind: 'reject', ...base, reason: 'no' },
+      { reason: 'no', dueAt: null },
+    ],
+  ];
+  for (const [before, change, written] of rows) {
+    it(`writes what was learnt: ${change.kind}`, () => {
+      const { status, payment } = decidePayment(before, change);
+      const phase = payment?.phase;
+      const wanted = { ...before, ...written, phase, owner: null, lease: null, changedAt: AT + 5, version: 2 };
+      expect([status, payment]).to.deep.equal(['done', wanted]);
+    });
+  }
+
+  it('writes a refund that nobody has sent or taken yet', () => {
+    const change = { kind: 'ask_refund', ...base, refund: 'rfd_1', amount: 5n, reason: 'wish' } as const;
+    const { payment = WAITING } = decidePayment(CREDITED, change);
+    const asked = { id: 'rfd_1', ref: null, amount: '5', state: 'asked', reason: 'wish', at: AT + 5, taken: null };
+    expect(refundsOf(payment)).to.deep.equal([asked]);
+  });
+
+  it('opens a dispute about what is left at most, and writes what it took when it is lost', () => {
+    const left = { ...CREDITED, refunded: 400n };
+    const dispute = (amount: bigint) => decidePayment(left, { kind: 'dispute', ...base, dispute: 'cb', amount });
+    expect([dispute(0n).status, dispute(601n).status, dispute(1n).status]).to.deep.equal(['stale', 'stale', 'done']);
+    const { payment = WAITING } = dispute(600n);
+    expect(disputeOf(payment)).to.deep.equal({ id: 'cb', amount: '600', taken: null });
+    const lost = decidePayment(payment, { kind: 'reverse', ...base, version: 2 }, { amount: 600n, taken: 70n });
+    expect(disputeOf(lost.payment ?? WAITING)).to.deep.equal({ id: 'cb', amount: '600', taken: '70' });
+    expect(lost.payment).to.include({ phase: 'reversed', refunded: 1000n, shortfall: 530n, dueAt: null });
+  });
+});
