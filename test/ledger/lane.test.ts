@@ -186,4 +186,122 @@ describe('ledger lane', () => {
     expect(lane.drop()).to.equal(2);
     expect(take()).to.equal('b');
   });
+
+  it('asks for the next in order after a start, and at once for what failed', () => {
+    const [a] = add('a') as [Submission];
+    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([0, [a], false]);
+    take();
+    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([undefined, [a], true]);
+    lane.failed('store', now);
+    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([0, [a], false]);
+    take();
+    lane.succeeded();
+    expect([lane.dueAt(), [...lane.items()], lane.isUnderWay(a)]).to.deep.equal([undefined, [], false]);
+    add(...'bc');
+    take();
+    lane.failed('batch', now);
+    expect(lane.dueAt()).to.equal(0);
+  });
+
+  it('sends what is new before what was parked elsewhere', () => {
+    lane.park({ items: [item('p')], failures: 1, guilty: true, dueAt: now });
+    add('a');
+    expect(run('', 'store').sent).to.deep.equal(['a', 'p']);
+  });
+
+  it('sends as much as ever after a batch of its own blame, and after one setback of the store', () => {
+    for (const blames of ['batch', 'store'] as const) {
+      add(...'ab');
+      take();
+      lane.failed(blames, now);
+      add(...'cdefghij');
+      const { sent } = run('', 'store');
+      expect(sent.join('').split('').sort().join('')).to.equal('abcdefghij');
+      expect(sent, blames).to.include('cdefghij');
+    }
+  });
+
+  it('doubles what it sends from the half of what the store did not take', () => {
+    lane = createLane(16);
+    add(...'abcd');
+    for (let failures = 0; failures < 4; failures += 1) {
+      take();
+      lane.failed('store', now);
+    }
+    add(...'efghijklmnopqrstuv');
+    const { sent } = run('', 'store');
+    expect(sent.filter((ids) => ids > 'e')).to.deep.equal(['ef', 'ghijklmn', 'opqrstuv']);
+  });
+
+  it('blames a half that fails after the other has gone through', () => {
+    add(...'abcd');
+    for (let failures = 0; failures < 4; failures += 1) {
+      take();
+      lane.failed('store', now);
+    }
+    expect([take(), lane.succeeded(), take()]).to.deep.equal(['ab', undefined, 'cd']);
+    expect(lane.failed('store', now)).to.deep.equal({ pauseMs: 0 });
+  });
+
+  describe('waits', () => {
+    const { random } = Math;
+    afterEach(() => {
+      Math.random = random;
+    });
+
+    for (const [name, drawn, share] of [
+      ['at most', 1, 1],
+      ['at least half of', 0, 0.5],
+    ] as const) {
+      it(`${name} twice as long each time`, () => {
+        Math.random = () => drawn;
+        add('a');
+        const pauses = Array.from({ length: 7 }, () => {
+          take();
+          return lane.failed('store', now).pauseMs;
+        });
+        expect(pauses).to.deep.equal([20, 40, 80, 160, 320, 500, 500].map((ms) => ms * share));
+      });
+    }
+
+    it('from the beginning for what is alone the first time, in a half or in a batch', () => {
+      Math.random = () => 1;
+      for (const ids of ['a', 'bc']) {
+        add(...ids);
+        const { parked } = run(ids, 'batch');
+        expect(parked.map(({ dueAt }) => dueAt - now)).to.deep.equal([...ids].map(() => 100));
+      }
+      add('d');
+      let [part] = run('d', 'batch').parked as [Part<Submission>];
+      for (const wanted of [200, 400]) {
+        lane.park(part);
+        now = part.dueAt;
+        const { parked } = run('d', 'batch');
+        part = parked[0] as Part<Submission>;
+        expect(part.dueAt - now).to.equal(wanted);
+        take();
+        lane.succeeded();
+      }
+    });
+
+    it('only after the third in a row that failed alone, counted anew after one that went through', () => {
+      const fail = (id: string) => {
+        add(id);
+        expect(take()).to.equal(id);
+        lane.park(lane.failed('batch', now).parked as Part<Submission>);
+      };
+      [...'ab'].forEach(fail);
+      add('x');
+      expect([take(), lane.succeeded()]).to.deep.equal(['x', undefined]);
+      [...'cd'].forEach(fail);
+      add('y');
+      expect(lane.dueAt()).to.equal(0);
+    });
+  });
+
+  it('says how many it forgot, among those it keeps', () => {
+    const items = add(...'abcd') as [Submission, ...Submission[]];
+    items[0].abandoned = true;
+    expect([lane.drop(), lane.fresh()]).to.deep.equal([1, 3]);
+  });
 });
