@@ -31,10 +31,11 @@ interface Rows {
 }
 
 interface Target {
+  /** With empty wallets. */
   addAccounts(ids: readonly string[]): Promise<void>;
   write(rows: Rows): Promise<void>;
   /** As they are after everything, with their usage: otherwise a gateway would fold it for minutes after its start. */
-  addWallets(wallets: readonly Wallet[]): Promise<void>;
+  saveWallets(wallets: readonly Wallet[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,38 +45,57 @@ export interface Filling {
   readonly wallets: number;
   /** Of each of them. */
   readonly calls: number;
+  /** Small wallets in all, between which those lie evenly; the others are empty. By default there are no others. */
+  readonly accounts?: number;
 }
 
 export const LARGE = 'acc_large';
-export const smallWallet = (index: number) => `acc_small_${index}`;
+const smallWallet = (index: number) => `acc_small_${index}`;
+
+/** Those that have calls. */
+export function smallWallets({
+  wallets,
+  accounts = wallets,
+}: Pick<Filling, 'wallets' | 'accounts'>): readonly string[] {
+  return Array.from({ length: wallets }, (_, index) => smallWallet(Math.floor((index * accounts) / wallets)));
+}
 
 /** The key of its calls, which is not created. */
 export const keyOf = (wallet: string) => `key_${wallet}`;
 
+/** Must be done before the store is filled. */
+export async function addAccounts(databaseUrl: string, { wallets, accounts = wallets }: Filling): Promise<void> {
+  const target = await openTarget(databaseUrl);
+  await target.addAccounts([LARGE, ...Array.from({ length: accounts }, (_, index) => smallWallet(index))]);
+  await target.close();
+}
+
 /** Resolves to the number of entries. */
 export async function fillLedger(databaseUrl: string, filling: Filling): Promise<number> {
-  const ids = [LARGE, ...Array.from({ length: filling.wallets }, (_, index) => smallWallet(index))];
-  const target = databaseUrl.startsWith('sqlite:') ? openFile(databaseUrl.slice(7)) : await openDatabase(databaseUrl);
-  await target.addAccounts(ids);
-  const history = createHistory(ids);
+  const target = await openTarget(databaseUrl);
+  const small = smallWallets(filling);
+  const history = createHistory([LARGE, ...small]);
   let entries = 0;
   const flush = async () => {
     const rows = history.take();
     entries += rows.entries.length;
     await target.write(rows);
   };
-  for (const [wallet, at] of callsOf(filling)) {
+  for (const [wallet, at] of callsOf(filling, small)) {
     history.addCall(wallet, at);
     if (history.size() >= ROWS_PER_WRITE) await flush();
   }
   await flush();
-  await target.addWallets(history.wallets());
+  await target.saveWallets(history.wallets());
   await target.close();
   return entries;
 }
 
 /** Whose each call is and when it is; those of the large wallet are spread evenly between the others. */
-function* callsOf({ entries, wallets, calls }: Filling): Generator<readonly [wallet: string, at: number]> {
+function* callsOf(
+  { entries, wallets, calls }: Filling,
+  ids: readonly string[],
+): Generator<readonly [wallet: string, at: number]> {
   const small = wallets * calls;
   const large = Math.max(1, Math.ceil((entries - 2 * small - wallets - 1) / 2));
   const all = small + large;
@@ -83,7 +103,7 @@ function* callsOf({ entries, wallets, calls }: Filling): Generator<readonly [wal
   let next = 0;
   for (let call = 0; call < all; call += 1) {
     const isLarge = Math.floor(((call + 1) * large) / all) > Math.floor((call * large) / all);
-    const wallet = isLarge ? LARGE : smallWallet(next++ % wallets);
+    const wallet = isLarge ? LARGE : (ids[next++ % wallets] as string);
     yield [wallet, from + Math.floor((HISTORY_MS * call) / all)];
   }
 }
@@ -143,6 +163,10 @@ function usageOf({ id: wallet, seq, charged }: Wallet) {
   return { ...of, calls, charged, refunded: 0n, ...tokens, images: 0, seconds: 0 };
 }
 
+async function openTarget(databaseUrl: string): Promise<Target> {
+  return databaseUrl.startsWith('sqlite:') ? openFile(databaseUrl.slice(7)) : await openDatabase(databaseUrl);
+}
+
 function openFile(path: string): Target {
   const db = new DatabaseSync(path);
   // One transaction without a log: a fill that is interrupted is begun anew.
@@ -152,19 +176,29 @@ function openFile(path: string): Target {
   const addEntry = createInsert(db, 'entries', ENTRY_COLUMNS);
   const addCharge = createInsert(db, 'charges', CHARGE_COLUMNS);
   const addWallet = createInsert(db, 'wallets', WALLET_COLUMNS);
+  const changes = WALLET_COLUMNS.split(', ').map((name) => `${name} = excluded.${name}`);
+  const saveWallet = createInsert(
+    db,
+    'wallets',
+    WALLET_COLUMNS,
+    `ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')}`,
+  );
   const addAccount = createInsert(db, 'accounts', 'id, name, created_at');
   const addUsage = createInsert(db, 'usage_hours', USAGE_COLUMNS);
   const addCursor = createInsert(db, 'usage_cursors', 'wallet, seq');
   return {
     async addAccounts(ids) {
-      for (const id of ids) addAccount({ id, name: id, createdAt: Date.now() });
+      for (const id of ids) {
+        addAccount({ id, name: id, createdAt: Date.now() });
+        addWallet(emptyWallet(id));
+      }
     },
     async write({ entries, charges }) {
       charges.forEach(addCharge);
       entries.forEach(addEntry);
     },
-    async addWallets(wallets) {
-      wallets.forEach(addWallet);
+    async saveWallets(wallets) {
+      wallets.forEach(saveWallet);
       wallets.map(usageOf).forEach(addUsage);
       for (const { id: wallet, seq } of wallets) addCursor({ wallet, seq });
     },
@@ -176,8 +210,8 @@ function openFile(path: string): Target {
 }
 
 /** Columns are named like the fields, except for letter case. */
-function createInsert(db: DatabaseSync, table: string, columns: string): (row: object) => void {
-  const insert = db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.replace(/\w+/g, '?')})`);
+function createInsert(db: DatabaseSync, table: string, columns: string, conflict = ''): (row: object) => void {
+  const insert = db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.replace(/\w+/g, '?')}) ${conflict}`);
   const names = columns.split(', ').map((column) => column.replace(/_([a-z])/g, (_, c) => c.toUpperCase()));
   return (row) => void insert.run(...names.map((name) => (row as Record<string, string>)[name] as string));
 }
@@ -198,19 +232,26 @@ async function openDatabase(databaseUrl: string): Promise<Target> {
     running.add(writing);
     writing.finally(() => running.delete(writing)).catch(() => undefined);
   };
+  const walletRow = (wallet: Wallet) => ({ _id: wallet.id, ...balancesOf(wallet), status: wallet.status });
   return {
     async addAccounts(ids) {
       const autoTopup = { enabled: false, amount: 0n, threshold: 0n };
       const row = (_id: string) => ({ _id, name: _id, createdAt: Date.now(), autoTopup, keysAdded: 0 });
       await put('accounts', ids.map(row));
+      await put(
+        'wallets',
+        ids.map((id) => walletRow(emptyWallet(id))),
+      );
     },
     async write({ entries, charges }) {
       await put('charges', charges.map(chargeRow));
       await put('entries', entries.map(entryRow));
     },
-    async addWallets(wallets) {
-      const row = (wallet: Wallet) => ({ _id: wallet.id, ...balancesOf(wallet), status: wallet.status });
-      await put('wallets', wallets.map(row));
+    async saveWallets(wallets) {
+      const save = (wallet: Wallet) => ({
+        replaceOne: { filter: { _id: wallet.id as never }, replacement: walletRow(wallet) },
+      });
+      await db.collection('wallets').bulkWrite(wallets.map(save), FAST);
       const hour = (usage: ReturnType<typeof usageOf>) => ({ _id: `${usage.wallet} ${usage.hour}`, ...usage });
       await put('usage_hours', wallets.map(usageOf).map(hour));
       await put(

@@ -8,7 +8,7 @@ import { startFlags, startVariables } from '../../testkit/npm-start.ts';
 import { asked, said } from '../../testkit/talk.ts';
 import { writeBenchCatalog } from './account.ts';
 import { type Alone, runCommand, startAlone } from './beside.ts';
-import { keyOf, LARGE, smallWallet } from './fill.ts';
+import { keyOf, LARGE } from './fill.ts';
 import type { Load, LoadFigures } from './growth-child.ts';
 import type { Figures } from './growth-rounds.ts';
 import type { Stock } from './growth-stores.ts';
@@ -60,9 +60,9 @@ export async function measureCalls(stage: Stage): Promise<void> {
 async function measureFirst({ stocks, figures }: Stage, round: number): Promise<void> {
   for (const { entries, url, wallets } of stocks) {
     const child = await startChild(url);
-    const count = Math.min(FIRST_CALLS, wallets);
-    const from = (round * count) % wallets;
-    const last = Array.from({ length: count }, (_, at) => smallWallet(wallets - 1 - ((from + at) % wallets)));
+    const count = Math.min(FIRST_CALLS, wallets.length);
+    const from = (round * count) % wallets.length;
+    const last = Array.from({ length: count }, (_, at) => wallets.at(-1 - ((from + at) % wallets.length)) as string);
     const got = await asked<LoadFigures>(child, {
       what: 'first',
       wallets: last,
@@ -97,8 +97,8 @@ export async function measureAudit(stage: Stage): Promise<void> {
 }
 
 function loadOf({ busy, seconds }: Stage, { wallets }: Stock): Load {
-  const all = Array.from({ length: wallets }, (_, index) => smallWallet(index)).sort();
-  const many = Array.from({ length: busy }, (_, at) => all[Math.floor((at * wallets) / busy)] as string);
+  const all = [...wallets].sort();
+  const many = Array.from({ length: busy }, (_, at) => all[Math.floor((at * all.length) / busy)] as string);
   return { what: 'pairs', wallets: [LARGE, ...many], callers: CALLERS, seconds };
 }
 

@@ -18,18 +18,21 @@ import { MongoClient } from 'mongodb';
 import { openStore } from '../../lib/store/open.ts';
 import { freePorts } from '../../testkit/cluster.ts';
 import { findMongod } from '../../testkit/mongod-binary.ts';
-import { fillLedger } from './fill.ts';
+import { addAccounts, fillLedger, smallWallets } from './fill.ts';
 
 /** The average number of entries a wallet, three quarters of all; the large wallet has the rest. */
 export const ENTRIES_PER_WALLET = 40;
 const CALLS_OF_SMALL = 14;
+/** In every store, if the entries are not for more: what grows with the entries should not be mixed up with this. */
+const ACCOUNTS = 50_000;
 const CACHE_GB = 1;
 const START_MS_MAX = 60_000;
 const LOOK_MS = 100;
 
 export interface Stock {
   readonly entries: number;
-  readonly wallets: number;
+  /** The small ones that have calls. */
+  readonly wallets: readonly string[];
   readonly url: string;
   readonly bytesPerCall: number;
   /** How long filling it took, whenever that was. */
@@ -63,12 +66,15 @@ export async function openStock({ kind, entries, cache, folder }: Wanted): Promi
   const copy = join(folder, `${kind}-${entries}`);
   cpSync(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   const { bytesPerCall, filledS } = note;
-  const about = { entries, wallets: walletsOf(entries), bytesPerCall, filledS };
+  const about = { entries, wallets: smallWallets(fillingOf(entries)), bytesPerCall, filledS };
   const { url, server, stop } = await (kind === 'sqlite' ? openFile(copy) : openSet(copy, note.port));
   return { ...about, url, server, stop };
 }
 
-const walletsOf = (entries: number) => Math.ceil(entries / ENTRIES_PER_WALLET);
+function fillingOf(entries: number) {
+  const wallets = Math.ceil(entries / ENTRIES_PER_WALLET);
+  return { entries, wallets, calls: CALLS_OF_SMALL, accounts: Math.max(ACCOUNTS, wallets) };
+}
 
 /** Filled stores of another version of the schema or of the filling are of no use. */
 const VERSION = ['./fill.ts', '../../lib/store/sqlite/schema.ts', '../../lib/store/mongodb/schema.ts']
@@ -89,9 +95,11 @@ async function fill(kind: string, entries: number, kept: string): Promise<Note> 
   const [port = 0] = await freePorts(1);
   const place = await (kind === 'sqlite' ? openFile(folder) : openSet(folder, port));
   await (await openStore(place.url)).close();
+  const filling = fillingOf(entries);
+  await addAccounts(place.url, filling);
   const empty = await place.size();
   const from = performance.now();
-  const filled = await fillLedger(place.url, { entries, wallets: walletsOf(entries), calls: CALLS_OF_SMALL });
+  const filled = await fillLedger(place.url, filling);
   const filledS = (performance.now() - from) / 1000;
   const note: Note = { of: VERSION, bytesPerCall: ((await place.size()) - empty) / (filled / 2), filledS, port };
   await place.stop();

@@ -9,7 +9,7 @@ import { openStore } from '../../lib/store/open.ts';
 import { asked } from '../../testkit/talk.ts';
 import { writeBenchCatalog } from './account.ts';
 import { startAlone } from './beside.ts';
-import { fillLedger, smallWallet } from './fill.ts';
+import { addAccounts, fillLedger, smallWallets } from './fill.ts';
 import type { Load, LoadFigures } from './growth-child.ts';
 import { endChild, measureAudit, measureCalls, measureGateway, measureOperator, startChild } from './growth-parts.ts';
 import { createFigures } from './growth-rounds.ts';
@@ -85,8 +85,10 @@ async function timed(name: string, work: () => Promise<void>): Promise<void> {
 async function reportKeys(folder: string): Promise<void> {
   const url = `sqlite:${join(folder, 'keys.db')}`;
   await (await openStore(url)).close();
-  await fillLedger(url, { entries: 1, wallets: KEYS / 10, calls: 1 });
-  const wallets = Array.from({ length: KEYS / 10 }, (_, index) => smallWallet(index));
+  const filling = { entries: 1, wallets: KEYS / 10, calls: 1 };
+  await addAccounts(url, filling);
+  await fillLedger(url, filling);
+  const wallets = smallWallets(filling);
   const child = await startChild(url);
   const load: Load = { what: 'keys', wallets, callers: 1, seconds: 0, count: KEYS };
   const { bytes, perSecond } = await asked<LoadFigures>(child, load);
