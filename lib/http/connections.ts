@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { takeOver } from '../platform/late-http.ts';
+import { type Arrival, delaySockets, type Newcomer } from '../platform/late-socket.ts';
 import { markOfTaken } from '../platform/socket-bytes.ts';
 import { createFeed, type Feed, UNANSWERED_MAX } from './feed.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export interface ConnectionLimits {
   /**
@@ -57,129 +57,144 @@ function askShell(): string {
   }
 }
 
-interface Connection {
-  readonly feed: Feed;
-  /** What its client had read at the last check, and since when. */
-  taken: number;
-  takenAt: number;
-}
-
-/** One that has not sent a byte: when it came. */
-type Newcomer = number;
-
 export interface Connections {
-  /** Closes those that have not sent a byte, which the listener does not know of. */
+  /** Closes those that have not sent a byte, which the listener's own methods do not know of. */
   closeNewcomers(): void;
-  /** All of them, newcomers too. */
+  /** How many there are, newcomers too. */
+  count(): number;
+  /** Of all but newcomers. */
   sockets(): readonly Socket[];
 }
 
 /** Watches the connections of a listener that handles `checkContinue` like `request`, as hapi's does. */
 export function watchConnections(listener: Server, { connectionsMax, stallMs }: ConnectionLimits): Connections {
-  const all = new Map<Socket, Connection | Newcomer>();
-  // One that says nothing needs neither a parser nor a feed.
-  const serve = takeOver(listener);
-  const turns = createTurns();
-  /** Connections without a request, longest first: those that never sent one, and idle ones. */
-  const silent = new Set<Socket>();
-  const idle = new Set<Socket>();
+  const crowd: Crowd = { all: new Set(), silent: new Set(), idle: new Set(), served: new Map(), turns: createTurns() };
+  const { all, silent, idle, served } = crowd;
 
   function dropIdle(): boolean {
     const [longest] = silent.size > 0 ? silent : idle;
-    if (!longest) return false;
-    // A reset leaves nothing behind that has to time out, as an end does: they may come by thousands a second.
-    if (isNewcomer(longest)) longest.resetAndDestroy();
-    else longest.destroy();
-    forget(longest);
-    return true;
+    longest?.drop();
+    return longest !== undefined;
   }
 
-  function isNewcomer(socket: Socket): boolean {
-    return typeof all.get(socket) === 'number';
-  }
-
-  function forget(socket: Socket): void {
-    all.delete(socket);
-    silent.delete(socket);
-    idle.delete(socket);
-  }
-
-  listener.on('connection', (socket) => {
-    if (all.size >= connectionsMax && !dropIdle()) {
-      socket.destroy();
-      return;
-    }
-    all.set(socket, performance.now());
-    silent.add(socket);
-    // Not `once`, which takes three times the memory: it happens only once.
-    socket.on('close', onClose);
-    socket.on('error', ignore).on('data', onFirstBytes).on('end', onEarlyEnd);
+  delaySockets(listener, (newcomer) => {
+    if (all.size >= connectionsMax && !dropIdle()) return undefined;
+    return new Connection(crowd, newcomer);
   });
-  function onClose(this: Socket): void {
-    forget(this);
-  }
-  function onFirstBytes(this: Socket, bytes: Buffer): void {
-    serve(this);
-    this.off('data', onFirstBytes).off('end', onEarlyEnd).off('error', ignore);
-    this.setMaxListeners(LISTENERS + UNANSWERED_MAX);
-    const feed = createFeed(this, turns);
-    all.set(this, { feed, taken: Number.NaN, takenAt: 0 });
-    feed.take(bytes);
-  }
+  listener.on('connection', (socket) => {
+    crowd.beginning?.begin(socket);
+  });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    const feed = feedOf(socket);
-    if (!feed) return;
+    const connection = served.get(request.socket);
+    const feed = connection?.feed;
+    if (!connection || !feed) return;
     feed.begin(request);
-    silent.delete(socket);
-    idle.delete(socket);
+    silent.delete(connection);
+    idle.delete(connection);
     response.on('close', () => {
       feed.answered();
-      if (feed.unanswered() === 0 && all.has(socket)) idle.add(socket);
+      if (feed.unanswered() === 0 && all.has(connection)) idle.add(connection);
     });
   };
   for (const event of ['request', 'checkContinue']) listener.prependListener(event, onRequest);
-  function feedOf(socket: Socket): Feed | undefined {
-    const connection = all.get(socket);
-    return typeof connection === 'object' ? connection.feed : undefined;
-  }
-  const stop = (socket: Socket) => feedOf(socket)?.stop();
+  const stop = (socket: Socket) => served.get(socket)?.feed?.stop();
   listener.prependListener('clientError', (_error, socket) => stop(socket as Socket));
   listener.prependListener('connect', (_request, socket) => stop(socket as Socket));
 
   const look = () => {
     const now = performance.now();
-    for (const [socket, connection] of all) {
-      if (typeof connection === 'number' ? connection < now - listener.headersTimeout : stalls(socket, connection, now))
-        socket.destroy();
+    for (const connection of all) {
+      if (connection.isNewcomer() ? connection.at < now - listener.headersTimeout : connection.stalls(now, stallMs))
+        connection.drop();
     }
   };
-  const stalls = (socket: Socket, connection: Connection, now: number) =>
-    socket.writableLength > 0 && hasStalled(socket, connection, now - stallMs);
   const looking = setInterval(look, Math.ceil(Math.min(stallMs, listener.headersTimeout) / STALL_STEPS)).unref();
   listener.once('close', () => clearInterval(looking));
   return {
     closeNewcomers() {
-      for (const socket of all.keys()) if (isNewcomer(socket)) socket.destroy();
+      for (const connection of all) if (connection.isNewcomer()) connection.drop();
     },
-    sockets: () => [...all.keys()],
+    count: () => all.size,
+    sockets: () => [...served.keys()],
   };
 }
 
-function ignore(): void {
-  // It is closed too.
+interface Crowd {
+  readonly all: Set<Connection>;
+  /** Connections without a request, longest first: those that never sent one, and idle ones. */
+  readonly silent: Set<Connection>;
+  readonly idle: Set<Connection>;
+  /** Those that have sent a byte. */
+  readonly served: Map<Socket, Connection>;
+  readonly turns: Turns;
+  /** Whose socket is being made. */
+  beginning?: Connection | undefined;
 }
 
-/** The client has ended it before its first byte. */
-function onEarlyEnd(this: Socket): void {
-  this.destroy();
-}
+/** A class, because there may be thousands a second: see `SocketFeed`. */
+class Connection implements Arrival {
+  readonly at = performance.now();
+  readonly #crowd: Crowd;
+  readonly #newcomer: Newcomer;
+  #socket: Socket | undefined;
+  feed: Feed | undefined;
+  /** What its client had read at the last check, and since when. */
+  #taken = Number.NaN;
+  #takenAt = 0;
 
-/** Whether the client has read nothing since then. */
-function hasStalled(socket: Socket, connection: Connection, since: number): boolean {
-  const taken = markOfTaken(socket);
-  if (taken === connection.taken) return connection.takenAt < since;
-  connection.taken = taken;
-  connection.takenAt = performance.now();
-  return false;
+  constructor(crowd: Crowd, newcomer: Newcomer) {
+    this.#crowd = crowd;
+    this.#newcomer = newcomer;
+    crowd.all.add(this);
+    crowd.silent.add(this);
+  }
+
+  isNewcomer(): boolean {
+    return this.#socket === undefined;
+  }
+
+  onBytes(bytes: Buffer): void {
+    const crowd = this.#crowd;
+    crowd.beginning = this;
+    this.#newcomer.serve();
+    crowd.beginning = undefined;
+    this.feed?.take(bytes);
+  }
+
+  onGone(): void {
+    this.#forget();
+  }
+
+  begin(socket: Socket): void {
+    const { served, turns } = this.#crowd;
+    this.#socket = socket;
+    served.set(socket, this);
+    socket.on('close', () => this.#forget()).setMaxListeners(LISTENERS + UNANSWERED_MAX);
+    this.feed = createFeed(socket, turns);
+  }
+
+  /** Whether the client has read nothing of what waits for it for so long. */
+  stalls(now: number, stallMs: number): boolean {
+    const socket = this.#socket;
+    if (!socket || socket.writableLength === 0) return false;
+    const taken = markOfTaken(socket);
+    if (taken === this.#taken) return this.#takenAt < now - stallMs;
+    this.#taken = taken;
+    this.#takenAt = now;
+    return false;
+  }
+
+  drop(): void {
+    if (this.#socket) this.#socket.destroy();
+    else this.#newcomer.reset();
+    this.#forget();
+  }
+
+  #forget(): void {
+    const { all, silent, idle, served } = this.#crowd;
+    all.delete(this);
+    silent.delete(this);
+    idle.delete(this);
+    if (this.#socket) served.delete(this.#socket);
+  }
 }

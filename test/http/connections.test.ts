@@ -202,16 +202,17 @@ describe('connections', () => {
       silent.resume();
       connections.closeNewcomers();
       await until(() => silent.closed);
-      expect([asked.closed, connections.sockets().length]).to.deep.equal([false, 1]);
+      expect([asked.closed, connections.count(), connections.sockets().length]).to.deep.equal([false, 1, 1]);
     });
 
     it('are forgotten when their clients end or reset them', async () => {
       await start({ connectionsMax: 10, stallMs: 10_000 });
       const [ended, reset] = [await open(), await open()];
+      expect([connections.count(), connections.sockets().length]).to.deep.equal([2, 0]);
       ended.resume();
       ended.end();
       reset.resetAndDestroy();
-      await until(() => connections.sockets().length === 0);
+      await until(() => connections.count() === 0);
       await until(() => ended.closed);
       await reply(await open());
     });
