@@ -42,7 +42,7 @@ async function run({ url, key, callers, seconds }: CallersJob): Promise<CallersR
         reasons.add(error.message);
       });
       times.push(performance.now() - from);
-      await sleep(PAUSE_MS);
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
