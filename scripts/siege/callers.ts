@@ -17,6 +17,7 @@ export interface CallersResult {
   readonly p99Ms: number;
 }
 
+/** On average. */
 const PAUSE_MS = 100;
 
 const dispatcher = new Agent({ connections: null, pipelining: 1 });
@@ -42,6 +43,7 @@ async function run({ url, key, callers, seconds }: CallersJob): Promise<CallersR
         reasons.add(error.message);
       });
       times.push(performance.now() - from);
+      // Otherwise callers that once waited for the same stall would call at the same moments from then on.
       await sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   };

@@ -1,6 +1,7 @@
 // `npm run siege`: attacks a gateway on loopback, each attack alone and all at once, while good callers use it, and
-// fails if a limit is exceeded. `--only NAME` runs one attack, `--only all` only all at once. `--short` takes about a minute and is lenient on times,
-// as a test on a busy machine must be; memory and failures are judged as strictly as in the long run.
+// fails if a limit is exceeded. `--only NAME` runs one attack, `--only all` only all at once. It takes eight minutes,
+// `--short` about one; that is lenient on times, as a test on a busy machine must be, but judges memory and failures as
+// strictly as the long run.
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
