@@ -221,7 +221,7 @@ describe('edges', () => {
       };
       let times = Number.POSITIVE_INFINITY;
       // A collection of garbage that falls into one of them is tried again.
-      for (let tries = 0; tries < 5 && times > 4; tries += 1) {
+      for (let tries = 0; tries < 12 && times > 4; tries += 1) {
         const wholeMs = await cost(whole);
         times = Math.min(times, (await cost(chunked)) / wholeMs);
       }
