@@ -102,6 +102,11 @@ describe('ledger', () => {
       ]);
     });
 
+    it('counts what running calls owe as held when it says why there is none', async () => {
+      const [, , message] = await faultOf(ledger.hold(request(a, { amount: 700n * RUB, owed: 400n * RUB })));
+      expect(message).to.contain('the balance is 600.00 RUB. A further 400.00 RUB is held by calls still running');
+    });
+
     for (const [name, behaviour] of Object.entries({ refuse, vanish, lose })) {
       it(`is made once when the store first answers with: ${name}`, async () => {
         store.next('ledger.apply', behaviour);
