@@ -143,6 +143,28 @@ for (const kind of STORES) {
       expect(await findArchived(store, `req_${ago(1).toString(16).padStart(12, '0')}00`)).to.equal(undefined);
     });
 
+    it('end where a wallet begins elsewhere than in the file, but not where it was just opened', async () => {
+      const { wallet } = await history(store);
+      const withOpen = (open: Store['archives']['open']) => ({ ...store, archives: { ...store.archives, open } });
+      const options = { before: ago(40), file: folder.file('first.gz') };
+      const elsewhere = await rejection(
+        archiveLedger(
+          withOpen(async () => false),
+          options,
+        ),
+      );
+      expect(elsewhere).to.be.instanceOf(OperatorError);
+      expect(`${elsewhere}`).to.contain(
+        `The wallet ${wallet} begins at entry 0: ${options.file} belongs to another store`,
+      );
+      const openedTwice = withOpen(async (to, from) => {
+        await store.archives.open(to, from);
+        return await store.archives.open(to, from);
+      });
+      expect(await archiveLedger(openedTwice, options)).to.include({ state: 'done' });
+      await expectClean(store);
+    });
+
     it('refuse calls that are too young, a file that is there, and another one while one is unfinished', async () => {
       await history(store);
       const young = await rejection(archive('young.gz', 34));
